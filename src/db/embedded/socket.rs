@@ -1,0 +1,126 @@
+//! The folder of the Unix socket: the only door to the database.
+//!
+//! Knows where the folder may lie and when it can be trusted. Does not know PostgreSQL's settings.
+//!
+//! Who passes the door: nobody but the user who owns the folder, and root. Both can read and change the files of the
+//! database anyhow, so a password would protect nothing from them, and none is asked for.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{Uid, geteuid};
+
+use super::PORT;
+use super::child::Identity;
+use super::cluster::{give, remove_file_if_there};
+use super::error::{EmbeddedError, at};
+
+/// The longest path of a socket that the kernel takes, without the closing zero.
+const SOCKET_PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// The socket folder of the database in `home`.
+///
+/// It lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel: then where
+/// this user's processes keep such things or, without such a place, in `/tmp`, where anybody could have made it before us.
+pub(super) fn place(home: &Path) -> PathBuf {
+    let elsewhere = format!("mancala-server-{}-{}", geteuid(), hash_of(home));
+    let runtime = if geteuid().is_root() { Some("/run".into()) } else { env::var_os("XDG_RUNTIME_DIR") };
+    let runtime = runtime.map(PathBuf::from).filter(|folder| is_safe_parent(folder));
+    [Some(home.join("socket")), runtime.map(|folder| folder.join(&elsewhere))]
+        .into_iter()
+        .flatten()
+        .find(|folder| is_short_enough(folder))
+        .unwrap_or_else(|| Path::new("/tmp").join(&elsewhere))
+}
+
+/// Makes the folder, or checks that the one that is there is ours alone, and removes the socket of an earlier run: its
+/// lock file names a process id that may be somebody else's by now.
+pub(super) fn prepare(folder: &Path, identity: Identity) -> Result<(), EmbeddedError> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(at("make the socket folder", folder)(error));
+        }
+        Ok(()) | Err(_) => {}
+    }
+    let found = fs::symlink_metadata(folder).map_err(at("look at", folder))?;
+    let user = identity.owner();
+    let ours = [Some(geteuid()), user.map(|ids| ids.uid)];
+    let why = if !found.is_dir() {
+        Some("it is not a folder".to_owned())
+    } else if !ours.contains(&Some(Uid::from_raw(found.uid()))) {
+        Some(format!("it belongs to user {}", found.uid()))
+    } else if found.mode() & 0o077 != 0 {
+        Some("others may enter it".to_owned())
+    } else {
+        None
+    };
+    if let Some(why) = why {
+        return Err(EmbeddedError::SocketFolder { folder: folder.to_owned(), why });
+    }
+    if let Some(ids) = user {
+        give(folder, ids)?;
+    }
+    for file in [socket_file(), format!("{}.lock", socket_file())] {
+        remove_file_if_there(&folder.join(file))?;
+    }
+    Ok(())
+}
+
+/// As `unix_socket_directories` wants it: in quotes, for the value is a list.
+pub(super) fn quoted(folder: &Path) -> OsString {
+    let escaped = folder.as_os_str().as_bytes().split(|&byte| byte == b'"').collect::<Vec<_>>().join(&b"\"\""[..]);
+    OsString::from_vec([b"\"", &escaped[..], b"\""].concat())
+}
+
+/// A short name for a path, the same in every run and every build, which the standard library's hash does not promise:
+/// FNV-1a.
+pub(super) fn hash_of(path: &Path) -> String {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = path.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step);
+    format!("{hash:016x}")
+}
+
+fn socket_file() -> String {
+    format!(".s.PGSQL.{PORT}")
+}
+
+fn is_short_enough(folder: &Path) -> bool {
+    folder.join(socket_file()).as_os_str().len() <= SOCKET_PATH_MAX
+}
+
+/// Whether nobody but us (or root) can rename or replace what we make in it.
+fn is_safe_parent(folder: &Path) -> bool {
+    folder.is_absolute()
+        && fs::symlink_metadata(folder).is_ok_and(|found| {
+            found.is_dir() && [0, geteuid().as_raw()].contains(&found.uid()) && found.mode() & 0o022 == 0
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_path_may_fill_the_limit_and_not_pass_it() {
+        let room = SOCKET_PATH_MAX - "/.s.PGSQL.5432".len();
+        assert!(is_short_enough(Path::new(&format!("/{}", "x".repeat(room - 1)))));
+        assert!(!is_short_enough(Path::new(&format!("/{}", "x".repeat(room)))));
+    }
+
+    #[test]
+    fn a_long_data_folder_gets_its_socket_elsewhere() {
+        assert_eq!(place(Path::new("/srv/mancala")), Path::new("/srv/mancala/socket"));
+        let far = place(Path::new(&format!("/{}", "x".repeat(200))));
+        assert!(is_short_enough(&far), "{}", far.display());
+    }
+
+    #[test]
+    fn a_quoted_folder_survives_commas_and_quotes() {
+        assert_eq!(quoted(Path::new("/a, \"b\"/c")), r#""/a, ""b""/c""#);
+    }
+}

@@ -1,0 +1,69 @@
+//! What can go wrong between the service and its database.
+
+use std::fmt::Display;
+
+use thiserror::Error;
+
+/// A failure of a query, named by what its caller can do about it.
+#[derive(Debug, Error)]
+pub enum DbError {
+    /// The connection failed: whether the statement took effect is unknown until it is read again.
+    #[error("the connection to the database is lost")]
+    ConnectionLost(#[source] sqlx::Error),
+    /// There is no connection to be had: the statement was not sent.
+    #[error("the database cannot be reached")]
+    Unreachable(#[source] sqlx::Error),
+    /// A lock or a time-out ended the statement: it had no effect and can be tried again.
+    #[error("the database is busy")]
+    Busy(#[source] sqlx::Error),
+    /// A row broke the named constraint: it was not stored.
+    #[error("the constraint {name} forbids it")]
+    Constraint { name: String },
+    /// A row that cannot be a value of the domain.
+    #[error("{table}.{column} of {id} is inconsistent: {detail}")]
+    Inconsistent { table: &'static str, column: &'static str, id: String, detail: String },
+    /// Anything else: a fault of ours.
+    #[error("the database refused a statement")]
+    Failed(#[source] sqlx::Error),
+}
+
+impl DbError {
+    pub(super) fn inconsistent(
+        table: &'static str,
+        column: &'static str,
+        id: impl Display,
+        detail: impl Display,
+    ) -> Self {
+        Self::Inconsistent { table, column, id: id.to_string(), detail: detail.to_string() }
+    }
+}
+
+impl From<sqlx::Error> for DbError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Database(cause) => {
+                if let Some(name) = cause.constraint() {
+                    return Self::Constraint { name: name.to_owned() };
+                }
+                match cause.code().as_deref() {
+                    // serialization_failure, deadlock_detected, lock_not_available, query_canceled
+                    Some("40001" | "40P01" | "55P03" | "57014") => Self::Busy(error),
+                    // connection_exception, operator_intervention (shutting down, crashed, starting up)
+                    Some(code) if code.starts_with("08") || code.starts_with("57P") => Self::ConnectionLost(error),
+                    // too_many_connections, invalid_authorization, invalid_catalog_name, a database that takes none
+                    Some(code)
+                        if code == "53300" || code == "55000" || code.starts_with("28") || code.starts_with("3D") =>
+                    {
+                        Self::Unreachable(error)
+                    }
+                    _ => Self::Failed(error),
+                }
+            }
+            sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
+                Self::ConnectionLost(error)
+            }
+            sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Self::Unreachable(error),
+            _ => Self::Failed(error),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! PostgreSQL: the only SQL of the project, one file an aggregate.
+//!
+//! Functions are verbs on rows: they take a pool, and domain values where there are any, and give back domain values;
+//! absence is `Option`. This module knows the domain; it knows nothing of HTTP.
+
+pub mod embedded;
+mod error;
+pub mod games;
+pub mod migrations;
+pub mod players;
+
+use std::time::Duration;
+
+pub use error::DbError;
+use sqlx::{
+    Connection,
+    postgres::{PgConnectOptions, PgPool, PgPoolOptions},
+};
+
+/// More connections than cores pay off only while statements wait for the disk; every one costs the server memory.
+pub const CONNECTIONS_MAX: u32 = 16;
+
+/// How long a request waits for a free connection before it is answered 503.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A connection that was idle for longer may have died unnoticed, of a restart or a firewall.
+const RESTED: Duration = Duration::from_secs(1);
+
+/// A statement of the service touches a handful of rows. A query whose caller has gone keeps its connection busy until
+/// this ends it.
+const STATEMENT_TIMEOUT: &str = "5s";
+
+/// A row is locked for the length of one statement; who waits longer than this is better off trying again.
+const LOCK_TIMEOUT: &str = "250ms";
+
+/// No transaction is held open across a round trip; one that is has lost its client.
+const IDLE_TRANSACTION_TIMEOUT: &str = "5s";
+
+/// The pool of the service. It connects when first used, so that a server can start while its database is away.
+pub fn pool(options: PgConnectOptions) -> PgPool {
+    let options = options.application_name("mancala-server").options([
+        ("statement_timeout", STATEMENT_TIMEOUT),
+        ("lock_timeout", LOCK_TIMEOUT),
+        ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
+    ]);
+    PgPoolOptions::new()
+        .max_connections(CONNECTIONS_MAX)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        // A round trip before every request would cost a third of the throughput: only who has rested is asked.
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for > RESTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_lazy_with(options)
+}
+
+/// How to reach an embedded PostgreSQL.
+pub fn embedded_options(embedded: &embedded::Embedded) -> PgConnectOptions {
+    PgConnectOptions::new_without_pgpass()
+        .host(&embedded.socket_folder().to_string_lossy())
+        .port(embedded::PORT)
+        .username(embedded.user())
+        .database(embedded.database())
+}

@@ -1,0 +1,66 @@
+//! What a player can ask of a game, and how it can be refused.
+
+use thiserror::Error;
+
+use super::{PlayerId, Ply};
+use crate::rules::IllegalMove;
+
+/// A player's wish to change a game.
+#[derive(Clone, Debug)]
+pub struct Command<'a> {
+    /// Who asks.
+    pub player: PlayerId,
+    /// The versions under which the player wants it done; none given: any.
+    pub if_version: Option<&'a [u32]>,
+    pub action: Action<'a>,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug)]
+pub enum Action<'a> {
+    /// Take the free seat.
+    Join { join_code: Option<&'a str> },
+    /// Play a ply.
+    Play {
+        /// The number that it will bear.
+        ply: u32,
+        /// The move as the player wrote it.
+        word: &'a str,
+        /// What the log holds under that number, if anything: so that a repeated request is known as one.
+        recorded: Option<&'a Ply>,
+    },
+    /// Give the game up.
+    Resign,
+    /// End, without a result, a game that has not really begun.
+    Abort,
+}
+
+/// Why a command is not carried out. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    #[error("there is no such game, or it is a private game of others")]
+    Unknown,
+    #[error("the caller does not sit in this game")]
+    NotSeated,
+    #[error("this game is joined with the code that its creator holds")]
+    WrongJoinCode,
+    #[error("the caller has already moved; an active game can be resigned")]
+    AlreadyMoved,
+    #[error("the game is at version {version}")]
+    OtherVersion { version: u32 },
+    #[error("the seat is taken")]
+    SeatTaken,
+    #[error("the game waits for an opponent")]
+    NotStarted,
+    #[error("the game is over")]
+    Over,
+    #[error("the next ply is {next}")]
+    StalePly { next: u32 },
+    #[error("it is the opponent's turn")]
+    NotYourTurn,
+    #[error("{0}")]
+    Illegal(#[from] IllegalMove),
+    /// The text is no move of any board.
+    #[error("a move is a pit's letter, or one of the words \"pass\" and \"swap\"")]
+    NotAMove,
+}

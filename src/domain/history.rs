@@ -1,0 +1,74 @@
+//! A ply as the history shows it: frame by frame, with who played it and how long it took.
+
+use thiserror::Error;
+use time::{Duration, OffsetDateTime};
+
+use super::{Game, Moved, PlayerId};
+use crate::rules::{AnyPosition, Effect, Move, Side};
+
+/// What a ply was played upon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Previous {
+    pub position: AnyPosition,
+    /// When the ply before was played; before the first, when the game started.
+    pub at: OffsetDateTime,
+}
+
+/// One ply of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ply {
+    pub number: u32,
+    /// The side of the board that it was played for.
+    pub side: Side,
+    /// Who played it.
+    pub player: PlayerId,
+    pub mv: Move,
+    pub at: OffsetDateTime,
+    /// Time since the ply before.
+    pub elapsed: Duration,
+    /// What happened on the board, in order.
+    pub effects: Vec<Effect>,
+    /// The position after it.
+    pub position: AnyPosition,
+}
+
+/// A recorded ply that the rules do not lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("ply {ply} does not follow from the position before it")]
+pub struct UnplayableError {
+    pub ply: u32,
+}
+
+impl Ply {
+    /// Plays a recorded ply again upon the position before it. Nothing but its text was stored: the effects follow from
+    /// the rules, and the position must be the recorded one.
+    pub fn replay(
+        game: &Game,
+        previous: &Previous,
+        moved: &Moved,
+        at: OffsetDateTime,
+    ) -> Result<Self, UnplayableError> {
+        let unplayable = UnplayableError { ply: moved.ply };
+        let (position, effects) = previous.position.play(moved.mv).map_err(|_| unplayable)?;
+        if position.to_string() != moved.position.to_string() {
+            return Err(unplayable);
+        }
+        Ok(Self {
+            number: moved.ply,
+            side: previous.position.turn(),
+            player: game.players[moved.seat].ok_or(unplayable)?,
+            mv: moved.mv,
+            at,
+            elapsed: at - previous.at,
+            effects,
+            position,
+        })
+    }
+}
+
+impl Previous {
+    /// What the first ply was played upon.
+    pub fn opening(game: &Game) -> Self {
+        Self { position: AnyPosition::opening(&game.terms.options), at: game.started_at.unwrap_or(game.created_at) }
+    }
+}

@@ -1,0 +1,19 @@
+//! A played game and its people.
+//!
+//! A game is the fold of its log: [`Game::decide`] says which events a command leads to, and [`Game::apply`] is the only
+//! way in which a game changes. Both are pure: time, ids and lots are arguments. This module knows the rules of the
+//! games; it knows nothing of how games are stored, sent or asked for.
+
+mod command;
+mod event;
+mod game;
+mod history;
+mod player;
+mod seat;
+
+pub use command::{Action, Command, Refusal};
+pub use event::{Created, Event, Fact, Moved};
+pub use game::{Clock, Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
+pub use history::{Ply, Previous, UnplayableError};
+pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError};
+pub use seat::{BySeat, Seat};

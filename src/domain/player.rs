@@ -1,0 +1,135 @@
+//! Players: who may sit in a game.
+
+use std::{fmt, str::FromStr};
+
+use thiserror::Error;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// A player's id, a UUIDv7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PlayerId(pub Uuid);
+
+/// Who may sit in a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Player {
+    pub id: PlayerId,
+    pub kind: PlayerKind,
+    pub name: PlayerName,
+    pub created_at: OffsetDateTime,
+}
+
+/// What a player is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlayerKind {
+    /// Somebody without a password: only the token tells who it is.
+    Guest,
+    /// Somebody who can sign in.
+    Account,
+    /// The server itself.
+    Computer,
+    /// Somebody who has left. Their games stay.
+    Deleted,
+}
+
+impl PlayerKind {
+    pub const ALL: [PlayerKind; 4] =
+        [PlayerKind::Guest, PlayerKind::Account, PlayerKind::Computer, PlayerKind::Deleted];
+
+    /// The word for it, in the database and on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PlayerKind::Guest => "guest",
+            PlayerKind::Account => "account",
+            PlayerKind::Computer => "computer",
+            PlayerKind::Deleted => "deleted",
+        }
+    }
+}
+
+/// The name that others see: 1 to 32 characters, none of them a control character or invisible, no blank at either end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayerName(String);
+
+impl PlayerName {
+    /// The longest name, in characters: what fits beside a board on a phone.
+    pub const CHARS_MAX: usize = 32;
+
+    /// A name for a guest who gave none. `lot` is a number drawn by the caller.
+    pub fn for_guest(lot: u32) -> Self {
+        Self(format!("Guest-{:06}", lot % 1_000_000))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PlayerName {
+    type Err = PlayerNameError;
+
+    fn from_str(text: &str) -> Result<Self, PlayerNameError> {
+        let chars = text.chars().count();
+        if chars == 0 || chars > Self::CHARS_MAX {
+            return Err(PlayerNameError::Length);
+        }
+        if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+            return Err(PlayerNameError::Invisible);
+        }
+        if text.trim() != text {
+            return Err(PlayerNameError::Blank);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for PlayerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Characters that show nothing, or that turn the writing direction of what follows them.
+const fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Why a text is no player's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum PlayerNameError {
+    #[error("a name has 1 to 32 characters")]
+    Length,
+    #[error("a name has no control characters and no invisible ones")]
+    Invisible,
+    #[error("a name neither begins nor ends with a blank")]
+    Blank,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_a_person_can_see() {
+        assert!("Ana".parse::<PlayerName>().is_ok());
+        assert!("Ана Мария".parse::<PlayerName>().is_ok());
+        assert!("あ".repeat(32).parse::<PlayerName>().is_ok());
+        assert_eq!("".parse::<PlayerName>(), Err(PlayerNameError::Length));
+        assert_eq!("x".repeat(33).parse::<PlayerName>(), Err(PlayerNameError::Length));
+        assert_eq!(" Ana".parse::<PlayerName>(), Err(PlayerNameError::Blank));
+        assert_eq!("An\na".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
+        assert_eq!("An\u{200b}a".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
+        assert_eq!("\u{202e}Ana".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
+    }
+
+    #[test]
+    fn a_made_up_name_is_a_valid_one() {
+        for lot in [0, 1, u32::MAX] {
+            let name = PlayerName::for_guest(lot);
+            assert_eq!(name.as_str().parse(), Ok(name.clone()));
+        }
+    }
+}

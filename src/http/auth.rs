@@ -1,0 +1,195 @@
+//! Access tokens: JWTs signed with Ed25519, and who a request comes from.
+
+use std::{
+    fmt,
+    fs::{self, OpenOptions},
+    future::{Ready, ready},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header, web::Data};
+use ed25519_dalek::{
+    SigningKey,
+    pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes, spki::der::pem::LineEnding},
+};
+use jsonwebtoken::{
+    Algorithm, DecodingKey, EncodingKey, Header, Validation,
+    jwk::{Jwk, ThumbprintHash},
+};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use super::{
+    AppState,
+    error::{Code, Problem},
+};
+use crate::domain::PlayerId;
+
+/// How long an access token is good for.
+pub const ACCESS_TOKEN_LIFETIME: Duration = Duration::minutes(15);
+
+/// How far the clocks of two servers may be apart, in seconds.
+const CLOCK_LEEWAY_S: u64 = 5;
+
+/// A bearer token longer than this is none of ours.
+const TOKEN_BYTES_MAX: usize = 2048;
+
+/// Signs access tokens, and verifies them.
+pub struct Tokens {
+    signing: EncodingKey,
+    verifying: DecodingKey,
+    header: Header,
+    validation: Validation,
+    issuer: String,
+    audience: String,
+}
+
+/// What a token says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: Uuid,
+    iat: i64,
+    exp: i64,
+}
+
+/// Why there is no key to sign with.
+#[derive(Debug, Error)]
+pub enum KeyError {
+    #[error("the signing key {path} cannot be read: {source}")]
+    Unreadable { path: String, source: io::Error },
+    #[error(
+        "the signing key {path} is no Ed25519 private key in PKCS #8 PEM; make one with: openssl genpkey -algorithm ed25519 -out {path}"
+    )]
+    NotEd25519 { path: String },
+    #[error("the signing key {path} cannot be made: {source}")]
+    Unwritable { path: String, source: io::Error },
+}
+
+impl Tokens {
+    /// Signs with the key in a PEM file.
+    pub fn from_file(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
+        let name = || path.display().to_string();
+        let pem = fs::read_to_string(path).map_err(|source| KeyError::Unreadable { path: name(), source })?;
+        Self::from_pem(&pem, issuer, audience).ok_or_else(|| KeyError::NotEd25519 { path: name() })
+    }
+
+    /// Signs with the key in a PEM file, which is made if it is not there, for its owner's eyes only.
+    pub fn from_file_or_new(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
+        if !path.exists() {
+            write_new_key(path).map_err(|source| KeyError::Unwritable { path: path.display().to_string(), source })?;
+        }
+        Self::from_file(path, issuer, audience)
+    }
+
+    /// Signs with a private key in PKCS #8 PEM; `None` if it is no Ed25519 key.
+    pub fn from_pem(pem: &str, issuer: &str, audience: &str) -> Option<Self> {
+        let key = without_public_key(&SigningKey::from_pkcs8_pem(pem).ok()?).to_pkcs8_der().ok()?;
+        let signing = EncodingKey::from_ed_der(key.as_bytes());
+        let jwk = Jwk::from_encoding_key(&signing, Algorithm::EdDSA).ok()?;
+        let mut validation = Validation::new(Algorithm::EdDSA);
+        validation.leeway = CLOCK_LEEWAY_S;
+        validation.set_issuer(&[issuer]);
+        validation.set_audience(&[audience]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        Some(Self {
+            verifying: DecodingKey::from_jwk(&jwk).ok()?,
+            header: Header { kid: Some(jwk.thumbprint(ThumbprintHash::SHA256).ok()?), ..Header::new(Algorithm::EdDSA) },
+            signing,
+            validation,
+            issuer: issuer.to_owned(),
+            audience: audience.to_owned(),
+        })
+    }
+
+    /// A token that says who the player is, for [`ACCESS_TOKEN_LIFETIME`] from now on.
+    pub fn issue(&self, player: PlayerId, now: OffsetDateTime) -> String {
+        let claims = Claims {
+            iss: self.issuer.clone(),
+            aud: self.audience.clone(),
+            sub: player.0,
+            iat: now.unix_timestamp(),
+            exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
+        };
+        jsonwebtoken::encode(&self.header, &claims, &self.signing).expect("the key was checked when it was read")
+    }
+
+    /// Who the token says the caller is, if this server signed it with this algorithm and it has not expired.
+    pub fn verify(&self, token: &str) -> Option<PlayerId> {
+        if token.len() > TOKEN_BYTES_MAX || jsonwebtoken::decode_header(token).ok()?.kid != self.header.kid {
+            return None;
+        }
+        let data = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation).ok()?;
+        Some(PlayerId(data.claims.sub))
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokens").field("issuer", &self.issuer).field("audience", &self.audience).finish_non_exhaustive()
+    }
+}
+
+/// A new Ed25519 private key in PKCS #8 PEM.
+pub fn new_key() -> String {
+    let key = SigningKey::from_bytes(&rand::random());
+    without_public_key(&key).to_pkcs8_pem(LineEnding::LF).expect("an Ed25519 key always has a PKCS #8 form").to_string()
+}
+
+/// The first version of PKCS #8, which holds the private key alone: the one that every reader knows.
+fn without_public_key(key: &SigningKey) -> KeypairBytes {
+    KeypairBytes { secret_key: key.to_bytes(), public_key: None }
+}
+
+/// Writes a new key beside its place and then moves it there, so that nobody ever reads half a key.
+fn write_new_key(path: &Path) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    file.write_all(new_key().as_bytes())?;
+    file.sync_all()?;
+    fs::rename(new, path)
+}
+
+/// The player who calls; without a valid token the request is refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller(pub PlayerId);
+
+impl FromRequest for Caller {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(player(request).and_then(|player| {
+            player.map(Self).ok_or_else(|| Problem::new(Code::Unauthenticated, "this call needs an access token"))
+        }))
+    }
+}
+
+/// Who reads, if they say so. A bad token is refused even where none is needed.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader(pub Option<PlayerId>);
+
+impl FromRequest for Reader {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(player(request).map(Self))
+    }
+}
+
+fn player(request: &HttpRequest) -> Result<Option<PlayerId>, Problem> {
+    let Some(value) = request.headers().get(header::AUTHORIZATION) else { return Ok(None) };
+    let invalid = || Problem::new(Code::InvalidToken, "the access token is not valid, or no longer");
+    let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or_else(invalid)?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(invalid());
+    }
+    let state = request.app_data::<Data<AppState>>().expect("every app is built with its state");
+    state.tokens.verify(token.trim()).map(Some).ok_or_else(invalid)
+}

@@ -1,0 +1,417 @@
+//! Every failure in one envelope: RFC 9457 `application/problem+json` with a stable code.
+//!
+//! A handler returns a [`Problem`]; [`envelope`] gives every answer its request id, and turns whatever else fails (an
+//! unknown path, a panic, a library's own error) into the same form. Status codes of failures are written here only.
+
+use std::{error::Error as StdError, fmt, panic::AssertUnwindSafe};
+
+use actix_web::{
+    HttpMessage, HttpResponse, ResponseError,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::{
+        StatusCode,
+        header::{self, HeaderName, HeaderValue},
+    },
+    middleware::Next,
+};
+use futures_util::FutureExt;
+use serde::Serialize;
+use tracing_actix_web::RequestId;
+use utoipa::ToSchema;
+
+use super::{games::GameView, moves::MoveView};
+use crate::{db::DbError, domain::Refusal};
+
+/// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
+const RETRY_AFTER_S: &str = "2";
+
+static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+macro_rules! codes {
+    ($($variant:ident $word:literal $status:ident $title:literal $meaning:literal)+) => {
+        /// The closed list of failure codes. A code never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Code { $($variant),+ }
+
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$variant),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $word),+ }
+            }
+
+            pub const fn status(self) -> StatusCode {
+                match self { $(Code::$variant => StatusCode::$status),+ }
+            }
+
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$variant => $title),+ }
+            }
+
+            /// What it means, and what the client does about it.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Code::$variant => $meaning),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    MalformedRequest "malformed_request" BAD_REQUEST "The request cannot be read"
+        "The body is not JSON in UTF-8, or the request breaks off. Send it again, whole."
+    ValidationFailed "validation_failed" UNPROCESSABLE_ENTITY "The request is readable but invalid"
+        "A field or parameter is missing, unknown, of the wrong type, or out of bounds. `errors` names each with a JSON \
+         pointer into the body (or `?name` for a query parameter). Correct the request; sending it again as it is fails again."
+    Unauthenticated "unauthenticated" UNAUTHORIZED "A token is needed"
+        "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
+    InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
+        "The access token has expired, was not issued by this server, or its player is gone. Get a new one."
+    Forbidden "forbidden" FORBIDDEN "Not allowed"
+        "The caller is known but may not do this; `detail` says why."
+    NotSeated "not_seated" FORBIDDEN "The caller does not sit in this game"
+        "Only the two players of a game may do this."
+    NotFound "not_found" NOT_FOUND "There is no such thing"
+        "The address, game or ply does not exist, or it is a private game in which the caller does not sit."
+    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED "This address does not know the method"
+        "The header `Allow` lists the methods that it knows."
+    NotAcceptable "not_acceptable" NOT_ACCEPTABLE "The answer would be JSON"
+        "The header `Accept` excludes `application/json`. Send one that includes it, or none."
+    PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE "The body is too large"
+        "A body has at most 64 KiB."
+    UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is not declared as JSON"
+        "Send `Content-Type: application/json`."
+    SeatTaken "seat_taken" CONFLICT "The seat is taken"
+        "Somebody else joined first. `game` shows the game as it is."
+    GameNotStarted "game_not_started" CONFLICT "The game waits for an opponent"
+        "Nothing can be played before the second seat is taken. `game` shows the game as it is."
+    GameOver "game_over" CONFLICT "The game is over"
+        "Nothing can be changed any more. `game` shows how it ended, `moves` what the client has not seen."
+    NotYourTurn "not_your_turn" CONFLICT "It is the opponent's turn"
+        "Wait for the opponent's move. `game` shows the game as it is, `moves` what the client has not seen."
+    StalePly "stale_ply" CONFLICT "The move's number is not the next one"
+        "The client's picture of the game is out of date: take over `game` and `moves` (from the ply that was sent on), \
+         then let the player choose again."
+    IllegalMove "illegal_move" UNPROCESSABLE_ENTITY "The rules forbid the move"
+        "`reason` says why, `legal_moves` lists what is allowed. Nothing was played."
+    PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
+        "The version in `If-Match` is not the game's. Read the game again, then decide."
+    Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
+        "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
+         later may help; a move can be sent again without being played twice."
+    Unavailable "unavailable" SERVICE_UNAVAILABLE "The service cannot answer now"
+        "The database is away or busy. Send the same request again after the seconds in `Retry-After`; a move is never \
+         played twice."
+}
+
+impl Code {
+    /// The code of a failure that did not come from our own handlers.
+    fn of_status(status: StatusCode) -> Self {
+        match status {
+            StatusCode::NOT_FOUND => Code::NotFound,
+            StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
+            StatusCode::NOT_ACCEPTABLE => Code::NotAcceptable,
+            StatusCode::PAYLOAD_TOO_LARGE => Code::PayloadTooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::UnsupportedMediaType,
+            status if status.is_client_error() => Code::MalformedRequest,
+            _ => Code::Internal,
+        }
+    }
+}
+
+/// A failure as its client sees it, and its cause, which only the log sees.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    body: Box<ProblemBody>,
+    cause: Option<String>,
+    allow: Option<String>,
+}
+
+/// The body of every failure.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemBody {
+    /// Where the code is explained.
+    #[serde(rename = "type")]
+    #[schema(example = "/problems/stale_ply")]
+    kind: String,
+    /// The code's meaning in a few words.
+    #[schema(example = "The move's number is not the next one")]
+    title: &'static str,
+    /// The HTTP status.
+    #[schema(minimum = 400, maximum = 599, example = 409)]
+    status: u16,
+    /// What went wrong this time, for a person.
+    #[schema(example = "the next ply is 7")]
+    detail: String,
+    code: Code,
+    /// Names this request in the server's log.
+    request_id: String,
+    /// With `validation_failed`: what is wrong, field by field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    errors: Option<Vec<FieldError>>,
+    /// With a conflict: the game as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    game: Option<GameView>,
+    /// With a conflict over a ply: the moves from the ply that was sent on, at most 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    moves: Option<Vec<MoveView>>,
+    /// With `illegal_move`: why, in a stable word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reason: Option<&'static str>,
+    /// With `illegal_move`: what is allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    legal_moves: Option<Vec<String>>,
+}
+
+impl Problem {
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        let body = ProblemBody {
+            kind: format!("/problems/{}", code.as_str()),
+            title: code.title(),
+            status: code.status().as_u16(),
+            detail: detail.into(),
+            code,
+            request_id: String::new(),
+            errors: None,
+            game: None,
+            moves: None,
+            reason: None,
+            legal_moves: None,
+        };
+        Self { body: Box::new(body), cause: None, allow: None }
+    }
+
+    /// A field, parameter or header that is not what it should be.
+    pub fn invalid(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        let error = FieldError { pointer: pointer.into(), detail: detail.into() };
+        let mut problem = Self::new(Code::ValidationFailed, format!("{}: {}", error.pointer, error.detail));
+        problem.body.errors = Some(vec![error]);
+        problem
+    }
+
+    pub fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, detail)
+    }
+
+    /// A fault of ours. The cause goes to the log and nowhere else.
+    pub fn internal(cause: impl fmt::Display) -> Self {
+        Self::new(Code::Internal, "the server failed").because(cause)
+    }
+
+    /// A known path, asked with a method that it does not have.
+    pub fn method_not_allowed(allow: String) -> Self {
+        Self { allow: Some(allow), ..Self::new(Code::MethodNotAllowed, "this address does not know the method") }
+    }
+
+    /// What the log will say about it.
+    pub fn because(self, cause: impl fmt::Display) -> Self {
+        Self { cause: Some(cause.to_string()), ..self }
+    }
+
+    /// Shows the game as it is, so that the client can go on from there.
+    pub fn with_game(mut self, game: GameView) -> Self {
+        self.body.game = Some(game);
+        self
+    }
+
+    /// Shows what the client has not seen of the game.
+    pub fn with_moves(mut self, moves: Vec<MoveView>) -> Self {
+        self.body.moves = Some(moves);
+        self
+    }
+
+    /// Says why the rules forbid a move, and which they allow.
+    pub fn with_legal_moves(mut self, reason: &'static str, legal_moves: Vec<String>) -> Self {
+        self.body.reason = Some(reason);
+        self.body.legal_moves = Some(legal_moves);
+        self
+    }
+
+    const fn code(&self) -> Code {
+        self.body.code
+    }
+}
+
+/// One thing that is wrong with a request.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FieldError {
+    /// A JSON pointer into the body; `?name` for a query parameter.
+    #[schema(example = "/options/seeds")]
+    pub pointer: String,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code().as_str(), self.body.detail)
+    }
+}
+
+impl StdError for Problem {}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        self.code().status()
+    }
+
+    fn error_response(&self) -> HttpResponse<BoxBody> {
+        let mut response = HttpResponse::build(self.code().status());
+        match self.code() {
+            Code::Unauthenticated => response.insert_header((header::WWW_AUTHENTICATE, "Bearer")),
+            Code::InvalidToken => response.insert_header((header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")),
+            Code::Unavailable => response.insert_header((header::RETRY_AFTER, RETRY_AFTER_S)),
+            _ => &mut response,
+        };
+        if let Some(allow) = &self.allow {
+            response.insert_header((header::ALLOW, allow.as_str()));
+        }
+        response
+            .insert_header((X_REQUEST_ID.clone(), self.body.request_id.as_str()))
+            .insert_header((header::CONTENT_TYPE, "application/problem+json"))
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .body(serde_json::to_string(&self.body).expect("wire types have string keys and are always JSON"))
+    }
+}
+
+impl From<DbError> for Problem {
+    fn from(error: DbError) -> Self {
+        match &error {
+            DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::Busy(_) => {
+                Self::new(Code::Unavailable, "the database is away or busy; try again").because(chain(&error))
+            }
+            // The only rows that a request can refer to without having read them are its own player's.
+            DbError::Constraint { name } if name.ends_with("_player_fkey") => {
+                Self::new(Code::InvalidToken, "the token's player does not exist")
+            }
+            _ => Self::internal(chain(&error)),
+        }
+    }
+}
+
+impl From<&Refusal> for Problem {
+    fn from(refusal: &Refusal) -> Self {
+        let code = match refusal {
+            Refusal::Unknown => Code::NotFound,
+            Refusal::NotSeated => Code::NotSeated,
+            Refusal::WrongJoinCode | Refusal::AlreadyMoved => Code::Forbidden,
+            Refusal::OtherVersion { .. } => Code::PreconditionFailed,
+            Refusal::SeatTaken => Code::SeatTaken,
+            Refusal::NotStarted => Code::GameNotStarted,
+            Refusal::Over => Code::GameOver,
+            Refusal::StalePly { .. } => Code::StalePly,
+            Refusal::NotYourTurn => Code::NotYourTurn,
+            Refusal::Illegal(_) | Refusal::NotAMove => Code::IllegalMove,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+/// An error and its sources, in one line.
+fn chain(error: &dyn StdError) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+/// Gives every answer its request id, every failure the one form, and every failure of ours one line in the log.
+pub async fn envelope(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let request_id = request.extensions().get::<RequestId>().map(ToString::to_string).unwrap_or_default();
+    let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().await;
+    match outcome {
+        Ok(Ok(response)) if response.status().is_client_error() || response.status().is_server_error() => {
+            let problem = response.response().error().map(Problem::of);
+            let problem = problem.unwrap_or_else(|| Problem::of_status(response.status()));
+            let (request, _) = response.into_parts();
+            Ok(ServiceResponse::new(request, problem.of_request(request_id).error_response()))
+        }
+        Ok(Ok(mut response)) => {
+            let id = HeaderValue::from_str(&request_id).expect("a UUID is a header value");
+            response.headers_mut().insert(X_REQUEST_ID.clone(), id);
+            Ok(response.map_into_boxed_body())
+        }
+        Ok(Err(error)) => Err(Problem::of(&error).of_request(request_id).into()),
+        Err(panic) => {
+            let words = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let words = words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            Err(Problem::internal(format!("a handler panicked: {words}")).of_request(request_id).into())
+        }
+    }
+}
+
+impl Problem {
+    fn of(error: &actix_web::Error) -> Self {
+        let ours = error.as_error::<Problem>().cloned();
+        ours.unwrap_or_else(|| Self::of_status(error.as_response_error().status_code()).because(error))
+    }
+
+    fn of_status(status: StatusCode) -> Self {
+        let code = Code::of_status(status);
+        Self::new(code, code.title())
+    }
+
+    /// Says which request failed, to its client and, if it is a failure of ours, to the log.
+    fn of_request(mut self, request_id: String) -> Self {
+        if self.code().status().is_server_error() {
+            let cause = self.cause.as_deref().unwrap_or_default();
+            tracing::error!(request.id = request_id, code = self.code().as_str(), cause, "request failed: {self}");
+        }
+        self.body.request_id = request_id;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::{
+        App,
+        middleware::from_fn,
+        test::{TestRequest, init_service, try_call_service},
+        web,
+    };
+    use serde_json::Value;
+
+    use super::*;
+
+    async fn panics() -> HttpResponse {
+        panic!("a bug with a secret in it")
+    }
+
+    #[actix_web::test]
+    async fn a_panic_is_an_opaque_500_in_the_one_envelope() {
+        let app = App::new().wrap(from_fn(envelope)).route("/panics", web::get().to(panics));
+        let app = init_service(app).await;
+        let request = TestRequest::get().uri("/panics").to_request();
+        let error = try_call_service(&app, request).await.expect_err("the middleware passes a panic on as an error");
+        let response = error.error_response();
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers().get("content-type").expect("a type"), "application/problem+json");
+        let body = actix_web::body::to_bytes(response.into_body()).await.unwrap_or_default();
+        let body: Value = serde_json::from_slice(&body).expect("the body is JSON");
+        assert_eq!(body["code"], "internal");
+        assert!(!body.to_string().contains("secret"));
+    }
+
+    #[test]
+    fn every_code_has_its_own_word_and_a_failing_status() {
+        for (n, code) in Code::ALL.iter().enumerate() {
+            assert!(code.status().is_client_error() || code.status().is_server_error());
+            assert_eq!(serde_json::to_value(code).expect("a word is JSON"), code.as_str());
+            assert!(Code::ALL[..n].iter().all(|other| other.as_str() != code.as_str()));
+        }
+    }
+}

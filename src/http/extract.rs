@@ -1,0 +1,243 @@
+//! What a request carries, read into types or refused in the one envelope.
+
+use std::{
+    fmt,
+    future::{Future, Ready, ready},
+    marker::PhantomData,
+    pin::Pin,
+};
+
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::Payload,
+    error::PayloadError,
+    http::header::{self, Header},
+    web::{Bytes, PayloadConfig},
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use uuid::Uuid;
+
+use super::error::{Code, Problem};
+use crate::domain::GameId;
+
+/// The largest body of a request, in bytes: every one of ours fits many times.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// How the server is told the largest body.
+pub fn payload_config() -> PayloadConfig {
+    PayloadConfig::new(BODY_BYTES_MAX)
+}
+
+/// A JSON body.
+#[derive(Debug)]
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest for Body<T> {
+    type Error = Problem;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let is_json = declares_json(request);
+        let bytes = Bytes::from_request(request, payload);
+        Box::pin(async move {
+            let bytes = bytes.await.map_err(|error| unreadable(&error))?;
+            if !is_json {
+                return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
+            }
+            parse(&bytes).map(Body)
+        })
+    }
+}
+
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub struct OptionalBody<T>(pub T);
+
+impl<T: DeserializeOwned + Default> FromRequest for OptionalBody<T> {
+    type Error = Problem;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let is_json = declares_json(request);
+        let bytes = Bytes::from_request(request, payload);
+        Box::pin(async move {
+            let bytes = bytes.await.map_err(|error| unreadable(&error))?;
+            if bytes.is_empty() {
+                return Ok(OptionalBody(T::default()));
+            }
+            if !is_json {
+                return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
+            }
+            parse(&bytes).map(OptionalBody)
+        })
+    }
+}
+
+/// The body of a call that says everything by its address.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// The query parameters.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest for Query<T> {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(request.query_string().as_bytes()));
+        ready(serde_path_to_error::deserialize(pairs).map(Query).map_err(|error| {
+            let detail = error.inner().to_string();
+            let name = named_field(&detail).map_or_else(|| error.path().to_string(), ToOwned::to_owned);
+            Problem::invalid(format!("?{name}"), detail)
+        }))
+    }
+}
+
+/// The query of a call that takes no parameters.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoQuery {}
+
+/// The game that the address names. What is no UUID names none.
+#[derive(Clone, Copy, Debug)]
+pub struct GamePath(pub GameId);
+
+impl FromRequest for GamePath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(|id| Self(GameId(id))).ok_or_else(|| Problem::not_found("there is no such game")))
+    }
+}
+
+/// The versions in `If-Match`; `None`: any will do. Weak or strong, the version alone counts; a tag of another form is
+/// the version of nothing.
+#[derive(Clone, Debug)]
+pub struct IfMatch(pub Option<Vec<u32>>);
+
+impl FromRequest for IfMatch {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        if !request.headers().contains_key(header::IF_MATCH) {
+            return ready(Ok(Self(None)));
+        }
+        let versions = match header::IfMatch::parse(request) {
+            Ok(header::IfMatch::Any) => None,
+            Ok(header::IfMatch::Items(tags)) => {
+                let version = |tag: &header::EntityTag| tag.tag().split('-').next()?.parse().ok();
+                Some(tags.iter().filter_map(version).collect())
+            }
+            Err(_) => Some(vec![]),
+        };
+        ready(Ok(Self(versions)))
+    }
+}
+
+fn declares_json(request: &HttpRequest) -> bool {
+    let value = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next()).unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn unreadable(error: &actix_web::Error) -> Problem {
+    match error.as_error::<PayloadError>() {
+        Some(PayloadError::Overflow) => Problem::new(Code::PayloadTooLarge, "a body has at most 64 KiB"),
+        _ => Problem::new(Code::MalformedRequest, "the body breaks off or cannot be read"),
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let detail = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
+        Problem::new(Code::MalformedRequest, detail)
+    })?;
+    let mut json = serde_json::Deserializer::from_str(text);
+    let Whole(value) = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let inner = error.inner();
+        if !inner.is_data() {
+            return Problem::new(Code::MalformedRequest, format!("the body is not JSON: {inner}"));
+        }
+        // serde_json ends its message with the place, which the pointer says better.
+        let detail = inner.to_string();
+        let detail = detail.rsplit_once(" at line ").map_or(detail.as_str(), |(what, _)| what);
+        Problem::invalid(pointer(error.path(), named_field(detail)), in_terms_of_json(detail))
+    })?;
+    json.end().map_err(|error| Problem::new(Code::MalformedRequest, format!("the body is not JSON: {error}")))?;
+    Ok(value)
+}
+
+/// The JSON pointer (RFC 6901) of a place in a body.
+fn pointer(path: &serde_path_to_error::Path, field: Option<&str>) -> String {
+    use serde_path_to_error::Segment;
+    let mut pointer = String::new();
+    let mut last = String::new();
+    for segment in path {
+        let token = match segment {
+            Segment::Seq { index } => index.to_string(),
+            Segment::Map { key } => key.clone(),
+            Segment::Enum { variant } => variant.clone(),
+            Segment::Unknown => continue,
+        };
+        pointer.push('/');
+        pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+        last = token;
+    }
+    match field {
+        Some(field) if field != last => format!("{pointer}/{}", field.replace('~', "~0").replace('/', "~1")),
+        _ => pointer,
+    }
+}
+
+/// A value that must be a JSON object: serde would also take a list, by the order of the fields, which is no part of
+/// the contract.
+pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_map(Object(PhantomData))
+}
+
+/// The same for a field that may be left out.
+pub fn some_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    object(deserializer).map(Some)
+}
+
+/// A whole body, which is always an object.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct Whole<T>(#[serde(deserialize_with = "object")] T);
+
+/// serde's message without the words of Rust.
+fn in_terms_of_json(message: &str) -> String {
+    message
+        .replace("unknown variant", "unknown value")
+        .replace("expected u32", "expected an integer from 0 to 4294967295")
+}
+
+/// The field that serde's message is about, where that is one that its path does not lead to.
+fn named_field(message: &str) -> Option<&str> {
+    let rest =
+        ["unknown field `", "missing field `", "duplicate field `"].iter().find_map(|p| message.strip_prefix(p))?;
+    rest.split('`').next()
+}

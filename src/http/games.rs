@@ -1,0 +1,844 @@
+//! Games: create, get, list, join, resign, abort.
+
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use actix_web::{
+    HttpRequest, HttpResponse, get,
+    http::header::{self, EntityTag, Header, IfNoneMatch},
+    post,
+    web::Data,
+};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::{
+    AppState,
+    auth::{Caller, Reader},
+    error::{Code, Problem, ProblemBody},
+    extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+    moves::MoveView,
+    now,
+    variants::OptionValueView,
+    wire::{
+        PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, PlayerView, SideWord, Timestamp, decode_cursor, encode_cursor, next_link,
+    },
+};
+use crate::{
+    db::{
+        DbError,
+        games::{self, Appended, Filter, SeatedGame},
+    },
+    domain::{
+        Action, Clock, Command, Event, Game, GameId, GameResult, Opponent, PlayerId, Ply, Refusal, Seat, Status, Terms,
+        Visibility,
+    },
+    rules::{AnyOptions, AnyPosition, Board, OptionsError, Side, Variant},
+};
+
+/// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
+/// often in a row is better told to come back.
+const ATTEMPTS_MAX: usize = 8;
+
+/// Random bytes of a join code: 144 bits, 24 characters.
+const JOIN_CODE_BYTES: usize = 18;
+
+/// Create a game
+///
+/// Only `variant` is required. In a game against oneself (`opponent.type` `self`) play begins at once; otherwise it
+/// begins when somebody joins.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "create_game",
+    request_body(content = CreateGame, examples(
+        ("against anyone" = (value = json!({"variant": "kalah"}))),
+        ("by link, with options" = (value = json!({"variant": "kalah", "preset": "bga", "options": {"seeds": 5, "pie": true},
+            "side": "south", "opponent": {"type": "link"}, "visibility": "private"}))),
+        ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
+    )),
+    responses((status = 201, description = "The game", body = GameView,
+        headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version")))),
+    security(("bearer" = []))
+)]
+#[post("/games")]
+pub async fn create_game(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    body: Body<CreateGame>,
+) -> Result<HttpResponse, Problem> {
+    let terms = body.0.terms()?;
+    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.0, now());
+    let seated = store_new(&state, &game, &created).await?;
+    let view = GameView::of(&seated, Some(caller.0));
+    let location = format!("/v1/games/{}", game.id.0);
+    Ok(HttpResponse::Created()
+        .insert_header((header::LOCATION, location))
+        .insert_header((header::ETAG, view.etag()))
+        .json(view))
+}
+
+/// Get a game
+///
+/// Enough to draw the board and to play, without any other call. A private game is there for its players only.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "get_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
+    ),
+    responses(
+        (status = 200, description = "The game", body = GameView,
+            headers(("ETag" = String, description = "The game's version, and a digest of what else is shown"))),
+        (status = 304, description = "The client's answer is still the present one"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/games/{id}")]
+pub async fn get_game(
+    state: Data<AppState>,
+    reader: Reader,
+    path: GamePath,
+    _: Query<NoQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let seated = find_visible(&state, path.0, reader.0).await?;
+    let view = GameView::of(&seated, reader.0);
+    let etag = view.etag();
+    let unchanged = match IfNoneMatch::parse(&request) {
+        Ok(IfNoneMatch::Any) => request.headers().contains_key(header::IF_NONE_MATCH),
+        Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|tag| tag.weak_eq(&etag)),
+        Err(_) => false,
+    };
+    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response
+        .insert_header((header::ETAG, etag))
+        .insert_header((header::CACHE_CONTROL, "private, no-cache"))
+        .insert_header((header::VARY, "Authorization, Prefer"));
+    Ok(if unchanged { response.finish() } else { response.json(view) })
+}
+
+/// List games
+///
+/// Newest first: everybody's public games, or those of one player. A caller's own games are listed to the caller
+/// whatever their visibility.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "list_games",
+    params(ListGames),
+    responses((status = 200, description = "A page of games", body = GamePage,
+        headers(("Link" = String, description = "Where the next page is, if there is one")))),
+    security((), ("bearer" = []))
+)]
+#[get("/games")]
+pub async fn list_games(
+    state: Data<AppState>,
+    reader: Reader,
+    query: Query<ListGames>,
+) -> Result<HttpResponse, Problem> {
+    let query = query.0;
+    let limit = query.limit()?;
+    let filter = query.filter(reader.0)?;
+    let mut found = games::list(&state.db, &filter, limit + 1).await?;
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next_cursor = found.last().filter(|_| more).map(|last| query.cursor_after(last.game.id, reader.0));
+    let mut response = HttpResponse::Ok();
+    if let Some(cursor) = &next_cursor {
+        response.insert_header(next_link("/v1/games", &query.with_cursor(cursor)));
+    }
+    let items = found.iter().map(|seated| GameView::of(seated, reader.0)).collect();
+    Ok(response.insert_header((header::CACHE_CONTROL, "private, no-cache")).json(GamePage { items, next_cursor }))
+}
+
+/// Join a game
+///
+/// Takes the free seat; the game becomes active. Of two who try at once one gets the seat. Joining again is 200.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "join_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
+    responses(
+        (status = 200, description = "The game, in which the caller now sits", body = GameView),
+        (status = 403, description = "`forbidden`: the join code is missing or wrong", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`seat_taken`, `game_over`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/join")]
+pub async fn join_game(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    body: OptionalBody<JoinGame>,
+) -> Result<HttpResponse, Problem> {
+    let join = Action::Join { join_code: body.0.join_code.as_deref() };
+    change(&state, caller, path, if_match, join).await
+}
+
+/// Resign a game
+///
+/// The opponent wins. Resigning again is 200. In a game against oneself the side to move resigns.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "resign_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The finished game", body = GameView),
+        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`game_not_started`, `game_over`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/resign")]
+pub async fn resign_game(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    change(&state, caller, path, if_match, Action::Resign).await
+}
+
+/// Abort a game
+///
+/// Ends, without a result, a game that is open or in which the caller has not yet moved. Aborting again is 200.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "abort_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The aborted game", body = GameView),
+        (status = 403, description = "`not_seated`; `forbidden`: the caller has already moved", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`game_over`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/abort")]
+pub async fn abort_game(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    change(&state, caller, path, if_match, Action::Abort).await
+}
+
+/// A game that the reader may see.
+pub(super) async fn find_visible(
+    state: &AppState,
+    id: GameId,
+    reader: Option<PlayerId>,
+) -> Result<SeatedGame, Problem> {
+    let seated = games::find(&state.db, id).await?.filter(|seated| seated.game.is_visible_to(reader));
+    seated.ok_or_else(|| Problem::from(&Refusal::Unknown))
+}
+
+/// What came of a command.
+pub(super) enum Carried {
+    /// The game after these events, and as it was when they were decided.
+    Out { before: SeatedGame, game: Game, events: Vec<Event> },
+    /// What was asked for was already so; of a move, the ply that the log has.
+    Already { seated: SeatedGame, recorded: Option<Ply> },
+    /// Nothing changed.
+    Refused { seated: SeatedGame, refusal: Refusal },
+}
+
+/// Loads the game, lets the domain decide, and appends; again from the start if somebody else was faster, or if it is
+/// not known what became of an append because the connection was lost: then the log is read, not guessed at.
+pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
+    let mut failure = None;
+    for _ in 0..ATTEMPTS_MAX {
+        let loaded = match load(state, id, command).await {
+            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => {
+                failure = Some(error);
+                continue;
+            }
+            loaded => loaded?,
+        };
+        let (seated, recorded) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
+        let action = match command.action {
+            Action::Play { ply, word, .. } => Action::Play { ply, word, recorded: recorded.as_ref() },
+            action => action,
+        };
+        let events = match seated.game.decide(&Command { action, ..*command }, now()) {
+            Ok(events) if events.is_empty() => return Ok(Carried::Already { seated, recorded }),
+            Ok(events) => events,
+            Err(refusal) => return Ok(Carried::Refused { seated, refusal }),
+        };
+        let mut game = seated.game.clone();
+        events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
+        match games::append(&state.db, &game, &events).await {
+            Ok(Appended::Stored) => return Ok(Carried::Out { before: seated, game, events }),
+            Ok(Appended::Conflict) => {}
+            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(failure.map_or_else(
+        || Problem::new(Code::Unavailable, "too many changes to this game at once; try again"),
+        Problem::from,
+    ))
+}
+
+/// The game, and what its log holds under the ply number that a command wants to use.
+async fn load(
+    state: &AppState,
+    id: GameId,
+    command: &Command<'_>,
+) -> Result<Option<(SeatedGame, Option<Ply>)>, DbError> {
+    let Some(seated) = games::find(&state.db, id).await? else { return Ok(None) };
+    let recorded = match command.action {
+        Action::Play { ply, .. } if (1..=seated.game.ply).contains(&ply) && seated.game.seats(command.player) => {
+            games::plies(&state.db, &seated.game, ply - 1, 1).await?.pop()
+        }
+        _ => None,
+    };
+    Ok(Some((seated, recorded)))
+}
+
+/// The answer to a change that shows nothing but the game.
+async fn change(
+    state: &AppState,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    action: Action<'_>,
+) -> Result<HttpResponse, Problem> {
+    let command = Command { player: caller.0, if_version: if_match.0.as_deref(), action };
+    match carry_out(state, path.0, &command).await? {
+        Carried::Out { .. } | Carried::Already { .. } => {
+            // Read again: whoever joins brings a name along.
+            let view = GameView::of(&find_visible(state, path.0, Some(caller.0)).await?, Some(caller.0));
+            Ok(HttpResponse::Ok().insert_header((header::ETAG, view.etag())).json(view))
+        }
+        Carried::Refused { seated, refusal } => Err(match refusal {
+            Refusal::SeatTaken | Refusal::NotStarted | Refusal::Over => {
+                Problem::from(&refusal).with_game(GameView::of(&seated, Some(caller.0)))
+            }
+            _ => Problem::from(&refusal),
+        }),
+    }
+}
+
+/// Stores a new game and reads it back, which also tells whether it was stored before the connection was lost.
+async fn store_new(state: &AppState, game: &Game, created: &Event) -> Result<SeatedGame, Problem> {
+    match games::insert(&state.db, game, created).await {
+        Ok(()) => {}
+        Err(DbError::ConnectionLost(_) | DbError::Busy(_)) => games::insert(&state.db, game, created).await?,
+        Err(error) => return Err(error.into()),
+    }
+    let stored = games::find(&state.db, game.id).await?;
+    stored.ok_or_else(|| Problem::internal("a game that was just stored is not there"))
+}
+
+/// What a new game is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateGame {
+    /// The game: see `GET /v1/variants`.
+    #[schema(example = "kalah")]
+    variant: String,
+    /// One of the variant's presets.
+    #[serde(default = "standard")]
+    #[schema(default = "standard", example = "standard")]
+    preset: String,
+    /// Where the rules differ from the preset.
+    #[serde(default)]
+    #[schema(required = false)]
+    options: BTreeMap<String, OptionValueView>,
+    /// The creator's side of the board. South opens.
+    #[serde(default)]
+    #[schema(required = false)]
+    side: SideChoice,
+    /// Who may take the other seat: unless given, anyone; of a private game, whoever holds the join code.
+    #[serde(default, deserialize_with = "extract::some_object")]
+    #[schema(nullable = false)]
+    opponent: Option<OpponentChoice>,
+    /// Time to think.
+    #[serde(default, deserialize_with = "extract::object")]
+    #[schema(required = false)]
+    clock: ClockChoice,
+    #[serde(default)]
+    #[schema(required = false)]
+    visibility: VisibilityWord,
+}
+
+fn standard() -> String {
+    "standard".to_owned()
+}
+
+/// Which side to play.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum SideChoice {
+    South,
+    North,
+    /// Drawn by lot.
+    #[default]
+    Random,
+}
+
+/// Who may take the other seat.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+#[schema(as = Opponent)]
+pub enum OpponentChoice {
+    /// Anyone who can see the game.
+    Open {},
+    /// Whoever holds the join code.
+    Link {},
+    /// Nobody: one player plays both sides.
+    #[serde(rename = "self")]
+    Oneself {},
+}
+
+/// How much time the players have.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum ClockChoice {
+    /// As much as they like.
+    Unlimited {},
+}
+
+impl Default for ClockChoice {
+    fn default() -> Self {
+        ClockChoice::Unlimited {}
+    }
+}
+
+/// Who may read the game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Visibility)]
+enum VisibilityWord {
+    /// Everybody; it is listed.
+    #[default]
+    Public,
+    /// Whoever has its id.
+    Unlisted,
+    /// Its players.
+    Private,
+}
+
+impl CreateGame {
+    fn terms(self) -> Result<Terms, Problem> {
+        let variant: Variant =
+            self.variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
+        let overrides: Vec<_> = self.options.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let options = AnyOptions::new(variant, &self.preset, &overrides).map_err(|error| invalid_options(&error))?;
+        let visibility = match self.visibility {
+            VisibilityWord::Public => Visibility::Public,
+            VisibilityWord::Unlisted => Visibility::Unlisted,
+            VisibilityWord::Private => Visibility::Private,
+        };
+        let private = visibility == Visibility::Private;
+        let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
+        let opponent = match self.opponent.unwrap_or(by_default) {
+            OpponentChoice::Open {} if private => {
+                let detail = "nobody could find a private game to join it: choose `link`, or another visibility";
+                return Err(Problem::invalid("/opponent/type", detail));
+            }
+            OpponentChoice::Open {} => Opponent::Open,
+            OpponentChoice::Link {} => {
+                Opponent::Link { join_code: BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>()) }
+            }
+            OpponentChoice::Oneself {} => Opponent::Oneself,
+        };
+        let clock = match self.clock {
+            ClockChoice::Unlimited {} => Clock::Unlimited,
+        };
+        let south = match self.side {
+            SideChoice::South => true,
+            SideChoice::North => false,
+            SideChoice::Random => rand::random(),
+        };
+        let creator = if south { Seat::First } else { Seat::Second };
+        Ok(Terms { options, rules_version: variant.rules_version(), opponent, clock, visibility, creator })
+    }
+}
+
+fn invalid_options(error: &OptionsError) -> Problem {
+    let pointer = error.option().map_or_else(|| "/preset".to_owned(), |option| format!("/options/{option}"));
+    Problem::invalid(pointer, error.to_string())
+}
+
+/// What joining may need.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JoinGame {
+    /// The code that the creator of a game by link was given.
+    join_code: Option<String>,
+}
+
+/// Which games to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListGames {
+    /// Only games of this status.
+    #[param(inline)]
+    status: Option<StatusWord>,
+    /// Only games of this variant.
+    #[param(example = "kalah")]
+    variant: Option<String>,
+    /// Only games of this player: an id, or `me`.
+    #[param(example = "me")]
+    player: Option<String>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+impl ListGames {
+    fn limit(&self) -> Result<u32, Problem> {
+        match self.limit {
+            None => Ok(PAGE_SIZE_DEFAULT),
+            Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
+            Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
+        }
+    }
+
+    fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
+        let variant = self.variant.as_deref().map(str::parse).transpose();
+        let player = match self.player.as_deref() {
+            None => None,
+            Some("me") => Some(viewer.ok_or_else(|| {
+                Problem::new(Code::Unauthenticated, "`player=me` needs an access token to know who that is")
+            })?),
+            Some(id) => Some(PlayerId(
+                Uuid::try_parse(id).map_err(|_| Problem::invalid("?player", "a player is an id, or `me`"))?,
+            )),
+        };
+        let before = self.cursor.as_deref().map(|cursor| self.cursor_content(cursor, viewer)).transpose()?;
+        Ok(Filter {
+            status: self.status.map(Status::from),
+            variant: variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?,
+            player,
+            viewer,
+            before,
+        })
+    }
+
+    /// A cursor is a game's id, bound to what was asked for: with other filters it would lead astray.
+    fn cursor_after(&self, id: GameId, viewer: Option<PlayerId>) -> String {
+        encode_cursor(&format!("{} {}", id.0, self.bound_to(viewer)))
+    }
+
+    fn cursor_content(&self, cursor: &str, viewer: Option<PlayerId>) -> Result<GameId, Problem> {
+        let content = decode_cursor(cursor);
+        let id = content
+            .as_deref()
+            .and_then(|content| content.split_once(' '))
+            .and_then(|(id, bound_to)| (bound_to == self.bound_to(viewer)).then(|| Uuid::try_parse(id).ok()).flatten());
+        id.map(GameId).ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
+    }
+
+    fn bound_to(&self, viewer: Option<PlayerId>) -> String {
+        let player = match self.player.as_deref() {
+            Some("me") => viewer.map(|viewer| viewer.0.to_string()),
+            player => player.map(str::to_lowercase),
+        };
+        format!("{:?} {:?} {player:?}", self.status, self.variant)
+    }
+
+    /// These filters and a cursor as a query string.
+    fn with_cursor(&self, cursor: &str) -> String {
+        let limit = self.limit.map(|limit| limit.to_string());
+        let pairs = [
+            ("status", self.status.map(|status| Status::from(status).as_str())),
+            ("variant", self.variant.as_deref()),
+            ("player", self.player.as_deref()),
+            ("limit", limit.as_deref()),
+            ("cursor", Some(cursor)),
+        ];
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(pairs.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        query.finish()
+    }
+}
+
+/// How far a game has come. Clients ignore values that they do not know.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Status)]
+enum StatusWord {
+    /// A seat is free.
+    Open,
+    Active,
+    /// Ended with a result.
+    Finished,
+    /// Ended without one.
+    Aborted,
+}
+
+impl From<StatusWord> for Status {
+    fn from(word: StatusWord) -> Self {
+        match word {
+            StatusWord::Open => Status::Open,
+            StatusWord::Active => Status::Active,
+            StatusWord::Finished => Status::Finished,
+            StatusWord::Aborted => Status::Aborted,
+        }
+    }
+}
+
+/// A page of games.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GamePage {
+    items: Vec<GameView>,
+    /// What `cursor` must be to get the next page; null on the last.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
+
+/// A game: enough to draw it and to play, without any other call.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Game)]
+pub struct GameView {
+    pub id: Uuid,
+    /// Raised by every change, by one or more.
+    #[schema(minimum = 1, example = 7)]
+    pub version: u32,
+    #[schema(example = "kalah")]
+    variant: String,
+    #[schema(example = "standard")]
+    preset: &'static str,
+    /// Every option of the variant with its value in this game.
+    options: BTreeMap<&'static str, OptionValueView>,
+    /// The edition of the rules that the game is pinned to.
+    #[schema(minimum = 1, example = 1)]
+    rules_version: u16,
+    status: StatusWord,
+    /// Who sits where now: after a pie swap the people have changed places.
+    seats: Seats,
+    /// The number of the last ply; 0 before the first.
+    #[schema(minimum = 0, example = 5)]
+    pub ply: u32,
+    board: BoardView,
+    /// The position in text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+    /// The side to move; null unless the game is active.
+    #[schema(required = true)]
+    turn: Option<SideWord>,
+    /// What the side to move may play; empty unless the game is active.
+    #[schema(example = json!(["A", "B", "D", "E", "F"]))]
+    legal_moves: Vec<String>,
+    #[schema(required = true)]
+    last_move: Option<MoveView>,
+    /// Offers that wait for an answer. None exist yet.
+    #[schema(value_type = Vec<Object>)]
+    offers: [(); 0],
+    clock: ClockView,
+    /// Null until the game is finished.
+    #[schema(required = true)]
+    result: Option<ResultView>,
+    /// Who could take the second seat.
+    opponent: OpponentChoice,
+    /// Shown to the creator of a game by link only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    join_code: Option<String>,
+    visibility: VisibilityWord,
+    created_at: Timestamp,
+    /// When the second seat was taken.
+    #[schema(required = true)]
+    started_at: Option<Timestamp>,
+    updated_at: Timestamp,
+    #[schema(required = true)]
+    finished_at: Option<Timestamp>,
+}
+
+/// Who sits at which side of the board; null where a seat is free.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct Seats {
+    #[schema(required = true)]
+    south: Option<PlayerView>,
+    #[schema(required = true)]
+    north: Option<PlayerView>,
+}
+
+/// The seeds on the board.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Board)]
+pub struct BoardView {
+    south: RowView,
+    north: RowView,
+}
+
+/// The seeds of one side.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Row)]
+struct RowView {
+    /// In sowing order, from that side's own left to right: the first is pit A.
+    #[schema(example = json!([4, 4, 0, 5, 5, 5]))]
+    pits: Vec<u16>,
+    #[schema(example = 1)]
+    store: u16,
+}
+
+/// The time that the players have.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[schema(as = Clock)]
+struct ClockView {
+    #[serde(rename = "type")]
+    kind: ClockWord,
+    /// When the side to move runs out of time; null if it never does.
+    #[schema(required = true)]
+    deadline: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = ClockType)]
+enum ClockWord {
+    Unlimited,
+}
+
+/// How a game ended.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Result)]
+pub struct ResultView {
+    /// Null on a draw.
+    #[schema(required = true)]
+    winner: Option<SideWord>,
+    #[schema(required = true)]
+    winner_player_id: Option<Uuid>,
+    /// `side_empty`, `no_move`, `majority`, `resignation`; clients ignore values that they do not know.
+    #[schema(required = true, example = "side_empty")]
+    reason: Option<String>,
+    score: ScoreView,
+}
+
+/// The seeds in the stores at the end.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[schema(as = Score)]
+struct ScoreView {
+    #[schema(example = 25)]
+    south: u16,
+    #[schema(example = 23)]
+    north: u16,
+}
+
+impl GameView {
+    /// The game as `viewer` sees it.
+    pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
+        let SeatedGame { game, players, last_ply } = seated;
+        let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
+        let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = &game.terms;
+        let (opponent, join_code) = match opponent {
+            Opponent::Open => (OpponentChoice::Open {}, None),
+            Opponent::Link { join_code } => (OpponentChoice::Link {}, Some(join_code)),
+            Opponent::Oneself => (OpponentChoice::Oneself {}, None),
+        };
+        let is_creator = viewer.is_some() && game.players[*creator] == viewer;
+        let turn = game.turn();
+        Self {
+            id: game.id.0,
+            version: game.version,
+            variant: options.variant().to_string(),
+            preset: options.preset(),
+            options: options.values().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            rules_version: *rules_version,
+            status: match game.status {
+                Status::Open => StatusWord::Open,
+                Status::Active => StatusWord::Active,
+                Status::Finished => StatusWord::Finished,
+                Status::Aborted => StatusWord::Aborted,
+            },
+            seats: Seats { south: seat(Side::South), north: seat(Side::North) },
+            ply: game.ply,
+            board: BoardView::of(&game.position.board()),
+            position: game.position.to_string(),
+            turn: turn.map(SideWord::from),
+            legal_moves: turn.map(|_| legal_moves(&game.position)).unwrap_or_default(),
+            last_move: last_ply.as_ref().map(MoveView::of),
+            offers: [],
+            clock: ClockView { kind: ClockWord::Unlimited, deadline: None },
+            result: game.result.as_ref().map(|result| ResultView::of(result, game)),
+            opponent,
+            join_code: join_code.filter(|_| is_creator).cloned(),
+            visibility: match visibility {
+                Visibility::Public => VisibilityWord::Public,
+                Visibility::Unlisted => VisibilityWord::Unlisted,
+                Visibility::Private => VisibilityWord::Private,
+            },
+            created_at: Timestamp(game.created_at),
+            started_at: game.started_at.map(Timestamp),
+            updated_at: Timestamp(game.updated_at),
+            finished_at: game.finished_at.map(Timestamp),
+        }
+    }
+
+    /// `W/"<version>-<h>"`: `h` covers everything shown, so names and the viewer's own fields too.
+    pub fn etag(&self) -> EntityTag {
+        let mut hasher = DefaultHasher::new();
+        serde_json::to_vec(self).expect("wire types have string keys and are always JSON").hash(&mut hasher);
+        EntityTag::new_weak(format!("{}-{:016x}", self.version, hasher.finish()))
+    }
+}
+
+impl BoardView {
+    pub fn of(board: &Board) -> Self {
+        let row = |side| RowView { pits: board.pits(side).to_vec(), store: board.store(side) };
+        Self { south: row(Side::South), north: row(Side::North) }
+    }
+}
+
+impl ResultView {
+    pub fn of(result: &GameResult, game: &Game) -> Self {
+        Self::new(result.winner, Some(result.reason.to_string()), result.score, game)
+    }
+
+    pub fn new(winner: Option<Side>, reason: Option<String>, score: crate::rules::BySide<u16>, game: &Game) -> Self {
+        Self {
+            winner: winner.map(SideWord::from),
+            winner_player_id: winner.and_then(|side| game.player_at(side)).map(|player| player.0),
+            reason,
+            score: ScoreView { south: score.south, north: score.north },
+        }
+    }
+}
+
+/// What may be played, in words.
+pub(super) fn legal_moves(position: &AnyPosition) -> Vec<String> {
+    position.legal_moves().iter().map(ToString::to_string).collect()
+}

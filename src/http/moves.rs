@@ -1,0 +1,329 @@
+//! Moves: play one, read the history.
+
+use actix_web::{HttpResponse, get, http::header, post, web::Data};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::{
+    AppState,
+    auth::{Caller, Reader},
+    error::{Problem, ProblemBody},
+    extract::{Body, GamePath, IfMatch, NoQuery, Query},
+    games::{Carried, GameView, carry_out, find_visible, legal_moves},
+    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, decode_cursor, encode_cursor, next_link},
+};
+use crate::{
+    db::games::{self, SeatedGame},
+    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal},
+    rules::{Effect, Place, Side},
+};
+
+/// Play a move
+///
+/// `ply` is the number that the move will bear: one more than the game's. So a move is safe to send again: the second
+/// time it is found in the log and answered with 200, and nothing is played twice.
+#[utoipa::path(
+    tag = "moves",
+    operation_id = "play_move",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    request_body(content = PlayMove, example = json!({"ply": 1, "move": "C"})),
+    responses(
+        (status = 201, description = "The move was played", body = PlayedMove),
+        (status = 200, description = "The same player had already played the same move under this number", body = PlayedMove),
+        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`game_not_started`, `game_over`, `stale_ply`, `not_your_turn`: with `game` and `moves`",
+            body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/moves")]
+pub async fn play_move(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    body: Body<PlayMove>,
+) -> Result<HttpResponse, Problem> {
+    let PlayMove { ply, word } = &body.0;
+    let ply = *ply;
+    if !(1..=PLY_MAX).contains(&ply) {
+        return Err(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")));
+    }
+    let command = Command {
+        player: caller.0,
+        if_version: if_match.0.as_deref(),
+        action: Action::Play { ply, word, recorded: None },
+    };
+    match carry_out(&state, path.0, &command).await? {
+        Carried::Out { before, game, events } => {
+            let seated = after_move(before, game, &events)?;
+            let view = GameView::of(&seated, Some(caller.0));
+            let played = seated.last_ply.as_ref().map(MoveView::of);
+            let mv = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
+            let etag = view.etag();
+            Ok(HttpResponse::Created().insert_header((header::ETAG, etag)).json(PlayedMove { mv, game: view }))
+        }
+        Carried::Already { seated, recorded } => {
+            let recorded = recorded.as_ref().map(MoveView::of);
+            let mv = recorded.ok_or_else(|| Problem::internal("a move that the log has is not there"))?;
+            let game = GameView::of(&seated, Some(caller.0));
+            Ok(HttpResponse::Ok().insert_header((header::ETAG, game.etag())).json(PlayedMove { mv, game }))
+        }
+        Carried::Refused { seated, refusal } => {
+            let problem = Problem::from(&refusal);
+            Err(match refusal {
+                Refusal::Illegal(illegal) => {
+                    problem.with_legal_moves(illegal.reason(), legal_moves(&seated.game.position))
+                }
+                Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(&seated.game.position)),
+                Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
+                    let unseen = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
+                    problem
+                        .with_game(GameView::of(&seated, Some(caller.0)))
+                        .with_moves(unseen.iter().map(MoveView::of).collect())
+                }
+                _ => problem,
+            })
+        }
+    }
+}
+
+/// Read the history
+///
+/// Every ply that was ever played, oldest first, with what happened frame by frame.
+#[utoipa::path(
+    tag = "moves",
+    operation_id = "list_moves",
+    params(("id" = Uuid, Path, description = "The game's id"), ListMoves),
+    responses(
+        (status = 200, description = "A page of the history", body = MovePage,
+            headers(("Link" = String, description = "Where the next page is, if there is one"))),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/games/{id}/moves")]
+pub async fn list_moves(
+    state: Data<AppState>,
+    reader: Reader,
+    path: GamePath,
+    query: Query<ListMoves>,
+) -> Result<HttpResponse, Problem> {
+    let game = find_visible(&state, path.0, reader.0).await?.game;
+    let limit = query.0.limit()?;
+    let mut found = games::plies(&state.db, &game, query.0.after(&game)?, limit + 1).await?;
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next_cursor = found.last().filter(|_| more).map(|last| cursor_after(&game, last.number));
+    let mut response = HttpResponse::Ok();
+    if let Some(cursor) = &next_cursor {
+        let path = format!("/v1/games/{}/moves", game.id.0);
+        response.insert_header(next_link(&path, &format!("limit={limit}&cursor={cursor}")));
+    }
+    Ok(response.json(MovePage { items: found.iter().map(MoveView::of).collect(), next_cursor }))
+}
+
+/// The game after a move that was just stored, with the people who were there before it.
+fn after_move(before: SeatedGame, game: Game, events: &[Event]) -> Result<SeatedGame, Problem> {
+    let moved = events.iter().find_map(|event| match &event.fact {
+        Fact::Moved(moved) => Some((moved, event.at)),
+        _ => None,
+    });
+    let (moved, at) = moved.ok_or_else(|| Problem::internal("a move was stored as something else"))?;
+    let previous = Previous {
+        at: before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at),
+        position: before.game.position,
+    };
+    let last_ply = Some(Ply::replay(&game, &previous, moved, at).map_err(Problem::internal)?);
+    Ok(SeatedGame { game, players: before.players, last_ply })
+}
+
+/// The largest number of a ply: what the database's integers hold.
+const PLY_MAX: u32 = i32::MAX as u32;
+
+/// A move to play.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlayMove {
+    /// The number that the move will bear: the game's `ply` plus one.
+    #[schema(minimum = 1, maximum = 2_147_483_647, example = 6)]
+    ply: u32,
+    /// One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`.
+    #[serde(rename = "move")]
+    #[schema(example = "D")]
+    word: String,
+}
+
+/// The move, and the game after it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PlayedMove {
+    #[serde(rename = "move")]
+    mv: MoveView,
+    game: GameView,
+}
+
+/// Which part of the history to read.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListMoves {
+    /// Only plies after this one.
+    #[param(minimum = 0, default = 0)]
+    after: Option<u32>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before. Not together with `after`.
+    cursor: Option<String>,
+}
+
+impl ListMoves {
+    fn limit(&self) -> Result<u32, Problem> {
+        match self.limit {
+            None => Ok(PAGE_SIZE_DEFAULT),
+            Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
+            Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
+        }
+    }
+
+    fn after(&self, game: &Game) -> Result<u32, Problem> {
+        match (&self.cursor, self.after) {
+            (None, after) => Ok(after.unwrap_or(0)),
+            (Some(_), Some(_)) => Err(Problem::invalid("?after", "a cursor already says where to go on")),
+            (Some(cursor), None) => {
+                let content = decode_cursor(cursor);
+                let ply = content.as_deref().and_then(|content| content.split_once(' '));
+                let ply = ply.filter(|(id, _)| *id == game.id.0.to_string()).and_then(|(_, ply)| ply.parse().ok());
+                ply.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this game's history"))
+            }
+        }
+    }
+}
+
+/// A cursor is a ply's number, bound to its game.
+fn cursor_after(game: &Game, ply: u32) -> String {
+    encode_cursor(&format!("{} {ply}", game.id.0))
+}
+
+/// A page of a game's history.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MovePage {
+    items: Vec<MoveView>,
+    /// What `cursor` must be to get the next page; null on the last.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
+
+/// A ply as the history shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Move)]
+pub struct MoveView {
+    /// Its number in the game, from 1; never used twice.
+    #[schema(minimum = 1, example = 6)]
+    ply: u32,
+    /// The side of the board that it was played for.
+    side: SideWord,
+    /// Who played it.
+    player_id: Uuid,
+    #[serde(rename = "move")]
+    #[schema(example = "D")]
+    word: String,
+    at: Timestamp,
+    /// Time since the ply before; of the first, since the game started.
+    #[schema(minimum = 0, example = 12400)]
+    elapsed_ms: u64,
+    /// What happened on the board, in order: enough to animate the move without knowing a rule.
+    effects: Vec<EffectView>,
+    /// The position after it, in text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+}
+
+/// One frame of a move. Clients ignore types that they do not know.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[schema(as = Effect)]
+pub enum EffectView {
+    /// All seeds of a pit are taken into the hand.
+    Lift {
+        #[schema(example = "D")]
+        pit: String,
+        seeds: u16,
+    },
+    /// One seed falls: into a pit (its letter), or into `south_store` or `north_store`.
+    Sow {
+        #[schema(example = "E")]
+        to: String,
+    },
+    /// Seeds are taken from pits into a store.
+    Capture {
+        #[schema(example = json!(["C", "d"]))]
+        from: Vec<String>,
+        seeds: u16,
+        #[schema(example = "south_store")]
+        to: String,
+    },
+    /// The last seed fell into the own store: the same side moves again.
+    ExtraTurn,
+    /// The people change places; the board stays.
+    Swap,
+    /// An extra move is declined.
+    Pass,
+    /// At the end, the seeds left in a side's pits go to a store.
+    Sweep {
+        side: SideWord,
+        seeds: u16,
+        #[schema(example = "north_store")]
+        to: String,
+    },
+    /// The rules end the game.
+    GameOver {
+        #[schema(example = "side_empty")]
+        reason: String,
+    },
+}
+
+impl MoveView {
+    pub fn of(ply: &Ply) -> Self {
+        Self {
+            ply: ply.number,
+            side: ply.side.into(),
+            player_id: ply.player.0,
+            word: ply.mv.to_string(),
+            at: Timestamp(ply.at),
+            elapsed_ms: u64::try_from(ply.elapsed.whole_milliseconds()).unwrap_or(0),
+            effects: ply.effects.iter().map(EffectView::of).collect(),
+            position: ply.position.to_string(),
+        }
+    }
+}
+
+impl EffectView {
+    fn of(effect: &Effect) -> Self {
+        let store = |side: &Side| Place::Store(*side).to_string();
+        match effect {
+            Effect::Lift { pit, seeds } => EffectView::Lift { pit: pit.to_string(), seeds: *seeds },
+            Effect::Sow { to } => EffectView::Sow { to: to.to_string() },
+            Effect::Capture { from, seeds, to } => EffectView::Capture {
+                from: from.iter().map(ToString::to_string).collect(),
+                seeds: *seeds,
+                to: store(to),
+            },
+            Effect::ExtraTurn => EffectView::ExtraTurn,
+            Effect::Swap => EffectView::Swap,
+            Effect::Pass => EffectView::Pass,
+            Effect::Sweep { side, seeds, to } => {
+                EffectView::Sweep { side: (*side).into(), seeds: *seeds, to: store(to) }
+            }
+            Effect::GameOver { reason } => EffectView::GameOver { reason: reason.to_string() },
+        }
+    }
+}

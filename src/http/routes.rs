@@ -1,0 +1,91 @@
+//! The route table, which is the document: a route cannot be in one and not in the other.
+
+use actix_web::{
+    App, HttpRequest, HttpResponse,
+    body::MessageBody,
+    dev::{ServiceRequest, ServiceResponse},
+    http::header::{self, Accept, Header, Quality},
+    middleware::Next,
+    web::{self, Data, ServiceConfig},
+};
+use utoipa::OpenApi;
+use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
+use utoipa_swagger_ui::SwaggerUi;
+
+use super::{
+    error::{Code, Problem},
+    extract, games, health, moves,
+    openapi::{self, Document, Methods},
+    players, positions, problems, variants,
+};
+
+/// Every route of the service.
+fn routes(routes: &mut Routes<'_>) {
+    routes
+        .service(
+            scope("/v1")
+                .service(players::create_player)
+                .service(variants::list_variants)
+                .service(variants::get_variant)
+                .service(games::create_game)
+                .service(games::list_games)
+                .service(games::get_game)
+                .service(games::join_game)
+                .service(moves::play_move)
+                .service(moves::list_moves)
+                .service(positions::get_position)
+                .service(games::resign_game)
+                .service(games::abort_game),
+        )
+        .service(problems::get_problem)
+        .service(health::get_liveness)
+        .service(health::get_readiness);
+}
+
+/// The OpenAPI document of the routes.
+pub fn document() -> utoipa::openapi::OpenApi {
+    let (_, document) = App::new().into_utoipa_app().openapi(Document::openapi()).configure(routes).split_for_parts();
+    openapi::complete(document)
+}
+
+/// The routes, the pages about them, and what answers everything else. `document` is [`document`]'s.
+pub fn configure(config: &mut ServiceConfig, document: &utoipa::openapi::OpenApi, methods: &Data<Methods>) {
+    routes(&mut Routes::new(config));
+    config
+        .app_data(extract::payload_config())
+        .app_data(methods.clone())
+        .service(web::redirect("/docs", "/docs/"))
+        .service(SwaggerUi::new("/docs/{_:.*}").url("/openapi.json", document.clone()))
+        .default_service(web::to(unknown));
+}
+
+/// Every answer under `/v1` is JSON: who would not take it is told before anything is done.
+pub async fn negotiate(
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    if request.path().starts_with("/v1/") && !takes_json(request.request()) {
+        return Err(Problem::new(Code::NotAcceptable, "answers are application/json").into());
+    }
+    next.call(request).await
+}
+
+fn takes_json(request: &HttpRequest) -> bool {
+    if !request.headers().contains_key(header::ACCEPT) {
+        return true;
+    }
+    Accept::parse(request).is_ok_and(|accept| {
+        accept.iter().any(|range| {
+            let takes = matches!(range.item.essence_str(), "*/*" | "application/*" | "application/json");
+            takes && range.quality > Quality::ZERO
+        })
+    })
+}
+
+/// What no route knows: a wrong method of a known path, or an unknown path.
+async fn unknown(request: HttpRequest, methods: Data<Methods>) -> Result<HttpResponse, Problem> {
+    match methods.allowed(request.path()) {
+        Some(allow) => Err(Problem::method_not_allowed(allow.to_owned())),
+        None => Err(Problem::not_found("there is nothing at this address")),
+    }
+}

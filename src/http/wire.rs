@@ -1,0 +1,115 @@
+//! Wire types that several resources share.
+
+use actix_web::http::header::{HeaderName, HeaderValue};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Serialize, Serializer};
+use time::{OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat, Type},
+};
+
+use crate::{
+    domain::{Player, PlayerKind},
+    rules::Side,
+};
+
+/// How many items a page of a list has at most.
+pub const PAGE_SIZE_MAX: u32 = 100;
+
+/// How many it has if the client does not say.
+pub const PAGE_SIZE_DEFAULT: u32 = 20;
+
+/// A moment, as RFC 3339 in UTC with milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Timestamp(pub OffsetDateTime);
+
+const RFC_3339_MS: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.0.to_utc().to_offset(time::UtcOffset::UTC).format(RFC_3339_MS);
+        serializer.serialize_str(&text.map_err(serde::ser::Error::custom)?)
+    }
+}
+
+impl PartialSchema for Timestamp {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .description(Some("A moment: RFC 3339, UTC, with milliseconds."))
+            .examples(["2026-11-21T20:15:00.000Z"])
+            .into()
+    }
+}
+
+impl ToSchema for Timestamp {}
+
+/// A side of the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Side)]
+pub enum SideWord {
+    South,
+    North,
+}
+
+impl From<Side> for SideWord {
+    fn from(side: Side) -> Self {
+        match side {
+            Side::South => SideWord::South,
+            Side::North => SideWord::North,
+        }
+    }
+}
+
+/// A player as others see them.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Player)]
+pub struct PlayerView {
+    pub id: uuid::Uuid,
+    #[schema(example = "Ana")]
+    pub name: String,
+    pub kind: PlayerKindWord,
+}
+
+/// What a player is. Clients ignore values that they do not know.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = PlayerKind)]
+pub enum PlayerKindWord {
+    Guest,
+    Account,
+    Computer,
+    Deleted,
+}
+
+impl From<&Player> for PlayerView {
+    fn from(player: &Player) -> Self {
+        let kind = match player.kind {
+            PlayerKind::Guest => PlayerKindWord::Guest,
+            PlayerKind::Account => PlayerKindWord::Account,
+            PlayerKind::Computer => PlayerKindWord::Computer,
+            PlayerKind::Deleted => PlayerKindWord::Deleted,
+        };
+        Self { id: player.id.0, name: player.name.to_string(), kind }
+    }
+}
+
+/// The header that leads to a list's next page (RFC 8288).
+pub fn next_link(path: &str, query: &str) -> (HeaderName, HeaderValue) {
+    let value = HeaderValue::from_str(&format!("<{path}?{query}>; rel=\"next\""));
+    (HeaderName::from_static("link"), value.expect("paths and queries are percent-encoded"))
+}
+
+/// An opaque text that stands for `content`.
+pub fn encode_cursor(content: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(content)
+}
+
+/// What an opaque text stands for; `None` if it is none of ours.
+pub fn decode_cursor(cursor: &str) -> Option<String> {
+    String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
+}

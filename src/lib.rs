@@ -1,0 +1,22 @@
+//! mancala-server: a game-service backend for Kalah, Oware and Congkak.
+//!
+//! The modules in reading order: the games themselves, a played game and its people, where they are stored, how they
+//! are reached.
+
+/// The games: boards, moves, results. Pure; knows nothing of players, time, storage or HTTP.
+pub mod rules;
+
+/// A played game and its people: what may happen, and what follows. Pure; knows the rules, but no storage or HTTP.
+pub mod domain;
+
+/// PostgreSQL: every SQL statement, the migrations, and the embedded server.
+pub mod db;
+
+/// The REST API: routes, wire types, errors, tokens and the OpenAPI document.
+pub mod http;
+
+/// Options of the command line and the environment.
+pub mod config;
+
+/// Logs: text for a person at a terminal, JSON for everything else.
+pub mod telemetry;

@@ -1,0 +1,94 @@
+//! Seeds in pits and stores. Knows how many lie where, and nothing of turns or rules.
+
+use super::{
+    Pit, Side,
+    ring::{Ring, SPOTS_MAX},
+};
+
+/// The seeds of a board. Counts are `u16` because a board of 12 by 12 holds 288 seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Board {
+    ring: Ring,
+    /// Seeds by spot of the ring; nothing lies beyond its end.
+    seeds: [u16; SPOTS_MAX],
+}
+
+impl Board {
+    /// Seeds in the pits of this side, in sowing order: the last pit touches the side's own store.
+    #[must_use]
+    pub fn pits(&self, side: Side) -> &[u16] {
+        let row = usize::from(self.ring.row(side));
+        &self.seeds[row..row + usize::from(self.ring.pits)]
+    }
+
+    /// Seeds in the store of this side.
+    #[must_use]
+    pub fn store(&self, side: Side) -> u16 {
+        self.at(self.ring.store(side))
+    }
+
+    /// How many pits each side has.
+    #[must_use]
+    pub fn pits_per_side(&self) -> u8 {
+        self.ring.pits
+    }
+
+    /// Seeds in this pit; none if the board has no such pit.
+    #[must_use]
+    pub fn seeds(&self, pit: Pit) -> u16 {
+        self.pits(pit.side).get(usize::from(pit.index)).copied().unwrap_or(0)
+    }
+
+    /// All seeds, in pits and stores.
+    #[must_use]
+    pub fn total(&self) -> u16 {
+        self.seeds.iter().sum()
+    }
+
+    /// Whether the pits of this side hold no seed.
+    #[must_use]
+    pub fn row_is_empty(&self, side: Side) -> bool {
+        self.pits(side).iter().all(|&seeds| seeds == 0)
+    }
+
+    /// An empty board. `pits` is from 1 to [`PITS_MAX`](super::PITS_MAX), which options and position strings see to.
+    pub(super) const fn empty(pits: u8) -> Self {
+        Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX] }
+    }
+
+    /// The pits of this side, to be filled.
+    pub(super) fn pits_mut(&mut self, side: Side) -> &mut [u16] {
+        let row = usize::from(self.ring.row(side));
+        &mut self.seeds[row..row + usize::from(self.ring.pits)]
+    }
+
+    pub(super) const fn ring(&self) -> Ring {
+        self.ring
+    }
+
+    pub(super) fn at(&self, spot: u8) -> u16 {
+        self.seeds[usize::from(spot)]
+    }
+
+    /// Takes all seeds at a spot.
+    pub(super) fn lift(&mut self, spot: u8) -> u16 {
+        std::mem::take(&mut self.seeds[usize::from(spot)])
+    }
+
+    /// Adds seeds at a spot.
+    pub(super) fn drop(&mut self, spot: u8, seeds: u16) {
+        self.seeds[usize::from(spot)] += seeds;
+    }
+
+    /// Adds seeds to a store.
+    pub(super) fn bank(&mut self, side: Side, seeds: u16) {
+        self.drop(self.ring.store(side), seeds);
+    }
+
+    /// Moves all seeds of a row to a store and says how many there were.
+    pub(super) fn sweep(&mut self, row: Side, to: Side) -> u16 {
+        let seeds = self.pits_mut(row).iter_mut().map(std::mem::take).sum();
+        self.bank(to, seeds);
+        seeds
+    }
+}

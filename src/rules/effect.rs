@@ -1,0 +1,70 @@
+//! What a move does, frame by frame, so that it can be shown without knowing a rule. Knows nothing of why.
+
+use arrayvec::ArrayVec;
+
+use super::{EndReason, PITS_MAX, Pit, Place, Side};
+
+/// One thing that happened. The effects of an action come in this order: lift, sow for each seed, capture; then an
+/// extra turn, or sweeps and the end of the game. A pass or a swap comes first in place of lift, sow and capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// All seeds of a pit are taken up into the hand.
+    Lift {
+        /// The pit, now empty.
+        pit: Pit,
+        /// Seeds in the hand.
+        seeds: u16,
+    },
+    /// One seed falls from the hand.
+    Sow {
+        /// Where it falls.
+        to: Place,
+    },
+    /// Seeds go from pits to the mover's store.
+    Capture {
+        /// The pits that are emptied: first the one where the last seed fell, then the one facing it if it held any.
+        from: ArrayVec<Pit, PITS_MAX>,
+        /// Seeds taken from all of them together.
+        seeds: u16,
+        /// Whose store they go to.
+        to: Side,
+    },
+    /// The same side acts again.
+    ExtraTurn,
+    /// The two people change seats; nothing on the board moves.
+    Swap,
+    /// The extra move is declined.
+    Pass,
+    /// At the end, the seeds left in a row go to a store.
+    Sweep {
+        /// Whose row.
+        side: Side,
+        /// How many seeds; never zero.
+        seeds: u16,
+        /// Whose store.
+        to: Side,
+    },
+    /// The game is over.
+    GameOver {
+        /// Which rule ended it.
+        reason: EndReason,
+    },
+}
+
+/// Whoever is told what happens while a move is played.
+pub(super) trait Witness {
+    fn note(&mut self, effect: Effect);
+}
+
+/// Nobody is told, and the compiler drops the telling.
+impl Witness for () {
+    #[inline]
+    fn note(&mut self, _: Effect) {}
+}
+
+/// Everything is written down in order.
+impl Witness for Vec<Effect> {
+    fn note(&mut self, effect: Effect) {
+        self.push(effect);
+    }
+}

@@ -1,0 +1,53 @@
+//! What a player can do, and how a single move is written. Knows nothing of whether a move is legal.
+
+use std::{fmt, str::FromStr};
+
+use arrayvec::ArrayVec;
+
+use super::{PITS_MAX, Pit};
+
+/// One action; each is one ply (R0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// Lift the seeds of this pit and sow them.
+    Sow(Pit),
+    /// Decline an optional extra move (R4).
+    Pass,
+    /// North's answer to the opening under the pie rule: the two people change seats (R7).
+    Swap,
+}
+
+/// The most moves that a position can offer: every pit of a row and a pass, or every pit and a swap. A pass needs an
+/// extra move and a swap needs North's first choice, so never both (R4).
+pub const MOVES_MAX: usize = PITS_MAX + 1;
+
+/// The legal moves of a position, in the order of R4: pits ascending, then `pass`, then `swap`.
+pub type MoveList = ArrayVec<Move, MOVES_MAX>;
+
+/// The letter of the pit, `pass` or `swap` (R12).
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sow(pit) => pit.fmt(f),
+            Self::Pass => f.pad("pass"),
+            Self::Swap => f.pad("swap"),
+        }
+    }
+}
+
+impl FromStr for Move {
+    type Err = ParseMoveError;
+
+    fn from_str(text: &str) -> Result<Self, ParseMoveError> {
+        match text {
+            "pass" => Ok(Self::Pass),
+            "swap" => Ok(Self::Swap),
+            _ => text.parse().map(Self::Sow).map_err(|_| ParseMoveError),
+        }
+    }
+}
+
+/// A text is not a move in any position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a move is one letter from A to L or from a to l, or the word `pass` or `swap`")]
+pub struct ParseMoveError;

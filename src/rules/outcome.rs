@@ -1,0 +1,38 @@
+//! How a game ended. Knows nothing of resignations, clocks or agreements: those are not rules of the board.
+
+use super::{Board, BySide, Side};
+
+worded_enum! {
+    /// Which rule ended the game (R8).
+    pub enum EndReason {
+        /// One row was empty.
+        SideEmpty = "side_empty",
+        /// The side to act had no seeds to sow.
+        NoMove = "no_move",
+        /// One store held more than half of all seeds.
+        Majority = "majority",
+    }
+}
+
+/// The result of a finished game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The side with more seeds in its store; `None` is a draw.
+    pub winner: Option<Side>,
+    /// Which rule ended the game; `None` where the position was imported as finished.
+    pub reason: Option<EndReason>,
+    /// Seeds in each store. Seeds left in pits count for nobody.
+    pub score: BySide<u16>,
+}
+
+impl Outcome {
+    pub(super) fn of(board: &Board, reason: Option<EndReason>) -> Self {
+        let score = BySide { south: board.store(Side::South), north: board.store(Side::North) };
+        let winner = match score.south.cmp(&score.north) {
+            std::cmp::Ordering::Greater => Some(Side::South),
+            std::cmp::Ordering::Less => Some(Side::North),
+            std::cmp::Ordering::Equal => None,
+        };
+        Self { winner, reason, score }
+    }
+}

@@ -1,0 +1,241 @@
+//! The position string (R12): six fields that say everything about a position except its rules.
+//!
+//! `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S ep 1 1S` is South's row / North's row, South's store - North's store, the side to
+//! move, flags, plies so far, and the round with who opened it. A [`Setup`] is what such a text says; whether a game
+//! can stand so is for the game to judge.
+
+use std::{fmt, str::FromStr};
+
+use arrayvec::ArrayVec;
+
+use super::{Board, PITS_MAX, Side};
+
+/// The most seeds on any board: 12 pits a side with 12 seeds each.
+pub const SEEDS_MAX: u16 = 288;
+
+/// The most plies that a position can count. No game comes near: every sowing brings seeds nearer to a store. Where a
+/// position was imported with so many, the count stays here.
+pub const PLIES_MAX: u32 = (1 << 31) - 1;
+
+/// What a position string says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setup {
+    pub board: Board,
+    pub turn: Side,
+    pub flags: Flags,
+    pub plies: u32,
+    pub round: u32,
+    pub opener: Side,
+}
+
+/// What may be flagged in a position, in the order in which it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flag {
+    /// `e`: the side to move is on an extra move, inside its own turn.
+    Extra = 1,
+    /// `p`: North may still answer with a swap at its first choice.
+    Pie = 2,
+    /// `w`: the people have changed seats.
+    Swapped = 4,
+    /// `o`: finished.
+    Over = 8,
+}
+
+impl Flag {
+    const ALL: [Self; 4] = [Self::Extra, Self::Pie, Self::Swapped, Self::Over];
+
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Extra => 'e',
+            Self::Pie => 'p',
+            Self::Swapped => 'w',
+            Self::Over => 'o',
+        }
+    }
+}
+
+/// A set of flags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Flags(u8);
+
+impl Flags {
+    pub const fn has(self, flag: Flag) -> bool {
+        self.0 & flag as u8 != 0
+    }
+
+    pub fn raise(&mut self, flag: Flag) {
+        self.0 |= flag as u8;
+    }
+
+    pub fn clear(&mut self, flag: Flag) {
+        self.0 &= !(flag as u8);
+    }
+}
+
+impl fmt::Display for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_row(f, self.board.pits(Side::South))?;
+        f.write_str("/")?;
+        write_row(f, self.board.pits(Side::North))?;
+        let (south, north) = (self.board.store(Side::South), self.board.store(Side::North));
+        write!(f, " {south}-{north} {} {} {} ", self.turn.letter(), self.flags, self.plies)?;
+        write!(f, "{}{}", self.round, self.opener.letter())
+    }
+}
+
+fn write_row(f: &mut fmt::Formatter<'_>, row: &[u16]) -> fmt::Result {
+    for (i, seeds) in row.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        write!(f, "{comma}{seeds}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::default() {
+            return f.write_str("-");
+        }
+        Flag::ALL.into_iter().filter(|&flag| self.has(flag)).try_for_each(|flag| write!(f, "{}", flag.letter()))
+    }
+}
+
+/// Why a text is not a position, or not one that the options allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParsePositionError {
+    /// Not six fields.
+    #[error("a position has six fields separated by single blanks: rows, stores, side to move, flags, plies, round")]
+    Fields,
+    /// The first field.
+    #[error("the rows must be two lists of 1 to 12 seed counts, such as 4,4,0/4,4,4, each at most {SEEDS_MAX}")]
+    Rows,
+    /// The second field.
+    #[error("the stores must be two seed counts, such as 1-0, each at most {SEEDS_MAX}")]
+    Stores,
+    /// The third field.
+    #[error("the side to move must be S or N")]
+    Turn,
+    /// The fourth field.
+    #[error("the flags must be - or letters of e, p, w, o, in this order")]
+    Flags,
+    /// The fifth field.
+    #[error("the plies must be a number from 0 to {PLIES_MAX}")]
+    Plies,
+    /// The sixth field.
+    #[error("the round must be a number with S or N for who opened it, such as 1S")]
+    Round,
+    /// The rows are not as long as the options say.
+    #[error("each row must have {expected} pits")]
+    PitsPerSide {
+        /// Pits per side by the options.
+        expected: u8,
+    },
+    /// More or fewer seeds than the options say.
+    #[error("the seeds in pits and stores must be {expected} in all, not {found}")]
+    SeedTotal {
+        /// Seeds by the options.
+        expected: u16,
+        /// Seeds in the position.
+        found: u16,
+    },
+    /// No game with these options raises this flag.
+    #[error("the flag {flag} cannot occur with these options")]
+    FlagByOptions {
+        /// Its letter.
+        flag: char,
+    },
+    /// No position has both flags, or this flag with this side to move.
+    #[error("the flag {flag} cannot occur with the rest of the position")]
+    FlagByPosition {
+        /// Its letter.
+        flag: char,
+    },
+    /// This game has one round, which South opens.
+    #[error("this game has a single round, which South opens: 1S")]
+    SingleRound,
+}
+
+/// Reads the form alone; a total of seeds beyond any game is possible, but no overflow.
+impl FromStr for Setup {
+    type Err = ParsePositionError;
+
+    fn from_str(text: &str) -> Result<Self, ParsePositionError> {
+        let mut fields = text.split(' ');
+        let mut field = || fields.next().ok_or(ParsePositionError::Fields);
+        let (rows, stores, turn, flags, plies, round) = (field()?, field()?, field()?, field()?, field()?, field()?);
+        if fields.next().is_some() {
+            return Err(ParsePositionError::Fields);
+        }
+        let mut board = parse_rows(rows).ok_or(ParsePositionError::Rows)?;
+        let (south, north) = parse_stores(stores).ok_or(ParsePositionError::Stores)?;
+        board.bank(Side::South, south);
+        board.bank(Side::North, north);
+        let (round, opener) = parse_round(round).ok_or(ParsePositionError::Round)?;
+        Ok(Self {
+            board,
+            turn: parse_side(turn).ok_or(ParsePositionError::Turn)?,
+            flags: parse_flags(flags).ok_or(ParsePositionError::Flags)?,
+            plies: parse_number(plies).filter(|&plies| plies <= PLIES_MAX).ok_or(ParsePositionError::Plies)?,
+            round,
+            opener,
+        })
+    }
+}
+
+fn parse_rows(text: &str) -> Option<Board> {
+    let (south, north) = text.split_once('/')?;
+    let (south, north) = (parse_row(south)?, parse_row(north)?);
+    if south.len() != north.len() {
+        return None;
+    }
+    let mut board = Board::empty(u8::try_from(south.len()).ok()?);
+    board.pits_mut(Side::South).copy_from_slice(&south);
+    board.pits_mut(Side::North).copy_from_slice(&north);
+    Some(board)
+}
+
+fn parse_row(text: &str) -> Option<ArrayVec<u16, PITS_MAX>> {
+    let mut row = ArrayVec::new();
+    for count in text.split(',') {
+        row.try_push(parse_seeds(count)?).ok()?;
+    }
+    Some(row)
+}
+
+fn parse_stores(text: &str) -> Option<(u16, u16)> {
+    let (south, north) = text.split_once('-')?;
+    Some((parse_seeds(south)?, parse_seeds(north)?))
+}
+
+fn parse_side(text: &str) -> Option<Side> {
+    Side::ALL.into_iter().find(|side| text.strip_prefix(side.letter()) == Some(""))
+}
+
+fn parse_flags(text: &str) -> Option<Flags> {
+    let mut flags = Flags::default();
+    for flag in Flag::ALL {
+        if text.contains(flag.letter()) {
+            flags.raise(flag);
+        }
+    }
+    // Comparing with what is written refuses other letters, another order, and a letter given twice.
+    (flags.to_string() == text).then_some(flags)
+}
+
+fn parse_round(text: &str) -> Option<(u32, Side)> {
+    let side = Side::ALL.into_iter().find(|side| text.ends_with(side.letter()))?;
+    let round = parse_number(text.strip_suffix(side.letter())?)?;
+    (round > 0).then_some((round, side))
+}
+
+fn parse_seeds(text: &str) -> Option<u16> {
+    let seeds = u16::try_from(parse_number(text)?).ok()?;
+    (seeds <= SEEDS_MAX).then_some(seeds)
+}
+
+/// Digits only: no sign, no leading zero.
+fn parse_number(text: &str) -> Option<u32> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let leading_zero = text.len() > 1 && text.starts_with('0');
+    if digits && !leading_zero { text.parse().ok() } else { None }
+}

@@ -1,0 +1,28 @@
+//! Sowing: one seed to each next place of the ring (R3). Knows nothing of what the last seed brings about.
+
+use super::{
+    Board, Pit, Place,
+    effect::{Effect, Witness},
+};
+
+/// Lifts all seeds of `origin` and drops them one by one along the ring, passing over the spot `skipped`. Returns the
+/// place of the last seed, which is `origin` itself where there was nothing to sow.
+///
+/// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the loop drops one of them.
+pub(super) fn sow(board: &mut Board, origin: Pit, skipped: Option<u8>, witness: &mut impl Witness) -> Place {
+    let ring = board.ring();
+    let Some(mut spot) = ring.pit(origin) else {
+        return Place::Pit(origin);
+    };
+    let hand = board.lift(spot);
+    witness.note(Effect::Lift { pit: origin, seeds: hand });
+    for _ in 0..hand {
+        spot = ring.after(spot);
+        if Some(spot) == skipped {
+            spot = ring.after(spot);
+        }
+        board.drop(spot, 1);
+        witness.note(Effect::Sow { to: ring.place(spot) });
+    }
+    ring.place(spot)
+}

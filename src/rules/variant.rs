@@ -1,0 +1,45 @@
+//! Which games there are, and what each offers to choose from. Knows none of their rules.
+
+use super::{OptionSpec, PresetSpec, kalah};
+
+worded_enum! {
+    /// A game.
+    pub enum Variant {
+        /// Kalah, also called Kalaha and, in much of the West, simply Mancala.
+        Kalah = "kalah",
+    }
+}
+
+impl Variant {
+    /// The name that people read.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Kalah => "Kalah",
+        }
+    }
+
+    /// The version of this game's rules. It is raised when the same moves would no longer lead to the same positions.
+    #[must_use]
+    pub const fn rules_version(self) -> u16 {
+        match self {
+            Self::Kalah => 1,
+        }
+    }
+
+    /// Named sets of options; the first is `standard`.
+    #[must_use]
+    pub fn presets(self) -> &'static [PresetSpec] {
+        match self {
+            Self::Kalah => &kalah::PRESETS,
+        }
+    }
+
+    /// What can be chosen.
+    #[must_use]
+    pub fn options(self) -> &'static [OptionSpec] {
+        match self {
+            Self::Kalah => &kalah::OPTIONS,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The service as a test sees it: one PostgreSQL for the whole run, and for each test a server on a database of its own.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+};
+
+use mancala_server::{
+    db::{
+        self,
+        embedded::{Durability, Embedded, Settings},
+        migrations,
+    },
+    domain::PlayerId,
+    http::{self, AppState, Tokens},
+};
+use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool, postgres::PgConnectOptions};
+use uuid::Uuid;
+
+use crate::storage::every_log_replays_to_its_row;
+
+/// Names the databases of the tests, so that those of an earlier run that was killed are known and dropped.
+const PREFIX: &str = "test_";
+
+pub const ISSUER: &str = "mancala-server";
+pub const AUDIENCE: &str = "mancala-server";
+
+/// The PostgreSQL of this run. Its data are worth nothing, so it does not wait for the disk.
+struct Cluster {
+    embedded: Embedded,
+}
+
+impl Cluster {
+    fn get() -> &'static Self {
+        static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+        CLUSTER.get_or_init(|| {
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres");
+            let settings = Settings { folder, durability: Durability::Ephemeral };
+            let cluster = Self { embedded: Embedded::start(&settings).expect("the tests need a PostgreSQL") };
+            let maintenance = db::embedded_options(&cluster.embedded);
+            blocking(async move {
+                let mut connection = maintenance.connect().await.expect("PostgreSQL has just started");
+                let old: Vec<String> =
+                    sqlx::query_scalar("select datname::text from pg_database where datname like $1")
+                        .bind(format!("{PREFIX}%"))
+                        .fetch_all(&mut connection)
+                        .await
+                        .expect("databases can be listed");
+                for name in old {
+                    execute(&mut connection, format!("drop database {name} with (force)")).await;
+                }
+                execute(&mut connection, format!("create database {PREFIX}template")).await;
+                connection.close().await.expect("the connection closes");
+                migrations::run(maintenance.database(&format!("{PREFIX}template"))).await.expect("migrations apply");
+            });
+            cluster
+        })
+    }
+}
+
+/// A server of one test, on a database of its own, and a client for it.
+pub struct TestApp {
+    pub address: SocketAddr,
+    pub db: PgPool,
+    /// Signs as the server does.
+    pub tokens: Tokens,
+    pub options: PgConnectOptions,
+    client: reqwest::Client,
+    server: actix_web::dev::ServerHandle,
+    database: String,
+}
+
+/// A player with a token.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    pub id: String,
+    pub token: String,
+}
+
+/// An answer, its body as JSON (null if it is empty or none).
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Value,
+    pub text: String,
+}
+
+impl TestApp {
+    pub async fn start() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        let database = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let maintenance = db::embedded_options(&Cluster::get().embedded);
+        let mut connection = maintenance.connect().await.expect("PostgreSQL runs");
+        execute(&mut connection, format!("create database {database} template {PREFIX}template")).await;
+        connection.close().await.expect("the connection closes");
+
+        let options = maintenance.database(&database);
+        let pool = db::pool(options.clone());
+        let key = http::new_key();
+        let tokens = || Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("a listener has an address");
+        let state = AppState { db: pool.clone(), tokens: tokens() };
+        let server = http::serve(listener, state, 2).expect("the server starts");
+        let handle = server.handle();
+        actix_web::rt::spawn(server);
+        let client = reqwest::Client::new();
+        Self { address, db: pool, tokens: tokens(), options, client, server: handle, database }
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("http://{}{path}", self.address))
+    }
+
+    pub async fn guest(&self, name: &str) -> Guest {
+        let answer = send(self.request(Method::POST, "/v1/players").json(&serde_json::json!({ "name": name }))).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
+    }
+
+    /// A guest that no row knows.
+    pub fn stranger(&self) -> Guest {
+        let id = Uuid::now_v7();
+        Guest { id: id.to_string(), token: self.tokens.issue(PlayerId(id), time::OffsetDateTime::now_utc()) }
+    }
+
+    pub async fn get(&self, path: &str, guest: Option<&Guest>) -> Answer {
+        send(signed(self.request(Method::GET, path), guest)).await
+    }
+
+    pub async fn post(&self, path: &str, guest: Option<&Guest>, body: &Value) -> Answer {
+        send(signed(self.request(Method::POST, path), guest).json(body)).await
+    }
+
+    pub async fn create_game(&self, guest: &Guest, body: &Value) -> Answer {
+        self.post("/v1/games", Some(guest), body).await
+    }
+
+    /// A game that was created, as its creator sees it.
+    pub async fn created(&self, guest: &Guest, body: &Value) -> Value {
+        let answer = self.create_game(guest, body).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.body
+    }
+
+    pub async fn get_game(&self, id: &str, guest: Option<&Guest>) -> Answer {
+        self.get(&format!("/v1/games/{id}"), guest).await
+    }
+
+    pub async fn join_game(&self, id: &str, guest: &Guest) -> Answer {
+        self.post(&format!("/v1/games/{id}/join"), Some(guest), &serde_json::json!({})).await
+    }
+
+    pub async fn play_move(&self, id: &str, guest: &Guest, ply: u32, mv: &str) -> Answer {
+        let body = serde_json::json!({ "ply": ply, "move": mv });
+        self.post(&format!("/v1/games/{id}/moves"), Some(guest), &body).await
+    }
+
+    pub async fn list_moves(&self, id: &str, query: &str, guest: Option<&Guest>) -> Answer {
+        self.get(&format!("/v1/games/{id}/moves?{query}"), guest).await
+    }
+
+    pub async fn resign_game(&self, id: &str, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::POST, &format!("/v1/games/{id}/resign")), Some(guest))).await
+    }
+
+    pub async fn abort_game(&self, id: &str, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::POST, &format!("/v1/games/{id}/abort")), Some(guest))).await
+    }
+
+    /// An active game of two guests, the first South.
+    pub async fn started(&self, options: &Value) -> (String, Guest, Guest) {
+        let (south, north) = (self.guest("South").await, self.guest("North").await);
+        let mut body = serde_json::json!({ "variant": "kalah", "side": "south" });
+        for (name, value) in options.as_object().expect("options are an object") {
+            body[name] = value.clone();
+        }
+        let game = self.created(&south, &body).await;
+        let id = game["id"].as_str().expect("a game has an id").to_owned();
+        let joined = self.join_game(&id, &north).await;
+        assert_eq!(joined.status, 200, "{joined:?}");
+        (id, south, north)
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        drop(self.server.stop(false));
+        // A test that has failed has said why.
+        if !thread::panicking() {
+            let options = self.options.clone();
+            blocking(async move { every_log_replays_to_its_row(&db::pool(options)).await });
+        }
+        let (database, maintenance) = (self.database.clone(), db::embedded_options(&Cluster::get().embedded));
+        blocking(async move {
+            let mut connection = maintenance.connect().await.expect("PostgreSQL runs");
+            execute(&mut connection, format!("drop database {database} with (force)")).await;
+        });
+    }
+}
+
+impl Answer {
+    /// The text at a JSON pointer.
+    pub fn string(&self, pointer: &str) -> String {
+        let value = self.body.pointer(pointer).and_then(Value::as_str);
+        value.unwrap_or_else(|| panic!("no text at {pointer}: {self:?}")).to_owned()
+    }
+
+    /// Asserts that it is a failure of this code in the one envelope.
+    #[track_caller]
+    pub fn is_problem(&self, status: u16, code: &str) {
+        assert_eq!((self.status.as_u16(), self.body["code"].as_str()), (status, Some(code)), "{self:?}");
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        assert_eq!(self.body["status"], status);
+        assert_eq!(self.body["type"], format!("/problems/{code}"));
+        assert!(self.body["title"].is_string() && self.body["detail"].is_string());
+        assert_eq!(self.body["request_id"].as_str(), self.headers["x-request-id"].to_str().ok());
+    }
+}
+
+pub fn signed(request: RequestBuilder, guest: Option<&Guest>) -> RequestBuilder {
+    match guest {
+        Some(guest) => request.bearer_auth(&guest.token),
+        None => request,
+    }
+}
+
+pub async fn send(request: RequestBuilder) -> Answer {
+    let response = request.send().await.expect("the server answers");
+    let (status, headers) = (response.status(), response.headers().clone());
+    let text = response.text().await.expect("the answer has a body");
+    Answer { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::Null), text }
+}
+
+async fn execute(connection: &mut sqlx::PgConnection, sql: String) {
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.expect("the statement is right");
+}
+
+/// Runs to the end on a thread of its own, from wherever it is called.
+fn blocking<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    thread::spawn(move || runtime().block_on(future)).join().expect("the thread ends well")
+}

@@ -1,0 +1,16 @@
+//! The service over real HTTP and a real PostgreSQL: one file a resource, beside what concerns them all.
+
+mod app;
+mod concurrency;
+mod errors;
+mod games;
+mod joining;
+mod moves;
+mod openapi;
+mod operation;
+mod players;
+mod storage;
+mod tidy;
+mod tokens;
+mod variants;
+mod vectors;

@@ -1,0 +1,152 @@
+//! The document says what the service does.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, send, signed};
+
+const COMMITTED: &str = include_str!("../../openapi/openapi.json");
+
+fn operations(document: &Value) -> Vec<(String, Method, Value)> {
+    let paths = document["paths"].as_object().expect("paths");
+    let methods = |(path, item): (&String, &Value)| {
+        let path = path.clone();
+        let item = item.as_object().expect("operations").clone();
+        item.into_iter().map(move |(method, operation)| {
+            let method = method.to_uppercase().parse().expect("a method");
+            (path.clone(), method, operation)
+        })
+    };
+    paths.iter().flat_map(methods).collect()
+}
+
+#[test]
+fn the_committed_document_is_the_generated_one() {
+    let generated = mancala_server::http::document().to_pretty_json().expect("the document is JSON");
+    assert_eq!(COMMITTED.trim_end(), generated, "make it anew: cargo run -- openapi > openapi/openapi.json");
+}
+
+#[actix_web::test]
+async fn the_served_document_is_the_committed_one_and_has_a_page() {
+    let app = TestApp::start().await;
+    let served = app.get("/openapi.json", None).await;
+    assert_eq!(served.status, 200);
+    assert_eq!(served.body, serde_json::from_str::<Value>(COMMITTED).expect("JSON"));
+    assert!(served.body["openapi"].as_str().expect("a version").starts_with("3.1"));
+    let page = app.get("/docs/", None).await;
+    assert_eq!(page.status, 200);
+    assert!(page.text.contains("swagger-ui"));
+    // Nothing on the page comes from elsewhere.
+    for line in page.text.lines().filter(|line| line.contains("src=") || line.contains("href=")) {
+        assert!(!line.contains("://"), "{line}");
+    }
+    assert_eq!(app.get("/docs/swagger-ui-bundle.js", None).await.status, 200);
+}
+
+#[test]
+fn every_operation_is_named_described_and_complete() {
+    let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    let mut ids = vec![];
+    for (path, method, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().expect("an id").to_owned();
+        assert!(
+            id.split_once('_').is_some_and(|(verb, _)| {
+                ["create", "get", "list", "join", "play", "resign", "abort"].contains(&verb)
+            }),
+            "{id}"
+        );
+        assert!(operation["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{id}");
+        assert_eq!(operation["tags"].as_array().map(Vec::len), Some(1), "{id}");
+        assert!(operation["security"].is_array(), "{id}");
+        let responses = operation["responses"].as_object().expect("responses");
+        for (status, response) in responses {
+            assert!(response["description"].as_str().is_some_and(|text| !text.is_empty()), "{id} {status}");
+            if status.starts_with(['4', '5']) {
+                assert_eq!(
+                    response["content"]["application/problem+json"]["schema"]["$ref"],
+                    "#/components/schemas/Problem"
+                );
+            }
+        }
+        for expected in ["422", "500", "503"] {
+            assert!(responses.contains_key(expected), "{id} {expected}");
+        }
+        let placeholders = path.matches('{').count();
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        assert_eq!(
+            parameters.iter().filter(|parameter| parameter["in"] == "path").count(),
+            placeholders,
+            "{method} {path}"
+        );
+        ids.push(id);
+    }
+    let count = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+}
+
+#[actix_web::test]
+async fn no_operation_takes_a_parameter_that_the_document_does_not_name() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    for (path, method, operation) in operations(&document) {
+        let path = path.replace("{id}", "0199aaaa-0000-7000-8000-000000000000").replace("{ply}", "1");
+        let path = path.replace("{variant}", "kalah").replace("{code}", "internal");
+        let request = app.request(method.clone(), &format!("{path}?no_such_parameter=1"));
+        let answer = send(signed(request, Some(&ana))).await;
+        answer.is_problem(422, "validation_failed");
+        assert_eq!(answer.body["errors"][0]["pointer"], "?no_such_parameter", "{method} {path} {operation}");
+    }
+}
+
+#[actix_web::test]
+async fn the_examples_of_requests_are_accepted() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    let mut tried = 0;
+    for (path, method, operation) in operations(&document) {
+        let content = &operation["requestBody"]["content"]["application/json"];
+        let named = content["examples"].as_object().into_iter().flatten().map(|(_, example)| example["value"].clone());
+        for example in named.chain(content.get("example").cloned()) {
+            let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+            let path = path.replace("{id}", game["id"].as_str().expect("an id"));
+            let answer = send(signed(app.request(method.clone(), &path), Some(&ana)).json(&example)).await;
+            assert!(answer.status.is_success(), "{path} {example}: {answer:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 5, "{tried}");
+}
+
+#[actix_web::test]
+async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
+    let app = TestApp::start().await;
+    let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    let (id, south, _) = app.started(&json!({})).await;
+    let played = app.play_move(&id, &south, 1, "C").await.body;
+    let finished = app.resign_game(&id, &south).await.body;
+    let problem = app.play_move(&id, &south, 2, "C").await.body;
+    let position = app.get(&format!("/v1/games/{id}/positions/1"), None).await.body;
+    let variant = app.get("/v1/variants/kalah", None).await.body;
+    for (schema, value) in [
+        ("Game", &played["game"]),
+        ("Game", &finished),
+        ("Move", &played["move"]),
+        ("Problem", &problem),
+        ("Position", &position),
+        ("Variant", &variant),
+    ] {
+        let schema_value = &document["components"]["schemas"][schema];
+        let known = schema_value["properties"].as_object().expect("properties");
+        let shown = value.as_object().expect("an object");
+        for name in shown.keys() {
+            assert!(known.contains_key(name), "{schema}.{name} is not documented");
+        }
+        for name in schema_value["required"].as_array().expect("required").iter().filter_map(Value::as_str) {
+            assert!(shown.contains_key(name), "{schema}.{name} is missing");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What is stored, and how: every log replays to its row, and a move touches no index.
+
+use futures_util::future::join_all;
+use mancala_server::{
+    db::games,
+    domain::{Fact, Game, GameId},
+    rules::AnyPosition,
+};
+use serde_json::{Value, json};
+use sqlx::{ConnectOptions, PgPool};
+use uuid::Uuid;
+
+use crate::app::{Guest, TestApp};
+
+/// Asserts of every game in a database that its row is the fold of its log, that the rules lead from each stored
+/// position to the next, and that the log has neither gaps nor steps back in time. Every test ends with this.
+pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
+    let ids: Vec<Uuid> = sqlx::query_scalar("select id from game").fetch_all(db).await.expect("games are listed");
+    for id in &ids {
+        let id = GameId(*id);
+        let row = games::find(db, id).await.expect("a row is a game").expect("the game is there").game;
+        let log = games::log(db, id).await.expect("a log is events");
+        assert_eq!(Game::replay(id, &log).expect("a log is a game"), row);
+        assert!(log.is_sorted_by_key(|event| event.at));
+        let mut position = AnyPosition::opening(&row.terms.options);
+        let mut plies = 0;
+        for event in &log {
+            if let Fact::Moved(moved) = &event.fact {
+                plies += 1;
+                assert_eq!(moved.ply, plies);
+                position = position.play(moved.mv).expect("the log has legal moves").0;
+                assert_eq!(position.to_string(), moved.position.to_string());
+            }
+        }
+        assert_eq!((plies, position.to_string()), (row.ply, row.position.to_string()));
+    }
+    let orphans = "select count(*) from event where not exists (select from game where id = game_id)";
+    let orphans: i64 = sqlx::query_scalar(orphans).fetch_one(db).await.expect("a count");
+    assert_eq!(orphans, 0);
+    ids.len()
+}
+
+/// Plays a game against oneself to its end by a rule of thumb that differs from game to game; gives the moves played.
+async fn play_to_the_end(app: &TestApp, guest: &Guest, n: usize) -> i64 {
+    let game = app.created(guest, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+    let id = game["id"].as_str().expect("an id").to_owned();
+    let mut legal = game["legal_moves"].clone();
+    let mut ply = 0;
+    while let Some(moves) = legal.as_array().filter(|moves| !moves.is_empty()) {
+        ply += 1;
+        let mv = moves[(n * 7 + ply * 3) % moves.len()].as_str().expect("a move");
+        let played = app.play_move(&id, guest, u32::try_from(ply).expect("a short game"), mv).await;
+        assert_eq!(played.status, 201, "{played:?}");
+        legal = played.body["game"]["legal_moves"].clone();
+    }
+    i64::try_from(ply).expect("a short game")
+}
+
+#[actix_web::test]
+async fn nearly_every_move_is_a_heap_only_update() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let (app, ana) = (&app, &ana);
+    let mut moves = 0;
+    for round in 0..4 {
+        moves += join_all((0..16).map(|n| play_to_the_end(app, ana, round * 16 + n))).await.iter().sum::<i64>();
+    }
+    assert!(moves > 2000, "{moves} moves");
+    // Sessions report what they did within a second, or when they end.
+    let end = "select pg_terminate_backend(pid) from pg_stat_activity \
+               where datname = current_database() and pid <> pg_backend_pid()";
+    let mut connection = app.options.connect().await.expect("PostgreSQL runs");
+    sqlx::query(end).execute(&mut connection).await.expect("the others end");
+    let counts = "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'game'";
+    let (updates, heap_only) = loop {
+        let (updates, heap_only): (i64, i64) = sqlx::query_as(counts).fetch_one(&mut connection).await.expect("counts");
+        if updates >= moves {
+            break (updates, heap_only);
+        }
+    };
+    assert_eq!(updates, moves);
+    println!("{heap_only} of {updates} updates were heap-only");
+    assert!(heap_only * 100 >= updates * 95, "{heap_only} of {updates}");
+}
+
+#[actix_web::test]
+async fn a_log_is_as_it_was_written() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
+    app.play_move(&id, &south, 1, "A").await;
+    app.play_move(&id, &north, 2, "swap").await;
+    app.resign_game(&id, &north).await;
+    let log: Vec<Value> = sqlx::query_scalar(
+        "select jsonb_build_array(seq, kind, ply, seat, move, position, detail) from event where game_id = $1 order by seq",
+    )
+    .bind(Uuid::try_parse(&id).expect("an id"))
+    .fetch_all(&app.db)
+    .await
+    .expect("the log is read");
+    insta::assert_json_snapshot!(log, { "[][6].player_id" => "[player]" });
+}

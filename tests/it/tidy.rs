@@ -1,0 +1,162 @@
+//! The directions of the architecture, read off the sources.
+
+use std::{fs, path::Path};
+
+/// Every source file below `src`, by its path from there, without its tests.
+fn sources() -> Vec<(String, String)> {
+    fn collect(folder: &Path, root: &Path, files: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if entry.is_dir() {
+                collect(&entry, root, files);
+            } else if entry.extension().is_some_and(|extension| extension == "rs") {
+                let name = entry.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+                let text = fs::read_to_string(&entry).expect("a source is text");
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                files.push((name, code));
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![];
+    collect(&root, &root, &mut files);
+    assert!(files.len() > 20);
+    files
+}
+
+/// Lines of code, without comments.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.starts_with("//"))
+}
+
+/// Asserts that no file of a module has any of these words in its code.
+#[track_caller]
+fn without(module: &str, words: &[&str]) {
+    let files: Vec<_> = sources().into_iter().filter(|(name, _)| name.starts_with(module)).collect();
+    assert!(!files.is_empty(), "{module}");
+    for (name, text) in files {
+        for line in lines(&text) {
+            for word in words {
+                assert!(!line.contains(word), "{name} must not know `{word}`: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rules_know_nothing_but_the_games() {
+    without(
+        "rules",
+        &[
+            "crate::domain",
+            "crate::db",
+            "crate::http",
+            "crate::config",
+            "serde",
+            "sqlx",
+            "uuid",
+            "tokio",
+            "actix",
+            "tracing",
+            "rand::",
+            "std::time",
+            "std::fs",
+            "std::io",
+            "std::net",
+            "std::env",
+            "async ",
+            "unsafe",
+            ".unwrap()",
+            "panic!",
+        ],
+    );
+}
+
+#[test]
+fn the_domain_knows_the_rules_and_nothing_of_storage_or_http() {
+    without(
+        "domain",
+        &[
+            "crate::db",
+            "crate::http",
+            "crate::config",
+            "serde",
+            "sqlx",
+            "tokio",
+            "actix",
+            "utoipa",
+            "rand::",
+            "now_utc",
+            "now_v7",
+            "std::time",
+            "std::fs",
+            "std::net",
+            "async ",
+            "unsafe",
+        ],
+    );
+}
+
+#[test]
+fn the_database_knows_nothing_of_http() {
+    without("db", &["crate::http", "crate::config", "actix", "utoipa", "StatusCode", "now_utc"]);
+}
+
+#[test]
+fn http_has_no_sql() {
+    without("http", &["sqlx::query", "query!", "query_as", "select ", "insert into", "std::process"]);
+}
+
+#[test]
+fn options_and_logs_know_nothing_of_the_rest() {
+    without("config.rs", &["crate::"]);
+    without("telemetry.rs", &["crate::db", "crate::http", "crate::domain", "crate::rules"]);
+}
+
+#[test]
+fn only_the_embedded_database_is_unsafe() {
+    for (name, text) in sources() {
+        if !name.starts_with("db/embedded") {
+            assert!(lines(&text).all(|line| !line.contains("unsafe")), "{name}");
+        }
+    }
+}
+
+#[test]
+fn failure_statuses_are_chosen_in_one_file() {
+    for (name, text) in sources().into_iter().filter(|(name, _)| name.starts_with("http") && name != "http/error.rs") {
+        for line in lines(&text).filter(|line| !line.contains("status =")) {
+            for word in [
+                "StatusCode::",
+                "Response::BadRequest",
+                "Response::NotFound",
+                "Response::Conflict",
+                "InternalServerError",
+            ] {
+                assert!(!line.contains(word), "{name}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_module_says_what_it_knows() {
+    for (name, text) in sources() {
+        assert!(text.starts_with("//!"), "{name} begins without `//!`");
+    }
+}
+
+#[test]
+fn nothing_is_exported_by_glob() {
+    for (name, text) in sources() {
+        assert!(lines(&text).all(|line| !(line.starts_with("pub use") && line.contains('*'))), "{name}");
+    }
+}
+
+#[test]
+fn there_is_no_room_for_leftovers() {
+    let banned = ["utils", "util", "helpers", "common", "misc", "services", "repositories", "models", "managers"];
+    for (name, _) in sources() {
+        let parts = name.trim_end_matches(".rs").split('/');
+        assert!(parts.into_iter().all(|part| !banned.contains(&part)), "{name}");
+    }
+}

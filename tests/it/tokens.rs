@@ -1,0 +1,155 @@
+//! Who a request comes from, and who only says so.
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use mancala_server::{
+    domain::PlayerId,
+    http::{Tokens, new_key},
+};
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::app::{AUDIENCE, Guest, ISSUER, TestApp, send};
+
+fn segment(token: &str, n: usize) -> Value {
+    let part = token.split('.').nth(n).expect("a token has three parts");
+    serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).expect("base64")).expect("JSON")
+}
+
+fn encoded(value: &Value) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(value.to_string())
+}
+
+#[actix_web::test]
+async fn a_token_says_who_signed_it_with_which_key_for_whom_and_how_long() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let (header, claims) = (segment(&ana.token, 0), segment(&ana.token, 1));
+    assert_eq!(header["alg"], "EdDSA");
+    assert!(header["kid"].is_string());
+    assert_eq!((&claims["iss"], &claims["aud"], &claims["sub"]), (&json!(ISSUER), &json!(AUDIENCE), &json!(ana.id)));
+    assert_eq!(claims["exp"].as_i64(), claims["iat"].as_i64().map(|iat| iat + 900));
+}
+
+#[actix_web::test]
+async fn without_a_token_nothing_is_changed_and_what_is_public_is_read() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let game = app.created(&ana, &json!({"variant": "kalah"})).await;
+    let id = game["id"].as_str().expect("an id");
+    for path in [
+        "/v1/games".to_owned(),
+        format!("/v1/games/{id}/join"),
+        format!("/v1/games/{id}/moves"),
+        format!("/v1/games/{id}/resign"),
+        format!("/v1/games/{id}/abort"),
+    ] {
+        let answer = app.post(&path, None, &json!({})).await;
+        answer.is_problem(401, "unauthenticated");
+        assert_eq!(answer.headers["www-authenticate"], "Bearer");
+    }
+    for path in
+        ["/v1/games".to_owned(), format!("/v1/games/{id}"), format!("/v1/games/{id}/moves"), "/v1/variants".into()]
+    {
+        assert_eq!(app.get(&path, None).await.status, 200);
+    }
+}
+
+#[actix_web::test]
+async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let game = app.created(&ana, &json!({"variant": "kalah"})).await;
+    let id = game["id"].as_str().expect("an id");
+    let player = PlayerId(Uuid::try_parse(&ana.id).expect("an id"));
+    let now = OffsetDateTime::now_utc();
+    let (head, claims) = (segment(&ana.token, 0), segment(&ana.token, 1));
+    let parts: Vec<&str> = ana.token.split('.').collect();
+    let other = |issuer, audience| {
+        Tokens::from_pem(&new_key(), issuer, audience).expect("a new key is a key").issue(player, now)
+    };
+    let with_claim = |name: &str, value: Value| {
+        let mut claims = claims.clone();
+        claims[name] = value;
+        format!("{}.{}.{}", parts[0], encoded(&claims), parts[2])
+    };
+    let with_header = |name: &str, value: Value| {
+        let mut head = head.clone();
+        head[name] = value;
+        format!("{}.{}.{}", encoded(&head), parts[1], parts[2])
+    };
+    // The public key as the secret of a symmetric algorithm: what a careless verifier falls for.
+    let mut hs256 = Header::new(Algorithm::HS256);
+    hs256.kid = head["kid"].as_str().map(str::to_owned);
+    let symmetric =
+        jsonwebtoken::encode(&hs256, &claims, &EncodingKey::from_secret(b"mancala-server")).expect("a token");
+    let mut signature = BASE64_URL_SAFE_NO_PAD.decode(parts[2]).expect("base64");
+    signature[10] ^= 1;
+
+    let forged = [
+        ("expired", app.tokens.issue(player, now - Duration::minutes(16))),
+        ("signed by another key", other(ISSUER, AUDIENCE)),
+        ("another server's", other("elsewhere", AUDIENCE)),
+        ("alg none", format!("{}.{}.", encoded(&json!({"alg": "none", "kid": head["kid"]})), parts[1])),
+        ("alg none, signed", with_header("alg", json!("none"))),
+        ("alg HS256", symmetric),
+        ("alg RS256", with_header("alg", json!("RS256"))),
+        ("without kid", format!("{}.{}.{}", encoded(&json!({"alg": "EdDSA"})), parts[1], parts[2])),
+        ("another kid", with_header("kid", json!("other"))),
+        ("another player", with_claim("sub", json!(Uuid::now_v7()))),
+        ("longer life", with_claim("exp", json!(9_999_999_999_i64))),
+        ("tampered signature", format!("{}.{}.{}", parts[0], parts[1], BASE64_URL_SAFE_NO_PAD.encode(signature))),
+        ("no signature", format!("{}.{}", parts[0], parts[1])),
+        ("not a token", "hello".to_owned()),
+        ("empty", String::new()),
+        ("huge", "x".repeat(6000)),
+    ];
+    for (what, token) in forged {
+        let eve = Guest { id: ana.id.clone(), token };
+        for answer in [
+            app.create_game(&eve, &json!({"variant": "kalah"})).await,
+            app.abort_game(id, &eve).await,
+            app.get_game(id, Some(&eve)).await,
+            app.get("/v1/variants", Some(&eve)).await,
+            app.get("/v1/games", Some(&eve)).await,
+        ] {
+            assert_eq!(answer.body["code"], "invalid_token", "{what}: {answer:?}");
+            answer.is_problem(401, "invalid_token");
+            assert_eq!(answer.headers["www-authenticate"], "Bearer error=\"invalid_token\"");
+        }
+    }
+    for value in ["Basic YTpi", "Bearer", &ana.token, "bearer", "Bearer  "] {
+        let request = app.request(Method::GET, "/v1/games").header(header::AUTHORIZATION, value);
+        send(request).await.is_problem(401, "invalid_token");
+    }
+    assert_eq!(app.get_game(id, Some(&ana)).await.body, game);
+    assert_eq!(app.get("/v1/games", None).await.body["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[actix_web::test]
+async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let key = new_key();
+    let player = PlayerId(Uuid::try_parse(&ana.id).expect("an id"));
+    let now = OffsetDateTime::now_utc();
+    let ours = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a key");
+    assert_eq!(ours.verify(&ours.issue(player, now)), Some(player));
+    for (issuer, audience) in [("elsewhere", AUDIENCE), (ISSUER, "elsewhere")] {
+        let theirs = Tokens::from_pem(&key, issuer, audience).expect("a key");
+        assert_eq!(ours.verify(&theirs.issue(player, now)), None);
+    }
+    assert_eq!(ours.verify(&ours.issue(player, now - Duration::minutes(15) - Duration::seconds(10))), None);
+}
+
+#[actix_web::test]
+async fn a_player_whom_the_database_does_not_know_cannot_sit_down() {
+    let app = TestApp::start().await;
+    let (ana, nobody) = (app.guest("Ana").await, app.stranger());
+    app.create_game(&nobody, &json!({"variant": "kalah"})).await.is_problem(401, "invalid_token");
+    let game = app.created(&ana, &json!({"variant": "kalah"})).await;
+    app.join_game(game["id"].as_str().expect("an id"), &nobody).await.is_problem(401, "invalid_token");
+    assert_eq!(app.get_game(game["id"].as_str().expect("an id"), None).await.body["status"], "open");
+}

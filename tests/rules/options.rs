@@ -1,0 +1,185 @@
+//! Options: what can be chosen, what is refused, and how a choice is written.
+
+use mancala_server::rules::{
+    AnyOptions, AnyPosition, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, kalah,
+};
+
+const KALAH: Variant = Variant::Kalah;
+
+fn parse(preset: &str, overrides: &str) -> Result<AnyOptions, OptionsError> {
+    AnyOptions::parse(KALAH, preset, overrides)
+}
+
+/// The effective values, as `name=value` joined by `;`.
+fn written(options: &AnyOptions) -> String {
+    options.values().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
+}
+
+#[test]
+fn the_presets_differ_from_standard_as_documented() {
+    let standard = "pits=6;seeds=4;sow_stores=own;extra_turn=mandatory;capture=opposite;capture_land=own;\
+                    empty_capture=false;end=side_empty;remaining=side_owner;majority_end=false;\
+                    majority_remaining=leave;pie=false";
+    let bga = standard.replace("end=side_empty", "end=no_move").replace("majority_end=false", "majority_end=true");
+    for (preset, expected) in [
+        ("standard", standard.to_owned()),
+        ("bga", bga.clone()),
+        ("manual", standard.replace("mandatory", "optional")),
+        ("empty_capture", standard.replace("empty_capture=false", "empty_capture=true")),
+        ("no_capture", bga.replace("capture=opposite", "capture=none")),
+        ("both_stores", bga.replace("sow_stores=own", "sow_stores=both")),
+        ("self_capture", bga.replace("capture_land=own", "capture_land=any")),
+    ] {
+        let options = parse(preset, "").unwrap();
+        assert_eq!(written(&options), expected);
+        assert_eq!((options.preset(), options.variant()), (preset, KALAH));
+        assert_eq!(options.overrides(), "");
+    }
+}
+
+#[test]
+fn the_description_of_the_variant_agrees_with_its_options() {
+    let defaults: Vec<_> = KALAH.options().iter().map(|spec| (spec.name, spec.default.clone())).collect();
+    assert_eq!(parse("standard", "").unwrap().values(), defaults);
+    let names: Vec<_> = KALAH.presets().iter().map(|spec| spec.name).collect();
+    assert_eq!(names, kalah::Preset::WORDS);
+    assert_eq!(names[0], "standard");
+    for preset in kalah::Preset::ALL {
+        assert_eq!(preset.spec().name, preset.word());
+        assert_eq!(preset.options().preset(), preset);
+    }
+    for text in
+        KALAH.presets().iter().map(|spec| spec.description).chain(KALAH.options().iter().map(|spec| spec.description))
+    {
+        assert!(text.ends_with('.') && text.len() > 10, "{text}");
+    }
+    assert_eq!((KALAH.title(), KALAH.rules_version(), KALAH.to_string().parse()), ("Kalah", 1, Ok(KALAH)));
+}
+
+/// Every value of an option, and some that it must refuse.
+fn samples(spec: &OptionSpec) -> (Vec<OptionValue>, Vec<OptionValue>) {
+    let others = vec![OptionValue::Integer(7), OptionValue::Boolean(true), OptionValue::Word("side".into())];
+    match spec.kind {
+        OptionKind::Integer { min, max } => {
+            let good = (min..=max).map(|value| OptionValue::Integer(value.into())).collect();
+            let beyond = [i64::from(min) - 1, i64::from(max) + 1, 256 + i64::from(min), -1, i64::MIN, i64::MAX];
+            (good, others[1..].iter().cloned().chain(beyond.map(OptionValue::Integer)).collect())
+        }
+        OptionKind::Boolean => {
+            ([true, false].map(OptionValue::Boolean).into(), vec![others[0].clone(), others[2].clone()])
+        }
+        OptionKind::Choice(words) => {
+            let capitals = OptionValue::Word(words[0].to_uppercase().into());
+            let good = words.iter().map(|&word| OptionValue::Word(word.into())).collect();
+            (good, others.into_iter().chain([capitals, OptionValue::Word("".into())]).collect())
+        }
+    }
+}
+
+#[test]
+fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
+    for preset in KALAH.presets() {
+        for spec in KALAH.options() {
+            let bounds = preset.bounds.iter().find(|bounds| bounds.option == spec.name);
+            let (good, bad) = samples(spec);
+            for value in good {
+                let result = AnyOptions::new(KALAH, preset.name, &[(spec.name.to_owned(), value.clone())]);
+                let within = bounds.is_none_or(|bounds| match value {
+                    OptionValue::Integer(value) => (i64::from(bounds.min)..=i64::from(bounds.max)).contains(&value),
+                    _ => false,
+                });
+                if within {
+                    let options = result.unwrap();
+                    assert!(options.values().contains(&(spec.name, value)));
+                    assert_eq!(parse(preset.name, &options.overrides()), Ok(options));
+                } else {
+                    let error = result.unwrap_err();
+                    assert!(matches!(error, OptionsError::PresetValue { .. }));
+                    assert_eq!(error.option(), Some(spec.name));
+                }
+            }
+            for value in bad {
+                let error = AnyOptions::new(KALAH, preset.name, &[(spec.name.to_owned(), value)]).unwrap_err();
+                assert_eq!(error, OptionsError::Value { option: spec.name, expected: spec.kind });
+            }
+        }
+    }
+}
+
+#[test]
+fn presets_narrow_the_seeds() {
+    for (preset, min, max) in
+        [("bga", 3, 6), ("manual", 4, 4), ("no_capture", 3, 6), ("both_stores", 3, 6), ("self_capture", 3, 6)]
+    {
+        for seeds in 1..=12 {
+            assert_eq!(parse(preset, &format!("seeds={seeds}")).is_ok(), (min..=max).contains(&seeds));
+        }
+    }
+    assert_eq!(
+        parse("manual", "seeds=5").unwrap_err().to_string(),
+        "option `seeds` must be the integer 4 in preset `manual`"
+    );
+    assert_eq!(
+        parse("bga", "seeds=2").unwrap_err().to_string(),
+        "option `seeds` must be an integer from 3 to 6 in preset `bga`"
+    );
+}
+
+#[test]
+fn a_refusal_names_the_option_and_says_why() {
+    for (preset, overrides, option, sentence) in [
+        ("classic", "", None, "kalah has no preset \"classic\""),
+        ("Standard", "", None, "kalah has no preset \"Standard\""),
+        ("standard", "grand_slam=capture", Some("grand_slam"), "kalah has no option \"grand_slam\""),
+        ("standard", "=5", Some(""), "kalah has no option \"\""),
+        ("standard", "seeds=5;seeds=5", Some("seeds"), "option `seeds` is given twice"),
+        ("standard", "seeds=13", Some("seeds"), "option `seeds` must be an integer from 1 to 12"),
+        ("standard", "seeds=05", Some("seeds"), "option `seeds` must be an integer from 1 to 12"),
+        ("standard", "seeds=+5", Some("seeds"), "option `seeds` must be an integer from 1 to 12"),
+        ("standard", "seeds=", Some("seeds"), "option `seeds` must be an integer from 1 to 12"),
+        ("standard", "pie=yes", Some("pie"), "option `pie` must be true or false"),
+        ("standard", "end=never", Some("end"), "option `end` must be `side_empty` or `no_move`"),
+        ("standard", "capture_land=", Some("capture_land"), "option `capture_land` must be `own`, `opponent` or `any`"),
+        ("standard", "pie", None, "options must be written as `name=value` joined by `;`, not \"pie\""),
+        ("standard", "pie=true;", None, "options must be written as `name=value` joined by `;`, not \"\""),
+    ] {
+        let error = parse(preset, overrides).unwrap_err();
+        assert_eq!((error.option(), error.to_string().as_str()), (option, sentence));
+    }
+}
+
+#[test]
+fn sweeping_at_a_majority_contradicts_discarding() {
+    for preset in kalah::Preset::WORDS {
+        let error = parse(preset, "remaining=discard;majority_remaining=sweep").unwrap_err();
+        assert_eq!(error.option(), Some("majority_remaining"));
+        let sentence = "option `majority_remaining` cannot be `sweep` while `remaining` is `discard`";
+        assert_eq!(error.to_string(), sentence);
+        assert!(parse(preset, "remaining=discard;majority_remaining=leave").is_ok());
+        assert!(parse(preset, "remaining=emptier;majority_remaining=sweep").is_ok());
+    }
+}
+
+#[test]
+fn overrides_are_written_in_the_order_of_the_options_and_without_what_the_preset_has() {
+    let options = parse("bga", "pie=true;majority_end=false;end=no_move;seeds=3;pits=6").unwrap();
+    assert_eq!(options.overrides(), "seeds=3;majority_end=false;pie=true");
+    assert_eq!(parse("bga", &options.overrides()), Ok(options));
+}
+
+#[test]
+fn the_opening_is_that_of_the_options() {
+    for (preset, overrides, expected) in [
+        ("standard", "", "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S"),
+        ("bga", "pie=true", "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S p 0 1S"),
+        ("standard", "pits=1;seeds=12", "12/12 0-0 S - 0 1S"),
+    ] {
+        let options = parse(preset, overrides).unwrap();
+        let opening = AnyPosition::opening(&options);
+        assert_eq!(opening.to_string(), expected);
+        assert_eq!(opening.options(), options);
+        assert_eq!(AnyPosition::parse(&options, expected), Ok(opening));
+    }
+    let largest = AnyPosition::opening(&parse("standard", "pits=12;seeds=12").unwrap()).board();
+    assert_eq!((largest.total(), largest.pits_per_side(), largest.pits(Side::North).len()), (288, 12, 12));
+}

@@ -1,0 +1,156 @@
+//! Whole games worked out by hand or by an independent program: `kalah.jsonl`, one game a line.
+
+use mancala_server::rules::{AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Side, Variant};
+use serde::Deserialize;
+
+use crate::effects;
+
+#[derive(Deserialize)]
+struct Vector {
+    id: String,
+    variant: String,
+    preset: String,
+    options: serde_json::Map<String, serde_json::Value>,
+    given_start: Option<String>,
+    start: String,
+    legal: Vec<String>,
+    moves: Vec<String>,
+    steps: Vec<Step>,
+    #[serde(rename = "final")]
+    last: Final,
+    illegal: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    #[serde(rename = "move")]
+    m: String,
+    events: Vec<String>,
+    legal_after: Vec<String>,
+    position: String,
+}
+
+#[derive(Deserialize)]
+struct Final {
+    over: bool,
+    reason: String,
+    result: String,
+    stores: [u16; 2],
+    winner_side: Option<String>,
+    winner_seat: Option<u8>,
+}
+
+#[test]
+fn every_vector_is_reproduced_exactly() {
+    let vectors: Vec<Vector> = include_str!("kalah.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is a vector"))
+        .collect();
+    assert_eq!(vectors.len(), 133);
+    for vector in &vectors {
+        println!("{}", vector.id);
+        reproduce(vector);
+    }
+}
+
+fn reproduce(vector: &Vector) {
+    let options = options(vector);
+    let mut position = match &vector.given_start {
+        None => AnyPosition::opening(&options),
+        Some(text) => import(&options, text),
+    };
+    assert_eq!(position.to_string(), vector.start);
+    assert_eq!(legal(&position), vector.legal);
+    assert_eq!(vector.moves.len(), vector.steps.len());
+    for (m, step) in vector.moves.iter().zip(&vector.steps) {
+        assert_eq!(*m, step.m);
+        let m: Move = m.parse().expect("a vector has only moves");
+        let (next, effects) = position.play(m).expect("a vector has only legal moves");
+        assert_eq!(next.to_string(), step.position);
+        assert_eq!(legal(&next), step.legal_after);
+        effects::check(&position.board(), m, &effects, &next.board());
+        compare_hints(vector, step, &effects);
+        position = next;
+    }
+    compare_final(&position, &vector.last);
+    for m in &vector.illegal {
+        let refused = m.parse::<Move>().is_ok_and(|m| position.play(m).is_err());
+        assert!(refused, "{m} is illegal in {position}");
+    }
+}
+
+fn options(vector: &Vector) -> AnyOptions {
+    let variant: Variant = vector.variant.parse().expect("a known variant");
+    let overrides: Vec<(String, OptionValue)> = vector
+        .options
+        .iter()
+        .map(|(name, value)| match value {
+            serde_json::Value::Bool(value) => (name.clone(), OptionValue::Boolean(*value)),
+            serde_json::Value::String(word) => (name.clone(), OptionValue::Word(word.clone().into())),
+            number => (name.clone(), OptionValue::Integer(number.as_i64().expect("an integer"))),
+        })
+        .collect();
+    AnyOptions::new(variant, &vector.preset, &overrides).expect("options of a vector are valid")
+}
+
+/// Two of the hand-made positions hold more or fewer seeds than the game; they need the reading that allows it.
+fn import(options: &AnyOptions, text: &str) -> AnyPosition {
+    match AnyPosition::parse(options, text) {
+        Err(ParsePositionError::SeedTotal { expected: 48, found: 49 | 43 }) => {
+            AnyPosition::parse_with_any_total(options, text).expect("only the total differs")
+        }
+        result => {
+            assert_eq!(AnyPosition::parse_with_any_total(options, text), result);
+            result.expect("a vector starts from a valid position")
+        }
+    }
+}
+
+fn legal(position: &AnyPosition) -> Vec<String> {
+    position.legal_moves().iter().map(Move::to_string).collect()
+}
+
+/// The vectors named `extra/` carry no events.
+fn compare_hints(vector: &Vector, step: &Step, effects: &[Effect]) {
+    if vector.id.starts_with("extra/") {
+        return assert!(step.events.is_empty());
+    }
+    let known =
+        |event: &&String| ["extra", "capture:", "pass", "swap", "over:"].iter().any(|word| event.starts_with(word));
+    let events: Vec<String> = step.events.iter().filter(known).cloned().collect();
+    assert_eq!(hints(effects), events);
+}
+
+/// The effects in the words of the vectors' events, where these have a word for them.
+fn hints(effects: &[Effect]) -> Vec<String> {
+    let hint = |effect: &Effect| match effect {
+        Effect::ExtraTurn => Some("extra".to_owned()),
+        Effect::Capture { seeds, .. } => Some(format!("capture:{seeds}")),
+        Effect::Pass => Some("pass".to_owned()),
+        Effect::Swap => Some("swap".to_owned()),
+        Effect::GameOver { reason } => Some(format!("over:{reason}")),
+        Effect::Lift { .. } | Effect::Sow { .. } | Effect::Sweep { .. } => None,
+    };
+    effects.iter().filter_map(hint).collect()
+}
+
+fn compare_final(position: &AnyPosition, expected: &Final) {
+    let board = position.board();
+    assert_eq!(Side::ALL.map(|side| board.store(side)), expected.stores);
+    let Some(outcome) = position.outcome() else {
+        assert!(!expected.over, "{position} goes on");
+        return assert_eq!(expected.result, "*");
+    };
+    assert!(expected.over, "{position} is over");
+    assert_eq!([outcome.score.south, outcome.score.north], expected.stores);
+    assert_eq!(outcome.reason.map_or(String::new(), |reason| reason.to_string()), expected.reason);
+    assert_eq!(outcome.winner.map(|side| side.letter().to_string()), expected.winner_side);
+    let (result, seat_before_swap) = match outcome.winner {
+        Some(Side::South) => ("1-0", Some(0)),
+        Some(Side::North) => ("0-1", Some(1)),
+        None => ("1/2-1/2", None),
+    };
+    assert_eq!(result, expected.result);
+    let seat = seat_before_swap.map(|seat| if position.swapped() { 1 - seat } else { seat });
+    assert_eq!(seat, expected.winner_seat);
+}
