@@ -1,9 +1,9 @@
 //! The default database: a PostgreSQL of the server's own, run as a child process.
 //!
-//! Knows how to keep one PostgreSQL running on one data folder: it starts it, starts it again when it dies, and stops it.
-//! What the work is made of lies beside it: [`cluster`] owns the data folder, [`postmaster`] is one life of the child,
-//! [`leftovers`] ends what a killed run left behind, [`socket`] is the door, [`log`] what PostgreSQL says, [`binaries`]
-//! finds the programs, [`child`] forks. None of them knows tables, migrations or connection pools, and nobody outside
+//! Knows how to keep one PostgreSQL running on one data folder: starts it, starts it again when it dies, stops it.
+//! What the work is made of lies beside it: `cluster` owns the data folder, `postmaster` is one life of the child,
+//! `leftovers` ends what a killed run left behind, `socket` is the door, `log` what PostgreSQL says, `binaries`
+//! finds the programs, `child` forks. None of them knows tables, migrations or connection pools, and nobody outside
 //! knows that there is a child: a client sees a socket folder, a user and a database.
 
 mod binaries;
@@ -71,7 +71,7 @@ const WATCH_EVERY: Duration = Duration::from_millis(50);
 const LOG_LOOK_EVERY: Duration = Duration::from_mins(1);
 /// The wait before the second attempt to start again; each further one waits twice as long.
 const DELAY_FIRST: Duration = Duration::from_millis(100);
-/// The longest wait between two attempts: when the cause goes away by itself (memory, disk), this is how soon we notice.
+/// The longest wait between two attempts: a cause that goes away by itself (memory, disk) is noticed this soon.
 const DELAY_MAX: Duration = Duration::from_secs(5);
 /// A child that was ready for this long has recovered: the next wait is short again.
 const STEADY: Duration = Duration::from_secs(2);

@@ -42,6 +42,8 @@ pub fn pool(options: PgConnectOptions) -> PgPool {
         ("statement_timeout", STATEMENT_TIMEOUT),
         ("lock_timeout", LOCK_TIMEOUT),
         ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
+        // Every statement has one right plan, whatever its values; without this, loading a game is planned each time.
+        ("plan_cache_mode", "force_generic_plan"),
     ]);
     PgPoolOptions::new()
         .max_connections(CONNECTIONS_MAX)

@@ -422,3 +422,86 @@ impl Game {
 fn same_secret(given: &str, expected: &str) -> bool {
     given.len() == expected.len() && given.bytes().zip(expected.bytes()).fold(0, |diff, (a, b)| diff | (a ^ b)) == 0
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use time::Duration;
+
+    use super::*;
+    use crate::rules::Variant;
+
+    const PEOPLE: [PlayerId; 3] =
+        [PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)), PlayerId(Uuid::from_u128(3))];
+
+    fn terms(alone: bool, options: &str) -> Terms {
+        Terms {
+            options: AnyOptions::parse(Variant::Kalah, "standard", options).expect("the options are valid"),
+            rules_version: 1,
+            opponent: if alone { Opponent::Oneself } else { Opponent::Open },
+            clock: Clock::Unlimited,
+            visibility: Visibility::Public,
+            creator: Seat::Second,
+        }
+    }
+
+    proptest! {
+        /// Whoever asks for whatever, in whatever order and by whatever clock: a game is the fold of its log, the log
+        /// has no gap and no step back in time, and what is over stays over.
+        #[test]
+        fn a_game_is_the_fold_of_its_log(
+            alone: bool,
+            pie: bool,
+            steps in prop::collection::vec((0_usize..3, 0_u8..40, 0_usize..8, -50_i64..100), 0..120),
+        ) {
+            let start = OffsetDateTime::UNIX_EPOCH;
+            let options = if pie { "pie=true;seeds=2" } else { "seeds=2" };
+            let (mut game, created) = Game::create(GameId(Uuid::nil()), terms(alone, options), PEOPLE[0], start);
+            let mut log = vec![created];
+            let mut now = start;
+            for (person, what, which, tick) in steps {
+                now += Duration::seconds(tick);
+                let legal = game.position.legal_moves();
+                let word = legal.get(which % legal.len().max(1)).map(ToString::to_string).unwrap_or_default();
+                let action = match what {
+                    0 => Action::Abort,
+                    1 => Action::Resign,
+                    2..=6 => Action::Join { join_code: None },
+                    _ => Action::Play { ply: game.ply + 1, word: &word, recorded: None },
+                };
+                let before = game.clone();
+                let Ok(events) = game.decide(&Command { player: PEOPLE[person], if_version: None, action }, now) else {
+                    prop_assert_eq!(&game, &before);
+                    continue;
+                };
+                prop_assert!(events.is_empty() || !before.status.is_over());
+                for event in &events {
+                    prop_assert!(event.at >= game.updated_at);
+                    game.apply(event).expect("an event that was decided applies");
+                    log.push(event.clone());
+                }
+                prop_assert!(game.ply >= before.ply);
+                prop_assert_eq!(game.result.is_some(), game.status == Status::Finished);
+                prop_assert_eq!(game.finished_at.is_some(), game.status.is_over());
+                prop_assert_eq!(game.turn().is_some(), game.status == Status::Active);
+                if game.status == Status::Active {
+                    prop_assert!(!game.position.legal_moves().is_empty());
+                }
+            }
+            prop_assert_eq!(game.version as usize, log.len());
+            prop_assert_eq!(Game::replay(game.id, &log), Ok(game));
+        }
+    }
+
+    #[test]
+    fn a_log_with_a_gap_or_a_second_beginning_is_no_log() {
+        let start = OffsetDateTime::UNIX_EPOCH;
+        let (game, created) = Game::create(GameId(Uuid::nil()), terms(false, ""), PEOPLE[0], start);
+        let joined = |seq| Event { seq, at: start, fact: Fact::Joined { seat: Seat::First, player: PEOPLE[1] } };
+        assert_eq!(Game::replay(game.id, []), Err(ReplayError::NotCreated));
+        assert_eq!(Game::replay(game.id, [&joined(1)]), Err(ReplayError::NotCreated));
+        assert_eq!(Game::replay(game.id, [&created, &joined(3)]), Err(ReplayError::Gap { after: 1, found: 3 }));
+        let again = Event { seq: 2, ..created.clone() };
+        assert_eq!(Game::replay(game.id, [&created, &again]), Err(ReplayError::CreatedTwice { seq: 2 }));
+    }
+}

@@ -1,6 +1,6 @@
 //! A played game and its people.
 //!
-//! A game is the fold of its log: [`Game::decide`] says which events a command leads to, and [`Game::apply`] is the only
+//! A game is the fold of its log: `Game::decide` says which events a command leads to, and `Game::apply` is the only
 //! way in which a game changes. Both are pure: time, ids and lots are arguments. This module knows the rules of the
 //! games; it knows nothing of how games are stored, sent or asked for.
 

@@ -107,7 +107,7 @@ impl Tokens {
         })
     }
 
-    /// A token that says who the player is, for [`ACCESS_TOKEN_LIFETIME`] from now on.
+    /// A token that says who the player is, for 15 minutes from now on.
     pub fn issue(&self, player: PlayerId, now: OffsetDateTime) -> String {
         let claims = Claims {
             iss: self.issuer.clone(),

@@ -1,7 +1,7 @@
 //! The REST API.
 //!
 //! A handler reads: extract, load, ask the domain, append, answer. Wire types live here and only here, and so do the
-//! status codes of failures ([`error`]). This module knows the domain, the rules and the database's functions; it holds
+//! status codes of failures (`error`). This module knows the domain, the rules and the database's functions; it holds
 //! no SQL and no rule of a game.
 
 mod auth;
@@ -64,6 +64,7 @@ pub fn serve(listener: TcpListener, state: AppState, workers: usize) -> std::io:
 }
 
 /// The present moment in whole milliseconds, which is what the wire shows. The only clock of the service.
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
 fn now() -> OffsetDateTime {
     let now = OffsetDateTime::now_utc();
     now.replace_millisecond(now.millisecond()).expect("a millisecond that a time already has is in range")

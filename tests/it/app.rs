@@ -22,6 +22,7 @@ use mancala_server::{
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool, postgres::PgConnectOptions};
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::storage::every_log_replays_to_its_row;
@@ -129,7 +130,7 @@ impl TestApp {
     /// A guest that no row knows.
     pub fn stranger(&self) -> Guest {
         let id = Uuid::now_v7();
-        Guest { id: id.to_string(), token: self.tokens.issue(PlayerId(id), time::OffsetDateTime::now_utc()) }
+        Guest { id: id.to_string(), token: self.tokens.issue(PlayerId(id), now()) }
     }
 
     pub async fn get(&self, path: &str, guest: Option<&Guest>) -> Answer {
@@ -242,6 +243,12 @@ pub async fn send(request: RequestBuilder) -> Answer {
 
 async fn execute(connection: &mut sqlx::PgConnection, sql: String) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.expect("the statement is right");
+}
+
+/// The present moment.
+#[expect(clippy::disallowed_methods, reason = "the tests' clock is the machine's")]
+pub fn now() -> OffsetDateTime {
+    OffsetDateTime::now_utc()
 }
 
 /// Runs to the end on a thread of its own, from wherever it is called.

@@ -2,6 +2,7 @@
 
 mod app;
 mod concurrency;
+mod durability;
 mod errors;
 mod games;
 mod joining;
@@ -9,6 +10,7 @@ mod moves;
 mod openapi;
 mod operation;
 mod players;
+mod readme;
 mod storage;
 mod tidy;
 mod tokens;

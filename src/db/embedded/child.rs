@@ -20,8 +20,9 @@ pub(super) enum Identity {
     Own,
     /// We are root, which PostgreSQL refuses to run as: as an unprivileged user.
     User(Ids),
-    /// We are root: in a user namespace of its own, where root is known by these ids. Files stay root's, so that a folder
-    /// which only root can reach is in reach.
+    /// We are root: in a user namespace of its own, where root is known by these ids and may do nothing special. Files
+    /// stay root's, so that a folder which only root can reach is in reach; so are root's other files, which makes this
+    /// the second choice.
     Namespace(Ids),
 }
 
@@ -48,7 +49,7 @@ impl Identity {
 }
 
 impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Own => write!(f, "our own user"),
             Self::User(ids) => write!(f, "user {}", ids.uid),
@@ -191,6 +192,12 @@ mod linux {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_does_not_end_in_time_is_killed() {
+        let error = run(helper("sleep").arg("60"), Duration::from_millis(20)).expect_err("it sleeps for longer");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
 
     #[test]
     fn the_reason_of_a_failure_is_the_last_line_that_tells_of_an_error() {

@@ -1,6 +1,6 @@
 //! The data folder: its one owner, the database in it, and the user who may run it.
 //!
-//! Knows how a database is made so that it is whole or not there. Does not know how it is run: that is the postmaster's.
+//! Knows how a database is made so that it is whole or not there. Does not know how it runs: that is the postmaster's.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -37,8 +37,6 @@ pub(super) struct Cluster {
 
 /// PostgreSQL's folder within the data folder.
 const DATA: &str = "pgdata";
-/// Folders of this prefix hold a database that is being made, or whose making was cut short.
-const PARTIAL: &str = "initdb-";
 /// Where root's databases go that no other user could reach, when there are no user namespaces to map root in.
 const FALLBACK: &str = "/var/lib/mancala-server";
 
@@ -75,7 +73,6 @@ impl Cluster {
             log: Log::in_folder(&folder),
             _lock: lock,
         };
-        remove_partial(home)?;
         if existing.is_none() {
             cluster.make(home)?;
         }
@@ -91,8 +88,7 @@ impl Cluster {
     fn make(&self, home: &Path) -> Result<(), EmbeddedError> {
         let major = self.binaries.major;
         tracing::info!("making a database with PostgreSQL {major} in {}", home.display());
-        let partial =
-            mkdtemp(&home.join(format!("{PARTIAL}XXXXXX"))).map_err(|error| at("write to", home)(error.into()))?;
+        let partial = work_folder(home, "initdb-")?;
         if let Some(ids) = self.identity.owner() {
             give(&partial, ids)?;
         }
@@ -292,16 +288,17 @@ fn out_of_reach(binaries: &Binaries, folder: &Path, identity: Identity) -> Embed
     EmbeddedError::OutOfReach { who: identity.to_string(), folder, programs }
 }
 
-/// Removes databases whose making was cut short.
-fn remove_partial(home: &Path) -> Result<(), EmbeddedError> {
-    for entry in fs::read_dir(home).map_err(at("look into", home))?.flatten() {
-        let partial = entry.path();
-        if entry.file_name().as_encoded_bytes().starts_with(PARTIAL.as_bytes()) {
-            leftovers::end(&partial, Duration::ZERO)?;
-            fs::remove_dir_all(&partial).map_err(at("remove the unfinished", &partial))?;
+/// A new folder in `parent` for work that may be cut short; those in which it was are removed. No name is used twice: a
+/// program that outlived its server cannot write into the new one.
+pub(super) fn work_folder(parent: &Path, prefix: &str) -> Result<PathBuf, EmbeddedError> {
+    for entry in fs::read_dir(parent).map_err(at("look into", parent))?.flatten() {
+        let old = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) {
+            leftovers::end(&old, Duration::ZERO)?;
+            fs::remove_dir_all(&old).map_err(at("remove the unfinished", &old))?;
         }
     }
-    Ok(())
+    mkdtemp(&parent.join(format!("{prefix}XXXXXX"))).map_err(|error| at("write to", parent)(error.into()))
 }
 
 /// The same order and case rules on every machine: UTF-8 by code point, from PostgreSQL itself where it has them.

@@ -18,8 +18,8 @@ use super::cluster::{Cluster, remove_file_if_there};
 use super::error::{EmbeddedError, at};
 use super::postmaster::FAST_STOP_MAX;
 
-/// What is left was told to stop when its server or its master died, and takes milliseconds, unless it is busy or stuck:
-/// then it is killed, which loses nothing that was committed.
+/// What is left was told to stop when its server or its master died, and takes milliseconds, unless it is busy or
+/// stuck: then it is killed, which loses nothing that was committed.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// A killed process ends at once, unless the kernel waits for a disk.
 pub(super) const KILL_MAX: Duration = Duration::from_secs(5);

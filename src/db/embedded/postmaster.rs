@@ -29,7 +29,7 @@ pub(super) struct Postmaster {
 const READY_MAX: Duration = Duration::from_mins(5);
 /// The longest silence of a start: after that, the log says that it goes on.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
-/// A fast shutdown writes a checkpoint, up to `shared_buffers` of changed pages, which is worth a wait, but not a long one:
+/// A fast shutdown writes a checkpoint, up to `shared_buffers` of changed pages: worth a wait, but not a long one, for
 /// what stops us may not wait either (containers are killed after 10 s), and a crash recovery takes no longer.
 pub(super) const FAST_STOP_MAX: Duration = Duration::from_secs(5);
 /// An immediate shutdown writes nothing.
@@ -133,8 +133,8 @@ impl Postmaster {
 }
 
 impl Drop for Postmaster {
-    /// In order first, which ends all connections and writes a checkpoint; then with less and less courtesy. Nothing that
-    /// was committed is lost by any of it.
+    /// In order first, which ends all connections and writes a checkpoint; then with less and less courtesy. Nothing
+    /// that was committed is lost by any of it.
     fn drop(&mut self) {
         if self.death().is_some() {
             return;

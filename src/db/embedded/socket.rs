@@ -26,7 +26,7 @@ const SOCKET_PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 }
 /// The socket folder of the database in `home`.
 ///
 /// It lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel: then where
-/// this user's processes keep such things or, without such a place, in `/tmp`, where anybody could have made it before us.
+/// this user's processes keep such things or, without such a place, in `/tmp`, where anybody could have made it first.
 pub(super) fn place(home: &Path) -> PathBuf {
     let elsewhere = format!("mancala-server-{}-{}", geteuid(), hash_of(home));
     let runtime = if geteuid().is_root() { Some("/run".into()) } else { env::var_os("XDG_RUNTIME_DIR") };
