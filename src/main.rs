@@ -53,7 +53,10 @@ fn serve(options: &Serve) -> Result<(), Failure> {
     };
     let served = actix_web::rt::System::new().block_on(async {
         migrations::run(database.clone()).await.map_err(Failure::new)?;
-        run(listener, AppState { db: db::pool(database), tokens }).await
+        let pool = db::pool(database);
+        let served = run(listener, AppState::new(pool.clone(), tokens)).await;
+        pool.close().await;
+        served
     });
     if let Some(embedded) = embedded {
         embedded.stop();
@@ -66,7 +69,6 @@ async fn run(listener: TcpListener, state: AppState) -> Result<(), Failure> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::new)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(Failure::new)?;
     let address = listener.local_addr().map_err(Failure::new)?;
-    let pool = state.db.clone();
     let workers = available_parallelism().map_or(1, usize::from);
     let server = http::serve(listener, state, workers).map_err(Failure::new)?;
     let handle = server.handle();
@@ -82,7 +84,6 @@ async fn run(listener: TcpListener, state: AppState) -> Result<(), Failure> {
         handle.stop(true).await;
     };
     let (outcome, ()) = tokio::join!(server, stopping);
-    pool.close().await;
     tracing::info!("stopped");
     outcome.map_err(Failure::new)
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
 };
 
 use actix_web::{
@@ -272,19 +273,24 @@ pub(super) async fn find_visible(
 /// What came of a command.
 pub(super) enum Carried {
     /// The game after these events, and as it was when they were decided.
-    Out { before: SeatedGame, game: Game, events: Vec<Event> },
+    Out { before: Arc<SeatedGame>, game: Game, events: Vec<Event> },
     /// What was asked for was already so; of a move, the ply that the log has.
-    Already { seated: SeatedGame, recorded: Option<Ply> },
+    Already { seated: Arc<SeatedGame>, recorded: Option<Ply> },
     /// Nothing changed.
-    Refused { seated: SeatedGame, refusal: Refusal },
+    Refused { seated: Arc<SeatedGame>, refusal: Refusal },
 }
 
 /// Loads the game, lets the domain decide, and appends; again from the start if somebody else was faster, or if it is
 /// not known what became of an append because the connection was lost: then the log is read, not guessed at.
+///
+/// The first time it decides on what is remembered of the game, if anything. That may be stale, which is harmless for
+/// what is accepted, because the append is guarded by the version; everything else is decided again on what is stored.
 pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
     let mut failure = None;
+    let mut remembered = state.recent.remove(&id).map(|(_, seated)| seated);
     for _ in 0..ATTEMPTS_MAX {
-        let loaded = match load(state, id, command).await {
+        let stored = remembered.is_none();
+        let loaded = match load(state, id, remembered.take(), command).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => {
                 failure = Some(error);
                 continue;
@@ -297,8 +303,9 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
             action => action,
         };
         let events = match seated.game.decide(&Command { action, ..*command }, now()) {
-            Ok(events) if events.is_empty() => return Ok(Carried::Already { seated, recorded }),
-            Ok(events) => events,
+            Ok(events) if !events.is_empty() => events,
+            _ if !stored => continue,
+            Ok(_) => return Ok(Carried::Already { seated, recorded }),
             Err(refusal) => return Ok(Carried::Refused { seated, refusal }),
         };
         let mut game = seated.game.clone();
@@ -316,13 +323,18 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
     ))
 }
 
-/// The game, and what its log holds under the ply number that a command wants to use.
+/// The game, as it is remembered or else stored, and what its log holds under the ply number that a command wants to use.
 async fn load(
     state: &AppState,
     id: GameId,
+    remembered: Option<Arc<SeatedGame>>,
     command: &Command<'_>,
-) -> Result<Option<(SeatedGame, Option<Ply>)>, DbError> {
-    let Some(seated) = games::find(&state.db, id).await? else { return Ok(None) };
+) -> Result<Option<(Arc<SeatedGame>, Option<Ply>)>, DbError> {
+    let found = match remembered {
+        Some(seated) => Some(seated),
+        None => games::find(&state.db, id).await?.map(Arc::new),
+    };
+    let Some(seated) = found else { return Ok(None) };
     let recorded = match command.action {
         Action::Play { ply, .. } if (1..=seated.game.ply).contains(&ply) && seated.game.seats(command.player) => {
             games::plies(&state.db, &seated.game, ply - 1, 1).await?.pop()

@@ -18,15 +18,18 @@ mod routes;
 mod variants;
 mod wire;
 
-use std::{net::TcpListener, time::Duration};
+use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
 pub use auth::{KeyError, Tokens, new_key};
 use openapi::Methods;
+use quick_cache::sync::Cache;
 pub use routes::document;
 use sqlx::PgPool;
 use time::OffsetDateTime;
 use tracing_actix_web::TracingLogger;
+
+use crate::{db::games::SeatedGame, domain::GameId};
 
 /// How long a stopping server waits for the requests that it has accepted.
 const SHUTDOWN_TIMEOUT_S: u64 = 20;
@@ -34,11 +37,23 @@ const SHUTDOWN_TIMEOUT_S: u64 = 20;
 /// How long a client may take to send the head of its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How many games are remembered after a move: those that are played right now, at 1 to 2 KiB each.
+const RECENT_GAMES_MAX: usize = 4096;
+
 /// What every handler can reach.
 #[derive(Debug)]
 pub struct AppState {
-    pub db: PgPool,
-    pub tokens: Tokens,
+    db: PgPool,
+    tokens: Tokens,
+    /// Games as they were after their last move through this process. Another process may have changed them since: see
+    /// [`games::carry_out`] for what they are good for.
+    recent: Cache<GameId, Arc<SeatedGame>>,
+}
+
+impl AppState {
+    pub fn new(db: PgPool, tokens: Tokens) -> Self {
+        Self { db, tokens, recent: Cache::new(RECENT_GAMES_MAX) }
+    }
 }
 
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter.

@@ -1,5 +1,7 @@
 //! Moves: play one, read the history.
 
+use std::sync::Arc;
+
 use actix_web::{HttpResponse, get, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -15,7 +17,7 @@ use super::{
 };
 use crate::{
     db::games::{self, SeatedGame},
-    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal},
+    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal, Status},
     rules::{Effect, Place, Side},
 };
 
@@ -64,11 +66,14 @@ pub async fn play_move(
     };
     match carry_out(&state, path.0, &command).await? {
         Carried::Out { before, game, events } => {
-            let seated = after_move(before, game, &events)?;
+            let seated = after_move(&before, game, &events)?;
             let view = GameView::of(&seated, Some(caller.0));
             let played = seated.last_ply.as_ref().map(MoveView::of);
             let mv = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
             let etag = view.etag();
+            if seated.game.status == Status::Active {
+                state.recent.insert(seated.game.id, Arc::new(seated));
+            }
             Ok(HttpResponse::Created().insert_header((header::ETAG, etag)).json(PlayedMove { mv, game: view }))
         }
         Carried::Already { seated, recorded } => {
@@ -132,7 +137,7 @@ pub async fn list_moves(
 }
 
 /// The game after a move that was just stored, with the people who were there before it.
-fn after_move(before: SeatedGame, game: Game, events: &[Event]) -> Result<SeatedGame, Problem> {
+fn after_move(before: &SeatedGame, game: Game, events: &[Event]) -> Result<SeatedGame, Problem> {
     let moved = events.iter().find_map(|event| match &event.fact {
         Fact::Moved(moved) => Some((moved, event.at)),
         _ => None,
@@ -140,10 +145,10 @@ fn after_move(before: SeatedGame, game: Game, events: &[Event]) -> Result<Seated
     let (moved, at) = moved.ok_or_else(|| Problem::internal("a move was stored as something else"))?;
     let previous = Previous {
         at: before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at),
-        position: before.game.position,
+        position: before.game.position.clone(),
     };
     let last_ply = Some(Ply::replay(&game, &previous, moved, at).map_err(Problem::internal)?);
-    Ok(SeatedGame { game, players: before.players, last_ply })
+    Ok(SeatedGame { game, players: before.players.clone(), last_ply })
 }
 
 /// The largest number of a ply: what the database's integers hold.

@@ -109,7 +109,7 @@ impl TestApp {
         let tokens = || Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("a listener has an address");
-        let state = AppState { db: pool.clone(), tokens: tokens() };
+        let state = AppState::new(pool.clone(), tokens());
         let server = http::serve(listener, state, 2).expect("the server starts");
         let handle = server.handle();
         actix_web::rt::spawn(server);
