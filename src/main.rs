@@ -10,7 +10,7 @@ use mancala_server::{
         embedded::{self, Durability, Embedded},
         migrations,
     },
-    http::{self, AppState, Tokens},
+    http::{self, Service, Tokens},
     telemetry,
 };
 use sqlx::postgres::PgConnectOptions;
@@ -53,10 +53,8 @@ fn serve(options: &Serve) -> Result<(), Failure> {
     };
     let served = actix_web::rt::System::new().block_on(async {
         migrations::run(database.clone()).await.map_err(Failure::new)?;
-        let pool = db::pool(database);
-        let served = run(listener, AppState::new(pool.clone(), tokens)).await;
-        pool.close().await;
-        served
+        let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
+        run(listener, Service { database, tokens, workers }).await
     });
     if let Some(embedded) = embedded {
         embedded.stop();
@@ -65,12 +63,11 @@ fn serve(options: &Serve) -> Result<(), Failure> {
 }
 
 /// Serves until the process is told to stop, then answers what it has accepted.
-async fn run(listener: TcpListener, state: AppState) -> Result<(), Failure> {
+async fn run(listener: TcpListener, service: Service) -> Result<(), Failure> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::new)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(Failure::new)?;
     let address = listener.local_addr().map_err(Failure::new)?;
-    let workers = available_parallelism().map_or(1, usize::from);
-    let server = http::serve(listener, state, workers).map_err(Failure::new)?;
+    let server = http::serve(listener, service).map_err(Failure::new)?;
     let handle = server.handle();
     tracing::info!(
         "ready: API http://{address}/v1, documentation http://{address}/docs/, OpenAPI http://{address}/openapi.json"

@@ -7,7 +7,7 @@ use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberI
 use crate::config::LogFormat;
 
 /// What is logged unless `RUST_LOG` says otherwise.
-const FILTER_DEFAULT: &str = "info,actix_server=warn";
+const FILTER_DEFAULT: &str = "info,actix_server=warn,sqlx::postgres::notice=warn";
 
 /// Starts logging to standard error. `None`: as the terminal suggests.
 pub fn init(format: Option<LogFormat>) {

@@ -28,6 +28,11 @@ pub enum DbError {
 }
 
 impl DbError {
+    /// Waiting for a connection took too long.
+    pub(super) fn unreachable() -> Self {
+        Self::Unreachable(sqlx::Error::PoolTimedOut)
+    }
+
     pub(super) fn inconsistent(
         table: &'static str,
         column: &'static str,

@@ -3,11 +3,11 @@
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgConnection, PgPool, types::Json};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{DbError, players::PlayerRow};
+use super::{DbError, Writers, players::PlayerRow};
 use crate::{
     domain::{
         BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Moved, Opponent, Player, PlayerId, Ply,
@@ -236,7 +236,11 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event) -> Result<(), D
 
 /// Appends events to a game's log and makes its row their fold, in one guarded statement: either all of it is stored,
 /// durably, or nothing. `next` is the game after the events; the row must still be at the version before them.
-pub async fn append(pool: &PgPool, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
+pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
+    writers.run(next.id.0, async |connection| append_through(connection, next, events).await).await
+}
+
+async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
     let fold = Fold::of(next);
     let expected = fold.version - i32::try_from(events.len()).expect("an append holds a handful of events");
     let log = EventColumns::of(events);
@@ -290,7 +294,7 @@ pub async fn append(pool: &PgPool, next: &Game, events: &[Event]) -> Result<Appe
         &log.position as &[Option<String>],
         &log.detail as &[Option<Json<Detail>>],
     )
-    .fetch_optional(pool)
+    .fetch_optional(connection)
     .await?;
     Ok(if applied.is_some() { Appended::Stored } else { Appended::Conflict })
 }

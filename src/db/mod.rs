@@ -8,6 +8,7 @@ mod error;
 pub mod games;
 pub mod migrations;
 pub mod players;
+mod writers;
 
 use std::time::Duration;
 
@@ -16,9 +17,7 @@ use sqlx::{
     Connection,
     postgres::{PgConnectOptions, PgPool, PgPoolOptions},
 };
-
-/// More connections than cores pay off only while statements wait for the disk; every one costs the server memory.
-pub const CONNECTIONS_MAX: u32 = 16;
+pub use writers::Writers;
 
 /// How long a request waits for a free connection before it is answered 503.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -36,17 +35,10 @@ const LOCK_TIMEOUT: &str = "250ms";
 /// No transaction is held open across a round trip; one that is has lost its client.
 const IDLE_TRANSACTION_TIMEOUT: &str = "5s";
 
-/// The pool of the service. It connects when first used, so that a server can start while its database is away.
-pub fn pool(options: PgConnectOptions) -> PgPool {
-    let options = options.application_name("mancala-server").options([
-        ("statement_timeout", STATEMENT_TIMEOUT),
-        ("lock_timeout", LOCK_TIMEOUT),
-        ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
-        // Every statement has one right plan, whatever its values; without this, loading a game is planned each time.
-        ("plan_cache_mode", "force_generic_plan"),
-    ]);
+/// A pool for everything but appends. It connects when first used, so that a server can start while its database is away.
+pub fn pool(options: PgConnectOptions, connections_max: u32) -> PgPool {
     PgPoolOptions::new()
-        .max_connections(CONNECTIONS_MAX)
+        .max_connections(connections_max.max(1))
         .acquire_timeout(ACQUIRE_TIMEOUT)
         // A round trip before every request would cost a third of the throughput: only who has rested is asked.
         .test_before_acquire(false)
@@ -58,7 +50,18 @@ pub fn pool(options: PgConnectOptions) -> PgPool {
                 Ok(true)
             })
         })
-        .connect_lazy_with(options)
+        .connect_lazy_with(with_limits(options))
+}
+
+/// Connections of the service, with an end to everything that could wait for ever.
+fn with_limits(options: PgConnectOptions) -> PgConnectOptions {
+    options.application_name("mancala-server").options([
+        ("statement_timeout", STATEMENT_TIMEOUT),
+        ("lock_timeout", LOCK_TIMEOUT),
+        ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
+        // Every statement has one right plan, whatever its values; without this, loading a game is planned each time.
+        ("plan_cache_mode", "force_generic_plan"),
+    ])
 }
 
 /// How to reach an embedded PostgreSQL.

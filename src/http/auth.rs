@@ -9,7 +9,14 @@ use std::{
     path::Path,
 };
 
-use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header, web::Data};
+use actix_web::{
+    FromRequest, HttpMessage, HttpRequest,
+    body::{BoxBody, MessageBody},
+    dev::{Payload, ServiceRequest, ServiceResponse},
+    http::header,
+    middleware::Next,
+    web::Data,
+};
 use ed25519_dalek::{
     SigningKey,
     pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes, spki::der::pem::LineEnding},
@@ -155,7 +162,25 @@ fn write_new_key(path: &Path) -> io::Result<()> {
     fs::rename(new, path)
 }
 
-/// The player who calls; without a valid token the request is refused.
+/// Who a request says it comes from, for the extractors below.
+#[derive(Clone, Copy)]
+struct Identity(Option<PlayerId>);
+
+/// Reads the token, if there is one. A bad token is refused whatever is asked for, also where none is needed.
+pub async fn identify(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    match player(request.request()) {
+        Ok(player) => {
+            request.extensions_mut().insert(Identity(player));
+            next.call(request).await.map(ServiceResponse::map_into_boxed_body)
+        }
+        Err(problem) => Ok(request.error_response(problem)),
+    }
+}
+
+/// The player who calls; without a token the request is refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller(pub PlayerId);
 
@@ -164,13 +189,12 @@ impl FromRequest for Caller {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(player(request).and_then(|player| {
-            player.map(Self).ok_or_else(|| Problem::new(Code::Unauthenticated, "this call needs an access token"))
-        }))
+        let missing = || Problem::new(Code::Unauthenticated, "this call needs an access token");
+        ready(identity(request).map(Self).ok_or_else(missing))
     }
 }
 
-/// Who reads, if they say so. A bad token is refused even where none is needed.
+/// Who reads, if they say so.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader(pub Option<PlayerId>);
 
@@ -179,13 +203,21 @@ impl FromRequest for Reader {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(player(request).map(Self))
+        ready(Ok(Self(identity(request))))
     }
 }
 
+fn identity(request: &HttpRequest) -> Option<PlayerId> {
+    request.extensions().get::<Identity>().and_then(|identity| identity.0)
+}
+
 fn player(request: &HttpRequest) -> Result<Option<PlayerId>, Problem> {
-    let Some(value) = request.headers().get(header::AUTHORIZATION) else { return Ok(None) };
+    let mut values = request.headers().get_all(header::AUTHORIZATION);
+    let Some(value) = values.next() else { return Ok(None) };
     let invalid = || Problem::new(Code::InvalidToken, "the access token is not valid, or no longer");
+    if values.next().is_some() {
+        return Err(invalid());
+    }
     let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or_else(invalid)?;
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(invalid());

@@ -8,7 +8,7 @@ use std::{
 
 use actix_web::{
     HttpRequest, HttpResponse, get,
-    http::header::{self, EntityTag, Header, IfNoneMatch},
+    http::header::{self, EntityTag, Header, HeaderName, IfNoneMatch},
     post,
     web::Data,
 };
@@ -118,10 +118,7 @@ pub async fn get_game(
         Err(_) => false,
     };
     let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response
-        .insert_header((header::ETAG, etag))
-        .insert_header((header::CACHE_CONTROL, "private, no-cache"))
-        .insert_header((header::VARY, "Authorization, Prefer"));
+    response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
     Ok(if unchanged { response.finish() } else { response.json(view) })
 }
 
@@ -155,7 +152,7 @@ pub async fn list_games(
         response.insert_header(next_link("/v1/games", &query.with_cursor(cursor)));
     }
     let items = found.iter().map(|seated| GameView::of(seated, reader.0)).collect();
-    Ok(response.insert_header((header::CACHE_CONTROL, "private, no-cache")).json(GamePage { items, next_cursor }))
+    Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(GamePage { items, next_cursor }))
 }
 
 /// Join a game
@@ -260,6 +257,21 @@ pub async fn abort_game(
     change(&state, caller, path, if_match, Action::Abort).await
 }
 
+/// What may change, or shows people's names: asked for again each time, and kept for nobody else.
+pub(super) const NOT_KEPT: (HeaderName, &str) = (header::CACHE_CONTROL, "private, no-cache");
+
+/// What answers depend on beside the address.
+pub(super) const VARIES: (HeaderName, &str) = (header::VARY, "Authorization, Prefer");
+
+/// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
+pub(super) fn kept(game: &Game) -> (HeaderName, &'static str) {
+    if game.status == Status::Finished && game.terms.visibility == Visibility::Public {
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable")
+    } else {
+        NOT_KEPT
+    }
+}
+
 /// A game that the reader may see.
 pub(super) async fn find_visible(
     state: &AppState,
@@ -310,7 +322,7 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
         };
         let mut game = seated.game.clone();
         events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
-        match games::append(&state.db, &game, &events).await {
+        match games::append(&state.writers, &game, &events).await {
             Ok(Appended::Stored) => return Ok(Carried::Out { before: seated, game, events }),
             Ok(Appended::Conflict) => {}
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),

@@ -25,11 +25,14 @@ pub use auth::{KeyError, Tokens, new_key};
 use openapi::Methods;
 use quick_cache::sync::Cache;
 pub use routes::document;
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
 use tracing_actix_web::TracingLogger;
 
-use crate::{db::games::SeatedGame, domain::GameId};
+use crate::{
+    db::{self, Writers, games::SeatedGame},
+    domain::GameId,
+};
 
 /// How long a stopping server waits for the requests that it has accepted.
 const SHUTDOWN_TIMEOUT_S: u64 = 20;
@@ -40,37 +43,60 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many games are remembered after a move: those that are played right now, at 1 to 2 KiB each.
 const RECENT_GAMES_MAX: usize = 4096;
 
-/// What every handler can reach.
+/// All connections of a process. More than cores pay off only while statements wait for the disk; every one costs the
+/// database memory, and several processes share one.
+const CONNECTIONS_MAX: u32 = 48;
+
+/// Workers, each with connections of its own: more would leave each too few.
+const WORKERS_MAX: u32 = 8;
+
+/// What a service needs to begin.
 #[derive(Debug)]
-pub struct AppState {
-    db: PgPool,
-    tokens: Tokens,
-    /// Games as they were after their last move through this process. Another process may have changed them since: see
-    /// [`games::carry_out`] for what they are good for.
-    recent: Cache<GameId, Arc<SeatedGame>>,
+pub struct Service {
+    pub database: PgConnectOptions,
+    pub tokens: Tokens,
+    /// Threads that answer requests; at most [`WORKERS_MAX`].
+    pub workers: u32,
 }
 
-impl AppState {
-    pub fn new(db: PgPool, tokens: Tokens) -> Self {
-        Self { db, tokens, recent: Cache::new(RECENT_GAMES_MAX) }
-    }
+/// What the handlers of one worker can reach.
+#[derive(Debug)]
+struct AppState {
+    db: PgPool,
+    writers: Writers,
+    tokens: Arc<Tokens>,
+    /// Games as they were after their last move through this process. Another process may have changed them since: see
+    /// [`games::carry_out`] for what they are good for.
+    recent: Arc<Cache<GameId, Arc<SeatedGame>>>,
 }
 
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter.
-pub fn serve(listener: TcpListener, state: AppState, workers: usize) -> std::io::Result<Server> {
-    let state = Data::new(state);
+pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
+    let Service { database, tokens, workers } = service;
+    let workers = workers.clamp(1, WORKERS_MAX);
+    let connections = CONNECTIONS_MAX / workers / 2;
+    let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
     let document = document();
     let methods = Data::new(Methods::of(&document));
+    // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
     let server = HttpServer::new(move || {
+        let state = AppState {
+            db: db::pool(database.clone(), connections),
+            writers: Writers::new(database.clone(), connections),
+            tokens: tokens.clone(),
+            recent: recent.clone(),
+        };
         App::new()
-            .app_data(state.clone())
+            .app_data(Data::new(state))
             .configure(|config| routes::configure(config, &document, &methods))
             .wrap(from_fn(routes::negotiate))
+            .wrap(from_fn(auth::identify))
+            .wrap(from_fn(routes::head_as_get))
             .wrap(from_fn(error::envelope))
             .wrap(TracingLogger::default())
     });
     let server = server
-        .workers(workers)
+        .workers(workers as usize)
         .shutdown_timeout(SHUTDOWN_TIMEOUT_S)
         .client_request_timeout(REQUEST_TIMEOUT)
         .disable_signals()

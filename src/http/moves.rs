@@ -12,7 +12,7 @@ use super::{
     auth::{Caller, Reader},
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
-    games::{Carried, GameView, carry_out, find_visible, legal_moves},
+    games::{Carried, GameView, VARIES, carry_out, find_visible, kept, legal_moves},
     wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, decode_cursor, encode_cursor, next_link},
 };
 use crate::{
@@ -133,6 +133,7 @@ pub async fn list_moves(
         let path = format!("/v1/games/{}/moves", game.id.0);
         response.insert_header(next_link(&path, &format!("limit={limit}&cursor={cursor}")));
     }
+    response.insert_header(kept(&game)).insert_header(VARIES);
     Ok(response.json(MovePage { items: found.iter().map(MoveView::of).collect(), next_cursor }))
 }
 

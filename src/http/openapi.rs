@@ -96,7 +96,8 @@ impl Methods {
     pub fn of(document: &openapi::OpenApi) -> Self {
         let mut paths = BTreeMap::new();
         for (path, item) in &document.paths.paths {
-            let known = [("GET", &item.get), ("POST", &item.post), ("PATCH", &item.patch), ("DELETE", &item.delete)];
+            let known =
+                [("GET, HEAD", &item.get), ("POST", &item.post), ("PATCH", &item.patch), ("DELETE", &item.delete)];
             let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
             paths.insert(path.clone(), known.collect::<Vec<_>>().join(", "));
         }

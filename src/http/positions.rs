@@ -9,7 +9,7 @@ use super::{
     auth::Reader,
     error::{Problem, ProblemBody},
     extract::{GamePath, NoQuery, Query},
-    games::{BoardView, ResultView, find_visible, legal_moves},
+    games::{BoardView, ResultView, VARIES, find_visible, kept, legal_moves},
     wire::SideWord,
 };
 use crate::{db::games, domain::Game, rules::AnyPosition};
@@ -49,7 +49,9 @@ pub async fn get_position(
         }
         Some(_) => return Err(unknown()),
     };
-    Ok(HttpResponse::Ok().json(PositionView::of(ply, &position, &game)))
+    let mut response = HttpResponse::Ok();
+    response.insert_header(kept(&game)).insert_header(VARIES);
+    Ok(response.json(PositionView::of(ply, &position, &game)))
 }
 
 /// The board after a ply.

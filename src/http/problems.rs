@@ -42,8 +42,15 @@ fn page(code: Code) -> String {
         word = code.as_str(),
         title = code.title(),
         status = code.status().as_u16(),
-        meaning = code.meaning(),
+        meaning = html(code.meaning()),
     );
     written.expect("a String takes everything");
     page
+}
+
+/// Meanings hold no HTML, and code in backticks.
+fn html(text: &str) -> String {
+    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let parts = escaped.split('`').enumerate();
+    parts.map(|(n, part)| if n % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
 }

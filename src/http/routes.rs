@@ -2,9 +2,12 @@
 
 use actix_web::{
     App, HttpRequest, HttpResponse,
-    body::MessageBody,
+    body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    http::header::{self, Accept, Header, Quality},
+    http::{
+        Method,
+        header::{self, Accept, Header, Quality},
+    },
     middleware::Next,
     web::{self, Data, ServiceConfig},
 };
@@ -62,10 +65,21 @@ pub fn configure(config: &mut ServiceConfig, document: &utoipa::openapi::OpenApi
 /// Every answer under `/v1` is JSON: who would not take it is told before anything is done.
 pub async fn negotiate(
     request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    if request.path().starts_with("/v1/") && !takes_json(request.request()) {
+        return Ok(request.error_response(Problem::new(Code::NotAcceptable, "answers are application/json")));
+    }
+    next.call(request).await.map(ServiceResponse::map_into_boxed_body)
+}
+
+/// HEAD is GET without the body (RFC 9110), which the server leaves out by itself.
+pub async fn head_as_get(
+    mut request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    if request.path().starts_with("/v1/") && !takes_json(request.request()) {
-        return Err(Problem::new(Code::NotAcceptable, "answers are application/json").into());
+    if request.method() == Method::HEAD {
+        request.head_mut().method = Method::GET;
     }
     next.call(request).await
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    auth::Reader,
     error::{Problem, ProblemBody},
     extract::{NoQuery, Query},
 };
@@ -23,7 +22,7 @@ use crate::rules::{OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
     security((), ("bearer" = []))
 )]
 #[get("/variants")]
-pub async fn list_variants(_: Reader, _: Query<NoQuery>) -> HttpResponse {
+pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
     let items = Variant::ALL.iter().copied().map(VariantView::of).collect();
     HttpResponse::Ok().json(VariantPage { items, next_cursor: None })
 }
@@ -40,7 +39,7 @@ pub async fn list_variants(_: Reader, _: Query<NoQuery>) -> HttpResponse {
     security((), ("bearer" = []))
 )]
 #[get("/variants/{variant}")]
-pub async fn get_variant(_: Reader, _: Query<NoQuery>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+pub async fn get_variant(_: Query<NoQuery>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let variant = request.match_info().get("variant").and_then(|name| name.parse().ok());
     let variant = variant.ok_or_else(|| Problem::not_found("there is no such variant"))?;
     Ok(HttpResponse::Ok().json(VariantView::of(variant)))

@@ -17,7 +17,7 @@ use mancala_server::{
         migrations,
     },
     domain::PlayerId,
-    http::{self, AppState, Tokens},
+    http::{self, Service, Tokens},
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
@@ -104,13 +104,13 @@ impl TestApp {
         connection.close().await.expect("the connection closes");
 
         let options = maintenance.database(&database);
-        let pool = db::pool(options.clone());
+        let pool = db::pool(options.clone(), 2);
         let key = http::new_key();
         let tokens = || Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("a listener has an address");
-        let state = AppState::new(pool.clone(), tokens());
-        let server = http::serve(listener, state, 2).expect("the server starts");
+        let service = Service { database: options.clone(), tokens: tokens(), workers: 2 };
+        let server = http::serve(listener, service).expect("the server starts");
         let handle = server.handle();
         actix_web::rt::spawn(server);
         let client = reqwest::Client::new();
@@ -198,7 +198,7 @@ impl Drop for TestApp {
         // A test that has failed has said why.
         if !thread::panicking() {
             let options = self.options.clone();
-            blocking(async move { every_log_replays_to_its_row(&db::pool(options)).await });
+            blocking(async move { every_log_replays_to_its_row(&db::pool(options, 2)).await });
         }
         let (database, maintenance) = (self.database.clone(), db::embedded_options(&Cluster::get().embedded));
         blocking(async move {

@@ -48,6 +48,19 @@ async fn a_wrong_method_is_told_the_right_ones() {
 }
 
 #[actix_web::test]
+async fn head_is_get_without_the_body() {
+    let app = TestApp::start().await;
+    for path in ["/livez", "/readyz", "/v1/games", "/v1/variants/kalah", "/openapi.json", "/docs/"] {
+        let get = send(app.request(Method::GET, path)).await;
+        let head = send(app.request(Method::HEAD, path)).await;
+        assert_eq!((head.status, head.text.as_str()), (get.status, ""), "{path}");
+        assert_eq!(head.headers["content-length"], get.headers["content-length"]);
+    }
+    let unknown = send(app.request(Method::HEAD, "/v1/nothing")).await;
+    assert_eq!((unknown.status.as_u16(), unknown.text.as_str()), (404, ""));
+}
+
+#[actix_web::test]
 async fn a_body_that_is_no_json_is_malformed() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
@@ -141,7 +154,7 @@ async fn every_code_is_explained_where_its_type_leads() {
             (page.status.as_u16(), &page.headers["content-type"]),
             (200, &"text/html; charset=utf-8".parse().expect("a header"))
         );
-        assert!(page.text.contains(code) && page.text.contains("<p>"));
+        assert!(page.text.contains(code) && page.text.contains("<p>") && !page.text.contains('`'));
     }
 }
 

@@ -254,3 +254,27 @@ async fn a_page_of_the_history_is_asked_for_in_one_way() {
         app.list_moves(id, &query, None).await.is_problem(422, "validation_failed");
     }
 }
+
+#[actix_web::test]
+async fn the_moves_of_a_finished_public_game_may_be_kept_for_ever_and_of_no_other() {
+    let app = TestApp::start().await;
+    for (visibility, finished) in [("public", true), ("public", false), ("unlisted", true), ("private", true)] {
+        let ana = app.guest("Ana").await;
+        let body = json!({"variant": "kalah", "opponent": {"type": "self"}, "visibility": visibility});
+        let game = app.created(&ana, &body).await;
+        let id = game["id"].as_str().expect("an id");
+        app.play_move(id, &ana, 1, "C").await;
+        if finished {
+            app.resign_game(id, &ana).await;
+        }
+        let for_ever = visibility == "public" && finished;
+        let expected = if for_ever { "public, max-age=31536000, immutable" } else { "private, no-cache" };
+        for path in ["moves", "positions/1"] {
+            let answer = app.get(&format!("/v1/games/{id}/{path}"), Some(&ana)).await;
+            assert_eq!(answer.headers["cache-control"], expected, "{visibility} {finished} {path}");
+            assert_eq!(answer.headers["vary"], "Authorization, Prefer");
+        }
+        // What shows people's names is never kept.
+        assert_eq!(app.get_game(id, Some(&ana)).await.headers["cache-control"], "private, no-cache");
+    }
+}

@@ -113,6 +113,8 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
             app.abort_game(id, &eve).await,
             app.get_game(id, Some(&eve)).await,
             app.get("/v1/variants", Some(&eve)).await,
+            app.get("/livez", Some(&eve)).await,
+            app.get("/openapi.json", Some(&eve)).await,
             app.get("/v1/games", Some(&eve)).await,
         ] {
             assert_eq!(answer.body["code"], "invalid_token", "{what}: {answer:?}");
