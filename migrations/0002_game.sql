@@ -22,6 +22,7 @@ create table game (
     updated_at timestamptz not null,
     started_at timestamptz,
     finished_at timestamptz,
+    aborted_at timestamptz,
     -- The last event's seq, and the guard of every append.
     version integer not null,
     -- The number of the last ply.
@@ -57,9 +58,9 @@ create table game (
 create index game_seat_0_player_idx on game (seat_0_player_id, id desc) where seat_0_player_id is not null;
 create index game_seat_1_player_idx on game (seat_1_player_id, id desc) where seat_1_player_id is not null;
 -- Everybody's games, newest first, are read from the primary key; those that wait for an opponent are found here without
--- passing all that do not. The condition names seats and not the status, which the last move of a game changes.
+-- passing all that do not. The condition does not name the status, which the last move of a game changes.
 create index game_free_seat_idx on game (id desc)
-    where visibility = 'public' and (seat_0_player_id is null or seat_1_player_id is null);
+    where visibility = 'public' and aborted_at is null and (seat_0_player_id is null or seat_1_player_id is null);
 
 -- The log: append-only, never updated, never deleted from. It has no foreign key and no index but its key: both would
 -- cost a fifth of the throughput, and an append inserts only for a game that the same statement has just updated.

@@ -6,8 +6,9 @@ use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberI
 
 use crate::config::LogFormat;
 
-/// What is logged unless `RUST_LOG` says otherwise.
-const FILTER_DEFAULT: &str = "info,actix_server=warn,sqlx::postgres::notice=warn";
+/// What is logged unless `RUST_LOG` says otherwise. Left out is what libraries say of every start, and of every client that
+/// sends what is no HTTP.
+const FILTER_DEFAULT: &str = "info,actix_server=warn,actix_http=off,sqlx::postgres::notice=warn";
 
 /// Starts logging to standard error. `None`: as the terminal suggests.
 pub fn init(format: Option<LogFormat>) {

@@ -33,6 +33,11 @@ impl DbError {
         Self::Unreachable(sqlx::Error::PoolTimedOut)
     }
 
+    /// A connection that does not answer any more.
+    pub(super) fn silent() -> Self {
+        Self::ConnectionLost(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()))
+    }
+
     pub(super) fn inconsistent(
         table: &'static str,
         column: &'static str,

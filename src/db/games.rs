@@ -93,8 +93,8 @@ pub async fn list(pool: &PgPool, filter: &Filter, limit: u32) -> Result<Vec<Seat
             sqlx::query_scalar!(
                 r#"
                 select id from game
-                where visibility = 'public' and (seat_0_player_id is null or seat_1_player_id is null)
-                  and status = 'open' and ($1::text is null or variant = $1) and ($2::uuid is null or id < $2)
+                where visibility = 'public' and aborted_at is null
+                  and (seat_0_player_id is null or seat_1_player_id is null) and ($1::text is null or variant = $1) and ($2::uuid is null or id < $2)
                 order by id desc limit $3
                 "#,
                 variant,
@@ -127,18 +127,19 @@ pub async fn list(pool: &PgPool, filter: &Filter, limit: u32) -> Result<Vec<Seat
 /// Up to `count` plies of a game, oldest first, from the one after ply `after`.
 pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result<Vec<Ply>, DbError> {
     // A ply's number is less than its event's seq, so the key leads straight to the first; the ply before it comes
-    // along, for its position is what the first was played upon.
+    // along, for its position is what the first was played upon. What was played since the game was read is left out.
     let rows = sqlx::query_as!(
         PlyRow,
         r#"
         select at, ply as "ply!", seat as "seat!", move as "mv!", position as "position!"
         from event
-        where game_id = $1 and kind = 'moved' and seq > $2 and ply >= $2
+        where game_id = $1 and kind = 'moved' and seq > $2 and ply between $2 and $4
         order by seq limit $3
         "#,
         game.id.0,
         i32::try_from(after).unwrap_or(i32::MAX),
         i64::from(count) + i64::from(after > 0),
+        column(game.ply),
     )
     .fetch_all(pool)
     .await?;
@@ -215,7 +216,7 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event) -> Result<(), D
         terms.creator_seat,
         game.updated_at,
         game.started_at,
-        game.finished_at,
+        fold.finished_at,
         fold.version,
         fold.ply,
         fold.seat_0_player_id,
@@ -251,7 +252,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
             select id from game where id = $1 and version = $2 order by id for no key update
         ), updated as (
             update game set
-                version = $3, updated_at = $4, started_at = $5, finished_at = $6, ply = $7,
+                version = $3, updated_at = $4, started_at = $5, finished_at = $6, aborted_at = $26, ply = $7,
                 seat_0_player_id = $8, seat_1_player_id = $9, seat_0_moved = $10, seat_1_moved = $11,
                 status = $12, position = $13,
                 result_winner = $14, result_reason = $15, result_score_south = $16, result_score_north = $17
@@ -273,7 +274,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
         fold.version,
         next.updated_at,
         next.started_at,
-        next.finished_at,
+        fold.finished_at,
         fold.ply,
         fold.seat_0_player_id,
         fold.seat_1_player_id,
@@ -293,6 +294,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
         &log.mv as &[Option<String>],
         &log.position as &[Option<String>],
         &log.detail as &[Option<Json<Detail>>],
+        fold.aborted_at,
     )
     .fetch_optional(connection)
     .await?;
@@ -346,6 +348,7 @@ struct GameRow {
     updated_at: OffsetDateTime,
     started_at: Option<OffsetDateTime>,
     finished_at: Option<OffsetDateTime>,
+    aborted_at: Option<OffsetDateTime>,
     version: i32,
     ply: i32,
     seat_0_player_id: Option<Uuid>,
@@ -407,7 +410,7 @@ impl TryFrom<GameRow> for SeatedGame {
             created_at: row.created_at,
             started_at: row.started_at,
             updated_at: row.updated_at,
-            finished_at: row.finished_at,
+            finished_at: row.finished_at.or(row.aborted_at),
             terms,
         };
         let first = player_row(row.seat_0_player_id, row.first_kind, row.first_name, row.first_created_at);
@@ -617,6 +620,10 @@ impl ResultText {
 
 /// The columns of `game` that a fold decides.
 struct Fold {
+    /// When it ended with a result.
+    finished_at: Option<OffsetDateTime>,
+    /// When it ended without one.
+    aborted_at: Option<OffsetDateTime>,
     version: i32,
     ply: i32,
     seat_0_player_id: Option<Uuid>,
@@ -627,6 +634,8 @@ struct Fold {
 impl Fold {
     fn of(game: &Game) -> Self {
         Self {
+            finished_at: game.finished_at.filter(|_| game.status == Status::Finished),
+            aborted_at: game.finished_at.filter(|_| game.status == Status::Aborted),
             version: column(game.version),
             ply: column(game.ply),
             seat_0_player_id: game.players.first.map(|player| player.0),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqlx::{
-    ConnectOptions, Connection, PgPool,
+    ConnectOptions, Connection, PgConnection, PgPool,
     migrate::{MigrateError, Migrator},
     postgres::PgConnectOptions,
 };
@@ -42,7 +42,8 @@ pub enum MigrationError {
     Failed(#[source] MigrateError),
 }
 
-/// Applies what is missing. Any number of servers may start at once: one migrates, the others wait for it.
+/// Applies what is missing. Any number of servers may start at once: one migrates, the others wait for it, as long as for
+/// any lock. Where nothing is missing, no right to change tables is needed.
 pub async fn run(options: PgConnectOptions) -> Result<(), MigrationError> {
     let options = options
         .application_name("mancala-server migrate")
@@ -51,6 +52,9 @@ pub async fn run(options: PgConnectOptions) -> Result<(), MigrationError> {
         .await
         .unwrap_or(Err(sqlx::Error::PoolTimedOut))
         .map_err(MigrationError::Unreachable)?;
+    if is_complete(&mut connection).await {
+        return Ok(());
+    }
     MIGRATOR.run_direct(None, &mut connection, false).await.map_err(|error| match error {
         MigrateError::VersionMissing(version) => MigrationError::Newer { version },
         MigrateError::VersionMismatch(version) => MigrationError::Changed { version },
@@ -60,6 +64,14 @@ pub async fn run(options: PgConnectOptions) -> Result<(), MigrationError> {
     // Its work is committed; a goodbye that fails changes nothing.
     let _ = connection.close().await;
     Ok(())
+}
+
+/// Whether the migrations of the database are those of this binary, no more and no less.
+async fn is_complete(connection: &mut PgConnection) -> bool {
+    let applied = sqlx::query!("select version, checksum from _sqlx_migrations where success order by version");
+    let applied = applied.fetch_all(connection).await.unwrap_or_default();
+    let ours = MIGRATOR.iter().map(|migration| (migration.version, &*migration.checksum));
+    applied.iter().map(|row| (row.version, &*row.checksum)).eq(ours)
 }
 
 /// Whether the database answers and has every migration of this binary.

@@ -8,6 +8,7 @@ mod error;
 pub mod games;
 pub mod migrations;
 pub mod players;
+pub mod refresh_tokens;
 mod writers;
 
 use std::time::Duration;

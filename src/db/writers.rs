@@ -15,8 +15,12 @@ use super::{DbError, with_limits};
 /// does not keep up, or is away.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// A fixed number of connections for appends, made when first needed. All appends to a game go through the same one, in
-/// the order in which they come.
+/// How long a statement may take as seen from here: longer than the server lets it run, so that only a connection that has
+/// gone silent is given up.
+const STATEMENT_WAIT: Duration = Duration::from_secs(8);
+
+/// A fixed number of connections for appends, made when first needed. Appends to one game share one, so that they wait for
+/// each other here and not for the row's lock; other workers and processes have connections of their own.
 #[derive(Debug)]
 pub struct Writers {
     options: PgConnectOptions,
@@ -43,7 +47,8 @@ impl Writers {
             Some(connection) => connection,
             None => timeout(WAIT, self.options.connect()).await.map_err(|_| DbError::unreachable())??,
         };
-        let outcome = statement(&mut connection).await;
+        let outcome = timeout(STATEMENT_WAIT, statement(&mut connection)).await;
+        let outcome = outcome.unwrap_or_else(|_| Err(DbError::silent()));
         if !matches!(outcome, Err(DbError::ConnectionLost(_))) {
             *slot = Some(connection);
         }

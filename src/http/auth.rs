@@ -23,7 +23,7 @@ use ed25519_dalek::{
 };
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey, Header, Validation,
-    jwk::{Jwk, ThumbprintHash},
+    jwk::{Jwk, JwkSet, PublicKeyUse, ThumbprintHash},
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -49,6 +49,7 @@ const TOKEN_BYTES_MAX: usize = 2048;
 pub struct Tokens {
     signing: EncodingKey,
     verifying: DecodingKey,
+    public_keys: JwkSet,
     header: Header,
     validation: Validation,
     issuer: String,
@@ -98,7 +99,10 @@ impl Tokens {
     pub fn from_pem(pem: &str, issuer: &str, audience: &str) -> Option<Self> {
         let key = without_public_key(&SigningKey::from_pkcs8_pem(pem).ok()?).to_pkcs8_der().ok()?;
         let signing = EncodingKey::from_ed_der(key.as_bytes());
-        let jwk = Jwk::from_encoding_key(&signing, Algorithm::EdDSA).ok()?;
+        let mut jwk = Jwk::from_encoding_key(&signing, Algorithm::EdDSA).ok()?;
+        let kid = jwk.thumbprint(ThumbprintHash::SHA256).ok()?;
+        jwk.common.key_id = Some(kid.clone());
+        jwk.common.public_key_use = Some(PublicKeyUse::Signature);
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.leeway = CLOCK_LEEWAY_S;
         validation.set_issuer(&[issuer]);
@@ -106,7 +110,8 @@ impl Tokens {
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         Some(Self {
             verifying: DecodingKey::from_jwk(&jwk).ok()?,
-            header: Header { kid: Some(jwk.thumbprint(ThumbprintHash::SHA256).ok()?), ..Header::new(Algorithm::EdDSA) },
+            public_keys: JwkSet { keys: vec![jwk] },
+            header: Header { kid: Some(kid), ..Header::new(Algorithm::EdDSA) },
             signing,
             validation,
             issuer: issuer.to_owned(),
@@ -124,6 +129,11 @@ impl Tokens {
             exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
         };
         jsonwebtoken::encode(&self.header, &claims, &self.signing).expect("the key was checked when it was read")
+    }
+
+    /// What others need to verify the tokens themselves (RFC 7517).
+    pub const fn public_keys(&self) -> &JwkSet {
+        &self.public_keys
     }
 
     /// Who the token says the caller is, if this server signed it with this algorithm and it has not expired.

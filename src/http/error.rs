@@ -191,7 +191,12 @@ impl Problem {
     /// A field, parameter or header that is not what it should be.
     pub fn invalid(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
         let error = FieldError { pointer: pointer.into(), detail: detail.into() };
-        let mut problem = Self::new(Code::ValidationFailed, format!("{}: {}", error.pointer, error.detail));
+        let detail = if error.pointer.is_empty() {
+            error.detail.clone()
+        } else {
+            format!("{}: {}", error.pointer, error.detail)
+        };
+        let mut problem = Self::new(Code::ValidationFailed, detail);
         problem.body.errors = Some(vec![error]);
         problem
     }
@@ -268,6 +273,8 @@ impl ResponseError for Problem {
             Code::Unauthenticated => response.insert_header((header::WWW_AUTHENTICATE, "Bearer")),
             Code::InvalidToken => response.insert_header((header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")),
             Code::Unavailable => response.insert_header((header::RETRY_AFTER, RETRY_AFTER_S)),
+            // There may be more of the body to come, which nobody will read.
+            Code::MalformedRequest | Code::PayloadTooLarge => response.force_close(),
             _ => &mut response,
         };
         if let Some(allow) = &self.allow {

@@ -5,6 +5,7 @@ use std::{
     future::{Future, Ready, ready},
     marker::PhantomData,
     pin::Pin,
+    time::Duration,
 };
 
 use actix_web::{
@@ -16,8 +17,9 @@ use actix_web::{
 };
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
+    de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer},
 };
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::error::{Code, Problem};
@@ -25,6 +27,9 @@ use crate::domain::GameId;
 
 /// The largest body of a request, in bytes: every one of ours fits many times.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// How long a body may take to come: 64 KiB over a bad line. A server that stops waits for it.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How the server is told the largest body.
 pub fn payload_config() -> PayloadConfig {
@@ -41,9 +46,9 @@ impl<T: DeserializeOwned> FromRequest for Body<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let is_json = declares_json(request);
-        let bytes = Bytes::from_request(request, payload);
+        let bytes = read(request, payload);
         Box::pin(async move {
-            let bytes = bytes.await.map_err(|error| unreadable(&error))?;
+            let bytes = bytes.await?;
             if !is_json {
                 return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
             }
@@ -62,9 +67,9 @@ impl<T: DeserializeOwned + Default> FromRequest for OptionalBody<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let is_json = declares_json(request);
-        let bytes = Bytes::from_request(request, payload);
+        let bytes = read(request, payload);
         Box::pin(async move {
-            let bytes = bytes.await.map_err(|error| unreadable(&error))?;
+            let bytes = bytes.await?;
             if bytes.is_empty() {
                 return Ok(OptionalBody(T::default()));
             }
@@ -94,7 +99,7 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
         ready(serde_path_to_error::deserialize(pairs).map(Query).map_err(|error| {
             let detail = error.inner().to_string();
             let name = named_field(&detail).map_or_else(|| error.path().to_string(), ToOwned::to_owned);
-            Problem::invalid(format!("?{name}"), detail)
+            Problem::invalid(format!("?{name}"), in_terms_of_json(&detail))
         }))
     }
 }
@@ -140,6 +145,15 @@ impl FromRequest for IfMatch {
             Err(_) => Some(vec![]),
         };
         ready(Ok(Self(versions)))
+    }
+}
+
+/// The whole body, if it comes in time.
+fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Result<Bytes, Problem>> + use<> {
+    let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(request, payload));
+    async {
+        let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
+        bytes.await.map_err(late)?.map_err(|error| unreadable(&error))
     }
 }
 
@@ -189,11 +203,11 @@ fn pointer(path: &serde_path_to_error::Path, field: Option<&str>) -> String {
             Segment::Unknown => continue,
         };
         pointer.push('/');
-        pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+        pointer.push_str(&pointer_token(&token));
         last = token;
     }
     match field {
-        Some(field) if field != last => format!("{pointer}/{}", field.replace('~', "~0").replace('/', "~1")),
+        Some(field) if field != last => format!("{pointer}/{}", pointer_token(field)),
         _ => pointer,
     }
 }
@@ -223,6 +237,34 @@ pub fn some_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
     object(deserializer).map(Some)
 }
 
+/// One of an enum's words: `serde_json` would also take an object for one, and call anything else no JSON.
+pub fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::deserialize(String::deserialize(deserializer)?.into_deserializer())
+}
+
+/// The entries of a JSON object as they stand there: a map would drop all but the last of one name.
+pub fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
+    struct Entries<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        type Value = Vec<(String, T)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = vec![];
+            while let Some(entry) = map.next_entry()? {
+                entries.push(entry);
+            }
+            Ok(entries)
+        }
+    }
+
+    deserializer.deserialize_map(Entries(PhantomData))
+}
+
 /// A whole body, which is always an object.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "T: Deserialize<'de>"))]
@@ -230,9 +272,19 @@ struct Whole<T>(#[serde(deserialize_with = "object")] T);
 
 /// serde's message without the words of Rust.
 fn in_terms_of_json(message: &str) -> String {
-    message
-        .replace("unknown variant", "unknown value")
-        .replace("expected u32", "expected an integer from 0 to 4294967295")
+    let number = "expected an integer from 0 to 4294967295";
+    if message.contains("invalid digit")
+        || message.contains("number too large")
+        || message.contains("from empty string")
+    {
+        return number.to_owned();
+    }
+    message.replace("unknown variant", "unknown value").replace("expected u32", number)
+}
+
+/// A name as a JSON pointer writes it.
+pub fn pointer_token(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// The field that serde's message is about, where that is one that its path does not lead to.

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
+    time::Duration,
 };
 
 use actix_web::{
@@ -21,7 +22,7 @@ use super::{
     AppState,
     auth::{Caller, Reader},
     error::{Code, Problem, ProblemBody},
-    extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+    extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query, pointer_token},
     moves::MoveView,
     now,
     variants::OptionValueView,
@@ -43,7 +44,11 @@ use crate::{
 
 /// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
 /// often in a row is better told to come back.
-const ATTEMPTS_MAX: usize = 8;
+const ATTEMPTS_MAX: u32 = 8;
+
+/// How much longer each attempt waits than the one before it, from the third on: all of them together about half a second,
+/// in which a PostgreSQL that was killed is back.
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Random bytes of a join code: 144 bits, 24 characters.
 const JOIN_CODE_BYTES: usize = 18;
@@ -300,7 +305,8 @@ pub(super) enum Carried {
 pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
     let mut failure = None;
     let mut remembered = state.recent.remove(&id).map(|(_, seated)| seated);
-    for _ in 0..ATTEMPTS_MAX {
+    for attempt in 0..ATTEMPTS_MAX {
+        pause_before(attempt).await;
         let stored = remembered.is_none();
         let loaded = match load(state, id, remembered.take(), command).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => {
@@ -380,15 +386,31 @@ async fn change(
     }
 }
 
-/// Stores a new game and reads it back, which also tells whether it was stored before the connection was lost.
+/// Stores a new game and reads it back. If the connection is lost on the way it begins again: a game that was stored already
+/// is not stored twice.
 async fn store_new(state: &AppState, game: &Game, created: &Event) -> Result<SeatedGame, Problem> {
-    match games::insert(&state.db, game, created).await {
-        Ok(()) => {}
-        Err(DbError::ConnectionLost(_) | DbError::Busy(_)) => games::insert(&state.db, game, created).await?,
-        Err(error) => return Err(error.into()),
+    let mut failure = None;
+    for attempt in 0..ATTEMPTS_MAX {
+        pause_before(attempt).await;
+        let stored = match games::insert(&state.db, game, created).await {
+            Ok(()) => games::find(&state.db, game.id).await,
+            Err(error) => Err(error),
+        };
+        match stored {
+            Ok(Some(seated)) => return Ok(seated),
+            Ok(None) => return Err(Problem::internal("a game that was just stored is not there")),
+            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
+            Err(error) => return Err(error.into()),
+        }
     }
-    let stored = games::find(&state.db, game.id).await?;
-    stored.ok_or_else(|| Problem::internal("a game that was just stored is not there"))
+    Err(failure.map_or_else(|| Problem::internal("no attempt was made"), Problem::from))
+}
+
+/// Lets a database come back, or another writer finish, before the next attempt.
+async fn pause_before(attempt: u32) {
+    if attempt > 1 {
+        tokio::time::sleep(RETRY_PAUSE * attempt).await;
+    }
 }
 
 /// What a new game is to be.
@@ -403,11 +425,11 @@ pub struct CreateGame {
     #[schema(default = "standard", example = "standard")]
     preset: String,
     /// Where the rules differ from the preset.
-    #[serde(default)]
-    #[schema(required = false)]
-    options: BTreeMap<String, OptionValueView>,
+    #[serde(default, deserialize_with = "extract::entries")]
+    #[schema(required = false, value_type = BTreeMap<String, OptionValueView>)]
+    options: Vec<(String, OptionValueView)>,
     /// The creator's side of the board. South opens.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "extract::word")]
     #[schema(required = false)]
     side: SideChoice,
     /// Who may take the other seat: unless given, anyone; of a private game, whoever holds the join code.
@@ -418,7 +440,7 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::object")]
     #[schema(required = false)]
     clock: ClockChoice,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "extract::word")]
     #[schema(required = false)]
     visibility: VisibilityWord,
 }
@@ -518,7 +540,8 @@ impl CreateGame {
 }
 
 fn invalid_options(error: &OptionsError) -> Problem {
-    let pointer = error.option().map_or_else(|| "/preset".to_owned(), |option| format!("/options/{option}"));
+    let pointer =
+        error.option().map_or_else(|| "/preset".to_owned(), |option| format!("/options/{}", pointer_token(option)));
     Problem::invalid(pointer, error.to_string())
 }
 

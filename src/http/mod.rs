@@ -15,6 +15,7 @@ mod players;
 mod positions;
 mod problems;
 mod routes;
+mod tokens;
 mod variants;
 mod wire;
 
@@ -45,7 +46,7 @@ const RECENT_GAMES_MAX: usize = 4096;
 
 /// All connections of a process. More than cores pay off only while statements wait for the disk; every one costs the
 /// database memory, and several processes share one.
-const CONNECTIONS_MAX: u32 = 48;
+const CONNECTIONS_MAX: u32 = 32;
 
 /// Workers, each with connections of its own: more would leave each too few.
 const WORKERS_MAX: u32 = 8;
@@ -55,7 +56,7 @@ const WORKERS_MAX: u32 = 8;
 pub struct Service {
     pub database: PgConnectOptions,
     pub tokens: Tokens,
-    /// Threads that answer requests; at most [`WORKERS_MAX`].
+    /// Threads that answer requests; at most 8.
     pub workers: u32,
 }
 

@@ -6,8 +6,9 @@ use actix_web::dev::ResourceDef;
 use utoipa::{
     Modify, OpenApi,
     openapi::{
-        self, Content, Ref, RefOr, Response, ResponseBuilder,
+        self, Content, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
         path::Operation,
+        request_body::RequestBody,
         security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
     },
 };
@@ -51,28 +52,47 @@ impl Modify for Bearer {
 
 /// Adds to each operation the failures that follow from what it takes: a token, a body, or nothing at all.
 pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
-    for item in document.paths.paths.values_mut() {
+    for (path, item) in &mut document.paths.paths {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
-            add_common_failures(operation);
+            add_common_failures(path, operation);
+            if let Some(RefOr::T(body)) = &mut operation.request_body {
+                say_optional(body);
+            }
         }
     }
     document
 }
 
-fn add_common_failures(operation: &mut Operation) {
-    let takes_token = operation.security.iter().flatten().any(|scheme| *scheme != SecurityRequirement::default());
-    let mut failures = vec![
-        ("406", "`not_acceptable`"),
-        ("422", "`validation_failed`"),
-        ("500", "`internal`"),
-        ("503", "`unavailable`: try again after `Retry-After`"),
-    ];
-    if operation.operation_id.as_deref() == Some("play_move") {
-        failures[1] = ("422", "`validation_failed`; `illegal_move`, with `reason` and `legal_moves`");
+/// A body that may be left out is no body that may be `null`, which is how an `Option` is described.
+fn say_optional(body: &mut RequestBody) {
+    for content in body.content.values_mut() {
+        if let RefOr::T(content) = content
+            && let Some(RefOr::T(Schema::OneOf(choice))) = &content.schema
+            && let Some(reference @ RefOr::Ref(_)) = choice.items.first()
+        {
+            content.schema = Some(reference.clone());
+            body.required = Some(Required::False);
+        }
     }
-    if takes_token {
-        failures.push(("401", "`unauthenticated`, `invalid_token`"));
+}
+
+/// Addresses that are answered without the database.
+const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.well-known/"];
+
+fn add_common_failures(path: &str, operation: &mut Operation) {
+    let needs_token = operation.security.iter().flatten().all(|scheme| *scheme != SecurityRequirement::default());
+    let invalid = match operation.operation_id.as_deref() {
+        Some("play_move") => "`validation_failed`; `illegal_move`, with `reason` and `legal_moves`",
+        _ => "`validation_failed`",
+    };
+    let unknown = if needs_token { "`unauthenticated`, `invalid_token`" } else { "`invalid_token`" };
+    let mut failures = vec![("401", unknown), ("422", invalid), ("500", "`internal`")];
+    if path.starts_with("/v1/") {
+        failures.push(("406", "`not_acceptable`"));
+    }
+    if !WITHOUT_DATABASE.iter().any(|address| path.starts_with(address)) {
+        failures.push(("503", "`unavailable`: try again after `Retry-After`"));
     }
     if operation.request_body.is_some() {
         failures.push(("400", "`malformed_request`"));
@@ -101,6 +121,10 @@ impl Methods {
             let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
             paths.insert(path.clone(), known.collect::<Vec<_>>().join(", "));
         }
+        // Served, but no part of the API.
+        paths.insert("/openapi.json".to_owned(), "GET, HEAD".to_owned());
+        paths.insert("/docs".to_owned(), "GET, HEAD".to_owned());
+        paths.insert("/docs/{page:.*}".to_owned(), "GET, HEAD".to_owned());
         Self(paths.into_iter().map(|(path, allow)| (ResourceDef::new(path), allow)).collect())
     }
 

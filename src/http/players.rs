@@ -1,17 +1,16 @@
 //! Players: a guest gets a name and a token.
 
 use actix_web::{HttpResponse, http::header, post, web::Data};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
     AppState,
-    auth::ACCESS_TOKEN_LIFETIME,
     error::Problem,
     extract::{NoQuery, OptionalBody, Query},
     now,
-    wire::PlayerView,
+    tokens::TokenSet,
 };
 use crate::{
     db::players,
@@ -20,12 +19,12 @@ use crate::{
 
 /// Become a guest
 ///
-/// Nothing is needed, not even a name. The token says who the guest is, and nothing else does.
+/// Nothing is needed, not even a name. The tokens say who the guest is, and nothing else does.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_player",
     request_body(content = Option<CreatePlayer>, description = "May be left out", example = json!({"name": "Ana"})),
-    responses((status = 201, description = "The guest, and the token to play with", body = TokenSet)),
+    responses((status = 201, description = "The guest, and the tokens to play with", body = TokenSet)),
     security(())
 )]
 #[post("/players")]
@@ -40,12 +39,7 @@ pub async fn create_player(
     };
     let player = Player { id: PlayerId(Uuid::now_v7()), kind: PlayerKind::Guest, name, created_at: now() };
     players::insert(&state.db, &player).await?;
-    let tokens = TokenSet {
-        player: PlayerView::from(&player),
-        access_token: state.tokens.issue(player.id, player.created_at),
-        token_type: "Bearer",
-        expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
-    };
+    let tokens = TokenSet::begin(&state, &player).await?;
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 
@@ -56,17 +50,4 @@ pub struct CreatePlayer {
     /// What others see; made up if none is given. Not unique.
     #[schema(min_length = 1, max_length = 32, example = "Ana")]
     name: Option<String>,
-}
-
-/// A player, and the token that says so.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct TokenSet {
-    player: PlayerView,
-    /// Goes into the header: `Authorization: Bearer <access_token>`.
-    access_token: String,
-    #[schema(example = "Bearer")]
-    token_type: &'static str,
-    /// Seconds until the access token expires.
-    #[schema(example = 900)]
-    expires_in: i64,
 }

@@ -4,6 +4,7 @@ use actix_web::{
     App, HttpRequest, HttpResponse,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
+    guard,
     http::{
         Method,
         header::{self, Accept, Header, Quality},
@@ -19,7 +20,7 @@ use super::{
     error::{Code, Problem},
     extract, games, health, moves,
     openapi::{self, Document, Methods},
-    players, positions, problems, variants,
+    players, positions, problems, tokens, variants,
 };
 
 /// Every route of the service.
@@ -28,6 +29,8 @@ fn routes(routes: &mut Routes<'_>) {
         .service(
             scope("/v1")
                 .service(players::create_player)
+                .service(tokens::create_token)
+                .service(tokens::revoke_token)
                 .service(variants::list_variants)
                 .service(variants::get_variant)
                 .service(games::create_game)
@@ -41,6 +44,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(games::abort_game),
         )
         .service(problems::get_problem)
+        .service(tokens::get_jwks)
         .service(health::get_liveness)
         .service(health::get_readiness);
 }
@@ -57,7 +61,7 @@ pub fn configure(config: &mut ServiceConfig, document: &utoipa::openapi::OpenApi
     config
         .app_data(extract::payload_config())
         .app_data(methods.clone())
-        .service(web::redirect("/docs", "/docs/"))
+        .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(SwaggerUi::new("/docs/{_:.*}").url("/openapi.json", document.clone()))
         .default_service(web::to(unknown));
 }
@@ -88,12 +92,11 @@ fn takes_json(request: &HttpRequest) -> bool {
     if !request.headers().contains_key(header::ACCEPT) {
         return true;
     }
-    Accept::parse(request).is_ok_and(|accept| {
-        accept.iter().any(|range| {
-            let takes = matches!(range.item.essence_str(), "*/*" | "application/*" | "application/json");
-            takes && range.quality > Quality::ZERO
-        })
-    })
+    let Ok(accept) = Accept::parse(request) else { return false };
+    // The most specific range decides (RFC 9110, section 12.5.1); an empty list excludes nothing.
+    let ranges = ["application/json", "application/*", "*/*"];
+    let decisive = ranges.iter().find_map(|range| accept.iter().find(|item| item.item.essence_str() == *range));
+    decisive.map_or(accept.is_empty(), |item| item.quality > Quality::ZERO)
 }
 
 /// What no route knows: a wrong method of a known path, or an unknown path.

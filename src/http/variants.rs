@@ -1,6 +1,6 @@
 //! Variants: what can be played, and with which options.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use actix_web::{HttpRequest, HttpResponse, get};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use super::{
     error::{Problem, ProblemBody},
     extract::{NoQuery, Query},
 };
-use crate::rules::{OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
+use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
 
 /// List the variants
 ///
@@ -82,6 +82,8 @@ struct PresetView {
     title: &'static str,
     /// What it is, and where it comes from.
     description: &'static str,
+    /// What every option is in this preset.
+    options: BTreeMap<&'static str, OptionValueView>,
     /// Options whose bounds are narrower here than in general.
     bounds: Vec<BoundsView>,
 }
@@ -169,17 +171,25 @@ impl VariantView {
             name: variant.to_string(),
             title: variant.title(),
             rules_version: variant.rules_version(),
-            presets: variant.presets().iter().map(PresetView::of).collect(),
+            presets: variant.presets().iter().map(|preset| PresetView::of(variant, preset)).collect(),
             options: variant.options().iter().map(OptionView::of).collect(),
         }
     }
 }
 
 impl PresetView {
-    fn of(preset: &PresetSpec) -> Self {
+    fn of(variant: Variant, preset: &PresetSpec) -> Self {
+        let options = AnyOptions::new(variant, preset.name, &[]).expect("a preset is a choice of its variant");
+        let options = options.values().into_iter().map(|(name, value)| (name, value.into())).collect();
         let bounds =
             preset.bounds.iter().map(|bounds| BoundsView { option: bounds.option, min: bounds.min, max: bounds.max });
-        Self { name: preset.name, title: preset.title, description: preset.description, bounds: bounds.collect() }
+        Self {
+            name: preset.name,
+            title: preset.title,
+            description: preset.description,
+            options,
+            bounds: bounds.collect(),
+        }
     }
 }
 

@@ -1,5 +1,12 @@
 //! Every failure, whatever its cause, in the one envelope; and what it leaves behind: nothing.
 
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::Duration,
+};
+
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions};
@@ -44,7 +51,34 @@ async fn a_wrong_method_is_told_the_right_ones() {
             tried += 1;
         }
     }
+    for path in ["/openapi.json", "/docs", "/docs/", "/docs/index.html"] {
+        let answer = send(app.request(Method::POST, path)).await;
+        answer.is_problem(405, "method_not_allowed");
+        assert_eq!(answer.headers["allow"], "GET, HEAD");
+    }
     assert!(tried > 30);
+}
+
+#[actix_web::test]
+async fn a_body_that_does_not_come_is_waited_for_only_so_long() {
+    let app = TestApp::start().await;
+    let address = app.address;
+    let stalled = thread::spawn(move || {
+        let mut stream = TcpStream::connect(address).expect("the server listens");
+        let head =
+            "POST /v1/players HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+        stream.write_all(head.as_bytes()).expect("it is sent");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time-out is set");
+        let mut answer = String::new();
+        // Until the server closes.
+        stream.read_to_string(&mut answer).expect("the server answers and closes");
+        answer
+    });
+    while !stalled.is_finished() {
+        actix_web::rt::task::yield_now().await;
+    }
+    let answer = stalled.join().expect("the client ends well");
+    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("malformed_request"), "{answer}");
 }
 
 #[actix_web::test]
@@ -78,7 +112,15 @@ async fn a_body_that_is_no_json_is_malformed() {
     ] {
         post_raw(&app, "/v1/games", &ana.token, body.to_vec()).await.is_problem(400, "malformed_request");
     }
-    for body in ["null", "5", "\"kalah\"", "[]", "[\"kalah\"]", "{\"variant\": \"kalah\", \"variant\": \"kalah\"}"] {
+    for body in [
+        "null",
+        "5",
+        "\"kalah\"",
+        "[]",
+        "[\"kalah\"]",
+        "{\"variant\": \"kalah\", \"variant\": \"kalah\"}",
+        "{\"variant\": \"kalah\", \"options\": {\"seeds\": 4, \"seeds\": 5}}",
+    ] {
         post_raw(&app, "/v1/games", &ana.token, body).await.is_problem(422, "validation_failed");
     }
     // As deep as 64 KiB can be.
@@ -130,16 +172,16 @@ async fn a_call_that_says_all_by_its_address_takes_no_fields() {
 #[actix_web::test]
 async fn who_would_not_take_json_is_told_before_anything_is_done() {
     let app = TestApp::start().await;
-    for accept in ["text/html", "image/*", "application/xml", "application/json;q=0"] {
+    for accept in ["text/html", "image/*", "application/xml", "application/json;q=0", "application/json;q=0, */*"] {
         let request = app.request(Method::POST, "/v1/players").header(header::ACCEPT, accept);
         send(request).await.is_problem(406, "not_acceptable");
     }
-    for accept in ["*/*", "application/json", "application/*;q=0.5, text/html", "text/html, */*;q=0.1"] {
+    for accept in ["", "*/*", "application/json", "application/*;q=0.5, text/html", "text/html, */*;q=0.1"] {
         let request = app.request(Method::POST, "/v1/players").header(header::ACCEPT, accept);
         assert_eq!(send(request).await.status, 201, "{accept}");
     }
     let players: i64 = sqlx::query_scalar("select count(*) from player").fetch_one(&app.db).await.expect("a count");
-    assert_eq!(players, 4);
+    assert_eq!(players, 5);
 }
 
 #[actix_web::test]

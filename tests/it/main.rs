@@ -11,6 +11,7 @@ mod openapi;
 mod operation;
 mod players;
 mod readme;
+mod refresh;
 mod storage;
 mod tidy;
 mod tokens;

@@ -16,7 +16,7 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::json;
-use sqlx::ConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions};
 
 use crate::app::{AUDIENCE, Answer, Guest, ISSUER, TestApp, now, send};
 
@@ -144,9 +144,28 @@ async fn a_database_newer_than_the_binary_is_refused() {
 }
 
 #[actix_web::test]
+async fn a_database_that_is_up_to_date_is_served_without_the_right_to_change_tables() {
+    let app = TestApp::start().await;
+    let name = app.options.get_database().expect("a name").to_owned();
+    let role = format!("role_of_{name}");
+    let grants = format!(
+        "drop role if exists {role}; create role {role} login; revoke create on schema public from public; \
+         grant select, insert, update on all tables in schema public to {role}"
+    );
+    let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
+    sqlx::raw_sql(AssertSqlSafe(grants)).execute(&mut superuser).await.expect("rights are given");
+    migrations::run(app.options.clone().username(&role)).await.expect("there is nothing to do");
+    let gone = format!("drop owned by {role}; drop role {role}");
+    sqlx::raw_sql(AssertSqlSafe(gone)).execute(&mut superuser).await.expect("the role goes");
+}
+
+#[actix_web::test]
 async fn a_fresh_database_is_migrated_by_the_command_which_needs_no_key() {
     let app = TestApp::start().await;
-    sqlx::raw_sql("drop table _sqlx_migrations, event, game, player cascade").execute(&app.db).await.expect("all goes");
+    sqlx::raw_sql("drop table _sqlx_migrations, refresh_token, refresh_family, event, game, player")
+        .execute(&app.db)
+        .await
+        .expect("all goes");
     let (status, line) = ended(&["migrate", "--database-url", &url(&app)]);
     assert_eq!((status, line.as_str()), (Some(0), ""));
     assert_eq!(app.get("/readyz", None).await.status, 200);

@@ -99,3 +99,20 @@ async fn a_log_is_as_it_was_written() {
     .expect("the log is read");
     insta::assert_json_snapshot!(log, { "[][6].player_id" => "[player]" });
 }
+
+#[actix_web::test]
+async fn plies_that_were_played_after_the_game_was_read_are_left_out() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let game = app.created(&ana, &json!({"variant": "kalah", "side": "north"})).await;
+    let id = game["id"].as_str().expect("an id");
+    let read = || games::find(&app.db, GameId(Uuid::try_parse(id).expect("an id")));
+    let open = read().await.expect("a game").expect("it is there").game;
+    app.join_game(id, &bo).await;
+    app.play_move(id, &bo, 1, "C").await;
+    let after_one = read().await.expect("a game").expect("it is there").game;
+    app.play_move(id, &bo, 2, "A").await;
+    assert_eq!(games::plies(&app.db, &open, 0, 10).await.expect("plies"), []);
+    assert_eq!(games::plies(&app.db, &after_one, 0, 10).await.expect("plies").len(), 1);
+    assert_eq!(games::plies(&app.db, &after_one, 1, 10).await.expect("plies"), []);
+}
