@@ -46,7 +46,8 @@ with locked as (
 ), updated as (
     update pgbench_game set version = :next, updated_at = now(), ply = :version, status = 'active',
         seat_0_moved = true, seat_1_moved = true, position = '4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S'
-    from locked where pgbench_game.id = locked.id and pgbench_game.version = :version returning pgbench_game.id
+    from locked where pgbench_game.id = ('00000000-0000-7000-8000-' || lpad(:client_id::text, 12, '0'))::uuid
+        and pgbench_game.id = locked.id and pgbench_game.version = :version returning pgbench_game.id
 ), logged as (
     insert into pgbench_event (game_id, at, seq, ply, seat, kind, move, position)
     select updated.id, now(), :next, :version, 0, 'moved', 'C', '4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S' from updated

@@ -242,6 +242,7 @@ pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<
 }
 
 async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
+    // The update names the id once more: by the join alone, a plan that was made while there were few games reads them all.
     let fold = Fold::of(next);
     let expected = fold.version - i32::try_from(events.len()).expect("an append holds a handful of events");
     let log = EventColumns::of(events);
@@ -257,7 +258,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
                 status = $12, position = $13,
                 result_winner = $14, result_reason = $15, result_score_south = $16, result_score_north = $17
             from locked
-            where game.id = locked.id and game.version = $2
+            where game.id = $1 and game.id = locked.id and game.version = $2
             returning game.id
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)

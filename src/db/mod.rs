@@ -60,8 +60,14 @@ fn with_limits(options: PgConnectOptions) -> PgConnectOptions {
         ("statement_timeout", STATEMENT_TIMEOUT),
         ("lock_timeout", LOCK_TIMEOUT),
         ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
-        // Every statement has one right plan, whatever its values; without this, loading a game is planned each time.
+        // Every statement has one right plan, whatever its values: a few rows, each by an index. Without the first of these
+        // a game is planned anew each time that it is loaded; without the others a plan that was made while the tables
+        // were small, and is kept, reads them whole.
         ("plan_cache_mode", "force_generic_plan"),
+        ("enable_seqscan", "off"),
+        ("enable_bitmapscan", "off"),
+        ("enable_hashjoin", "off"),
+        ("enable_mergejoin", "off"),
     ])
 }
 
