@@ -20,7 +20,7 @@ use serde::Serialize;
 use tracing_actix_web::RequestId;
 use utoipa::ToSchema;
 
-use super::{games::GameView, moves::MoveView};
+use super::{game_view::GameView, moves::MoveView};
 use crate::{db::DbError, domain::Refusal};
 
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.

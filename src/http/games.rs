@@ -1,15 +1,10 @@
 //! Games: create, get, list, join, resign, abort.
 
-use std::{
-    collections::BTreeMap,
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use actix_web::{
     HttpRequest, HttpResponse, get,
-    http::header::{self, EntityTag, Header, HeaderName, IfNoneMatch},
+    http::header::{self, Header, HeaderName, IfNoneMatch},
     post,
     web::Data,
 };
@@ -23,12 +18,10 @@ use super::{
     auth::{Caller, Reader},
     error::{Code, Problem, ProblemBody},
     extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query, pointer_token},
-    moves::MoveView,
+    game_view::{GameView, OpponentChoice, StatusWord, VisibilityWord},
     now,
     variants::OptionValueView,
-    wire::{
-        PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, PlayerView, SideWord, Timestamp, decode_cursor, encode_cursor, next_link,
-    },
+    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, decode_cursor, encode_cursor, next_link},
 };
 use crate::{
     db::{
@@ -36,10 +29,9 @@ use crate::{
         games::{self, Appended, Filter, SeatedGame},
     },
     domain::{
-        Action, Clock, Command, Event, Game, GameId, GameResult, Opponent, PlayerId, Ply, Refusal, Seat, Status, Terms,
-        Visibility,
+        Action, Clock, Command, Event, Game, GameId, Opponent, PlayerId, Ply, Refusal, Seat, Status, Terms, Visibility,
     },
-    rules::{AnyOptions, AnyPosition, Board, OptionsError, Side, Variant},
+    rules::{AnyOptions, OptionsError, Variant},
 };
 
 /// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
@@ -460,20 +452,6 @@ enum SideChoice {
     Random,
 }
 
-/// Who may take the other seat.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
-#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
-#[schema(as = Opponent)]
-pub enum OpponentChoice {
-    /// Anyone who can see the game.
-    Open {},
-    /// Whoever holds the join code.
-    Link {},
-    /// Nobody: one player plays both sides.
-    #[serde(rename = "self")]
-    Oneself {},
-}
-
 /// How much time the players have.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -486,20 +464,6 @@ impl Default for ClockChoice {
     fn default() -> Self {
         ClockChoice::Unlimited {}
     }
-}
-
-/// Who may read the game.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Visibility)]
-enum VisibilityWord {
-    /// Everybody; it is listed.
-    #[default]
-    Public,
-    /// Whoever has its id.
-    Unlisted,
-    /// Its players.
-    Private,
 }
 
 impl CreateGame {
@@ -642,31 +606,6 @@ impl ListGames {
     }
 }
 
-/// How far a game has come. Clients ignore values that they do not know.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Status)]
-enum StatusWord {
-    /// A seat is free.
-    Open,
-    Active,
-    /// Ended with a result.
-    Finished,
-    /// Ended without one.
-    Aborted,
-}
-
-impl From<StatusWord> for Status {
-    fn from(word: StatusWord) -> Self {
-        match word {
-            StatusWord::Open => Status::Open,
-            StatusWord::Active => Status::Active,
-            StatusWord::Finished => Status::Finished,
-            StatusWord::Aborted => Status::Aborted,
-        }
-    }
-}
-
 /// A page of games.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GamePage {
@@ -674,218 +613,4 @@ pub struct GamePage {
     /// What `cursor` must be to get the next page; null on the last.
     #[schema(required = true)]
     next_cursor: Option<String>,
-}
-
-/// A game: enough to draw it and to play, without any other call.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Game)]
-pub struct GameView {
-    pub id: Uuid,
-    /// Raised by every change, by one or more.
-    #[schema(minimum = 1, example = 7)]
-    pub version: u32,
-    #[schema(example = "kalah")]
-    variant: String,
-    #[schema(example = "standard")]
-    preset: &'static str,
-    /// Every option of the variant with its value in this game.
-    options: BTreeMap<&'static str, OptionValueView>,
-    /// The edition of the rules that the game is pinned to.
-    #[schema(minimum = 1, example = 1)]
-    rules_version: u16,
-    status: StatusWord,
-    /// Who sits where now: after a pie swap the people have changed places.
-    seats: Seats,
-    /// The number of the last ply; 0 before the first.
-    #[schema(minimum = 0, example = 5)]
-    pub ply: u32,
-    board: BoardView,
-    /// The position in text notation.
-    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
-    position: String,
-    /// The side to move; null unless the game is active.
-    #[schema(required = true)]
-    turn: Option<SideWord>,
-    /// What the side to move may play; empty unless the game is active.
-    #[schema(example = json!(["A", "B", "D", "E", "F"]))]
-    legal_moves: Vec<String>,
-    #[schema(required = true)]
-    last_move: Option<MoveView>,
-    /// Offers that wait for an answer. None exist yet.
-    #[schema(value_type = Vec<Object>)]
-    offers: [(); 0],
-    clock: ClockView,
-    /// Null until the game is finished.
-    #[schema(required = true)]
-    result: Option<ResultView>,
-    /// Who could take the second seat.
-    opponent: OpponentChoice,
-    /// Shown to the creator of a game by link only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    join_code: Option<String>,
-    visibility: VisibilityWord,
-    created_at: Timestamp,
-    /// When the second seat was taken.
-    #[schema(required = true)]
-    started_at: Option<Timestamp>,
-    updated_at: Timestamp,
-    #[schema(required = true)]
-    finished_at: Option<Timestamp>,
-}
-
-/// Who sits at which side of the board; null where a seat is free.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-struct Seats {
-    #[schema(required = true)]
-    south: Option<PlayerView>,
-    #[schema(required = true)]
-    north: Option<PlayerView>,
-}
-
-/// The seeds on the board.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Board)]
-pub struct BoardView {
-    south: RowView,
-    north: RowView,
-}
-
-/// The seeds of one side.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Row)]
-struct RowView {
-    /// In sowing order, from that side's own left to right: the first is pit A.
-    #[schema(example = json!([4, 4, 0, 5, 5, 5]))]
-    pits: Vec<u16>,
-    #[schema(example = 1)]
-    store: u16,
-}
-
-/// The time that the players have.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[schema(as = Clock)]
-struct ClockView {
-    #[serde(rename = "type")]
-    kind: ClockWord,
-    /// When the side to move runs out of time; null if it never does.
-    #[schema(required = true)]
-    deadline: Option<Timestamp>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = ClockType)]
-enum ClockWord {
-    Unlimited,
-}
-
-/// How a game ended.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Result)]
-pub struct ResultView {
-    /// Null on a draw.
-    #[schema(required = true)]
-    winner: Option<SideWord>,
-    #[schema(required = true)]
-    winner_player_id: Option<Uuid>,
-    /// `side_empty`, `no_move`, `majority`, `resignation`; clients ignore values that they do not know.
-    #[schema(required = true, example = "side_empty")]
-    reason: Option<String>,
-    score: ScoreView,
-}
-
-/// The seeds in the stores at the end.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[schema(as = Score)]
-struct ScoreView {
-    #[schema(example = 25)]
-    south: u16,
-    #[schema(example = 23)]
-    north: u16,
-}
-
-impl GameView {
-    /// The game as `viewer` sees it.
-    pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
-        let SeatedGame { game, players, last_ply } = seated;
-        let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
-        let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = &game.terms;
-        let (opponent, join_code) = match opponent {
-            Opponent::Open => (OpponentChoice::Open {}, None),
-            Opponent::Link { join_code } => (OpponentChoice::Link {}, Some(join_code)),
-            Opponent::Oneself => (OpponentChoice::Oneself {}, None),
-        };
-        let is_creator = viewer.is_some() && game.players[*creator] == viewer;
-        let turn = game.turn();
-        Self {
-            id: game.id.0,
-            version: game.version,
-            variant: options.variant().to_string(),
-            preset: options.preset(),
-            options: options.values().into_iter().map(|(name, value)| (name, value.into())).collect(),
-            rules_version: *rules_version,
-            status: match game.status {
-                Status::Open => StatusWord::Open,
-                Status::Active => StatusWord::Active,
-                Status::Finished => StatusWord::Finished,
-                Status::Aborted => StatusWord::Aborted,
-            },
-            seats: Seats { south: seat(Side::South), north: seat(Side::North) },
-            ply: game.ply,
-            board: BoardView::of(&game.position.board()),
-            position: game.position.to_string(),
-            turn: turn.map(SideWord::from),
-            legal_moves: turn.map(|_| legal_moves(&game.position)).unwrap_or_default(),
-            last_move: last_ply.as_ref().map(MoveView::of),
-            offers: [],
-            clock: ClockView { kind: ClockWord::Unlimited, deadline: None },
-            result: game.result.as_ref().map(|result| ResultView::of(result, game)),
-            opponent,
-            join_code: join_code.filter(|_| is_creator).cloned(),
-            visibility: match visibility {
-                Visibility::Public => VisibilityWord::Public,
-                Visibility::Unlisted => VisibilityWord::Unlisted,
-                Visibility::Private => VisibilityWord::Private,
-            },
-            created_at: Timestamp(game.created_at),
-            started_at: game.started_at.map(Timestamp),
-            updated_at: Timestamp(game.updated_at),
-            finished_at: game.finished_at.map(Timestamp),
-        }
-    }
-
-    /// `W/"<version>-<h>"`: `h` covers everything shown, so names and the viewer's own fields too.
-    pub fn etag(&self) -> EntityTag {
-        let mut hasher = DefaultHasher::new();
-        serde_json::to_vec(self).expect("wire types have string keys and are always JSON").hash(&mut hasher);
-        EntityTag::new_weak(format!("{}-{:016x}", self.version, hasher.finish()))
-    }
-}
-
-impl BoardView {
-    pub fn of(board: &Board) -> Self {
-        let row = |side| RowView { pits: board.pits(side).to_vec(), store: board.store(side) };
-        Self { south: row(Side::South), north: row(Side::North) }
-    }
-}
-
-impl ResultView {
-    pub fn of(result: &GameResult, game: &Game) -> Self {
-        Self::new(result.winner, Some(result.reason.to_string()), result.score, game)
-    }
-
-    pub fn new(winner: Option<Side>, reason: Option<String>, score: crate::rules::BySide<u16>, game: &Game) -> Self {
-        Self {
-            winner: winner.map(SideWord::from),
-            winner_player_id: winner.and_then(|side| game.player_at(side)).map(|player| player.0),
-            reason,
-            score: ScoreView { south: score.south, north: score.north },
-        }
-    }
-}
-
-/// What may be played, in words.
-pub(super) fn legal_moves(position: &AnyPosition) -> Vec<String> {
-    position.legal_moves().iter().map(ToString::to_string).collect()
 }

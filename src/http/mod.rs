@@ -7,6 +7,7 @@
 mod auth;
 mod error;
 mod extract;
+mod game_view;
 mod games;
 mod health;
 mod moves;

@@ -12,7 +12,8 @@ use super::{
     auth::{Caller, Reader},
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
-    games::{Carried, GameView, VARIES, carry_out, find_visible, kept, legal_moves},
+    game_view::{GameView, legal_moves},
+    games::{Carried, VARIES, carry_out, find_visible, kept},
     wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, decode_cursor, encode_cursor, next_link},
 };
 use crate::{

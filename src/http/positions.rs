@@ -9,7 +9,8 @@ use super::{
     auth::Reader,
     error::{Problem, ProblemBody},
     extract::{GamePath, NoQuery, Query},
-    games::{BoardView, ResultView, VARIES, find_visible, kept, legal_moves},
+    game_view::{BoardView, ResultView, legal_moves},
+    games::{VARIES, find_visible, kept},
     wire::SideWord,
 };
 use crate::{db::games, domain::Game, rules::AnyPosition};
