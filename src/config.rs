@@ -50,6 +50,10 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "mancala-server", value_name = "NAME")]
     pub jwt_audience: String,
 
+    /// Origins whose pages may call from a browser, such as `https://play.example`, separated by commas; `*` for all
+    #[arg(long, env, global = true, default_value = "*", value_delimiter = ',', value_parser = origin, value_name = "ORIGINS")]
+    pub cors_origins: Vec<String>,
+
     /// How to write the log; unless set, text on a terminal and JSON otherwise
     #[arg(long, env, global = true, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
@@ -82,6 +86,20 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+/// An origin as browsers send it: scheme, host, and the port if it is not the scheme's own; or `*`.
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_origin = host.is_some_and(|host| {
+        let mut bytes = host.bytes();
+        !host.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
+    });
+    if text == "*" || is_origin {
+        Ok(text.to_lowercase())
+    } else {
+        Err("an origin is like https://play.example or http://localhost:5173, without a path; or *".to_owned())
+    }
 }
 
 impl Database {

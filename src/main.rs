@@ -54,7 +54,8 @@ fn serve(options: &Serve) -> Result<(), Failure> {
     let served = actix_web::rt::System::new().block_on(async {
         migrations::run(database.clone()).await.map_err(Failure::new)?;
         let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
-        run(listener, Service { database, tokens, workers }).await
+        let cors_origins = options.cors_origins.clone();
+        run(listener, Service { database, tokens, cors_origins, workers }).await
     });
     if let Some(embedded) = embedded {
         embedded.stop();

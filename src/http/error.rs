@@ -26,6 +26,8 @@ use crate::{db::DbError, domain::Refusal};
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
 const RETRY_AFTER_S: &str = "2";
 
+const PROBLEM_JSON: &str = "application/problem+json";
+
 static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 macro_rules! codes {
@@ -282,7 +284,7 @@ impl ResponseError for Problem {
         }
         response
             .insert_header((X_REQUEST_ID.clone(), self.body.request_id.as_str()))
-            .insert_header((header::CONTENT_TYPE, "application/problem+json"))
+            .insert_header((header::CONTENT_TYPE, PROBLEM_JSON))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .body(serde_json::to_string(&self.body).expect("wire types have string keys and are always JSON"))
     }
@@ -340,7 +342,7 @@ pub async fn envelope(
     let request_id = request.extensions().get::<RequestId>().map(ToString::to_string).unwrap_or_default();
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().await;
     match outcome {
-        Ok(Ok(response)) if response.status().is_client_error() || response.status().is_server_error() => {
+        Ok(Ok(response)) if fails(&response) && !is_problem(&response) => {
             let problem = response.response().error().map(Problem::of);
             let problem = problem.unwrap_or_else(|| Problem::of_status(response.status()));
             let (request, _) = response.into_parts();
@@ -358,6 +360,16 @@ pub async fn envelope(
             Err(Problem::internal(format!("a handler panicked: {words}")).of_request(request_id).into())
         }
     }
+}
+
+fn fails<B>(response: &ServiceResponse<B>) -> bool {
+    response.status().is_client_error() || response.status().is_server_error()
+}
+
+/// Whether a failure is in the envelope already: what lies around the routes may fail as well, so there are two.
+fn is_problem<B>(response: &ServiceResponse<B>) -> bool {
+    response.headers().get(header::CONTENT_TYPE).is_some_and(|content_type| content_type == PROBLEM_JSON)
+        && response.response().error().is_none()
 }
 
 impl Problem {

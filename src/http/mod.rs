@@ -5,6 +5,7 @@
 //! no SQL and no rule of a game.
 
 mod auth;
+mod cors;
 mod error;
 mod extract;
 mod game_view;
@@ -24,6 +25,7 @@ use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
 pub use auth::{KeyError, Tokens, new_key};
+pub use cors::ANY_ORIGIN;
 use openapi::Methods;
 use quick_cache::sync::Cache;
 pub use routes::document;
@@ -57,6 +59,8 @@ const WORKERS_MAX: u32 = 8;
 pub struct Service {
     pub database: PgConnectOptions,
     pub tokens: Tokens,
+    /// Origins whose pages may call from a browser, or [`ANY_ORIGIN`].
+    pub cors_origins: Vec<String>,
     /// Threads that answer requests; at most 8.
     pub workers: u32,
 }
@@ -74,7 +78,7 @@ struct AppState {
 
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
-    let Service { database, tokens, workers } = service;
+    let Service { database, tokens, cors_origins, workers } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = CONNECTIONS_MAX / workers / 2;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
@@ -94,6 +98,8 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             .wrap(from_fn(routes::negotiate))
             .wrap(from_fn(auth::identify))
             .wrap(from_fn(routes::head_as_get))
+            .wrap(from_fn(error::envelope))
+            .wrap(cors::cors(&cors_origins))
             .wrap(from_fn(error::envelope))
             .wrap(TracingLogger::default())
     });

@@ -17,7 +17,7 @@ use mancala_server::{
         migrations,
     },
     domain::PlayerId,
-    http::{self, Service, Tokens},
+    http::{self, ANY_ORIGIN, Service, Tokens},
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
@@ -96,6 +96,11 @@ pub struct Answer {
 
 impl TestApp {
     pub async fn start() -> Self {
+        Self::start_for(&[ANY_ORIGIN]).await
+    }
+
+    /// A server for pages of some origins.
+    pub async fn start_for(cors_origins: &[&str]) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let database = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let maintenance = db::embedded_options(&Cluster::get().embedded);
@@ -109,7 +114,8 @@ impl TestApp {
         let tokens = || Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("a listener has an address");
-        let service = Service { database: options.clone(), tokens: tokens(), workers: 2 };
+        let cors_origins = cors_origins.iter().map(ToString::to_string).collect();
+        let service = Service { database: options.clone(), tokens: tokens(), cors_origins, workers: 2 };
         let server = http::serve(listener, service).expect("the server starts");
         let handle = server.handle();
         actix_web::rt::spawn(server);

@@ -2,6 +2,7 @@
 
 mod app;
 mod concurrency;
+mod cors;
 mod durability;
 mod errors;
 mod games;

@@ -181,6 +181,8 @@ fn wrong_options_end_with_status_2_and_one_clear_line() {
     for arguments in [
         &["--listen", "nowhere"][..],
         &["--colour", "red"],
+        &["--cors-origins", "play.example"],
+        &["--cors-origins", "https://play.example/path"],
         &["play"],
         &["--log-format", "xml"],
         &["--database-url", "mysql://localhost/x", "--log-format", "text"],
