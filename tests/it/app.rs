@@ -21,7 +21,7 @@ use mancala_server::{
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool, postgres::PgConnectOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -45,21 +45,22 @@ impl Cluster {
             let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres");
             let settings = Settings { folder, durability: Durability::Ephemeral };
             let cluster = Self { embedded: Embedded::start(&settings).expect("the tests need a PostgreSQL") };
-            let maintenance = db::embedded_options(&cluster.embedded);
+            let owner = db::embedded_options(&cluster.embedded);
             blocking(async move {
-                let mut connection = maintenance.connect().await.expect("PostgreSQL has just started");
+                let mut superuser = superuser_of(&owner).connect().await.expect("PostgreSQL has just started");
                 let old: Vec<String> =
                     sqlx::query_scalar("select datname::text from pg_database where datname like $1")
                         .bind(format!("{PREFIX}%"))
-                        .fetch_all(&mut connection)
+                        .fetch_all(&mut superuser)
                         .await
                         .expect("databases can be listed");
                 for name in old {
-                    execute(&mut connection, format!("drop database {name} with (force)")).await;
+                    execute(&mut superuser, format!("drop database {name} with (force)")).await;
                 }
+                let mut connection = owner.connect().await.expect("PostgreSQL has just started");
                 execute(&mut connection, format!("create database {PREFIX}template")).await;
                 connection.close().await.expect("the connection closes");
-                migrations::run(maintenance.database(&format!("{PREFIX}template"))).await.expect("migrations apply");
+                migrations::run(owner.database(&format!("{PREFIX}template"))).await.expect("migrations apply");
             });
             cluster
         })
@@ -121,6 +122,11 @@ impl TestApp {
         actix_web::rt::spawn(server);
         let client = reqwest::Client::new();
         Self { address, db: pool, tokens: tokens(), options, client, server: handle, database }
+    }
+
+    /// A connection that may end other sessions, also those of PostgreSQL's own workers.
+    pub async fn superuser(&self) -> PgConnection {
+        superuser_of(&self.options).connect().await.expect("PostgreSQL runs")
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -206,9 +212,9 @@ impl Drop for TestApp {
             let options = self.options.clone();
             blocking(async move { every_log_replays_to_its_row(&db::pool(options, 2)).await });
         }
-        let (database, maintenance) = (self.database.clone(), db::embedded_options(&Cluster::get().embedded));
+        let (database, superuser) = (self.database.clone(), superuser_of(&self.options));
         blocking(async move {
-            let mut connection = maintenance.connect().await.expect("PostgreSQL runs");
+            let mut connection = superuser.connect().await.expect("PostgreSQL runs");
             execute(&mut connection, format!("drop database {database} with (force)")).await;
         });
     }
@@ -247,7 +253,12 @@ pub async fn send(request: RequestBuilder) -> Answer {
     Answer { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::Null), text }
 }
 
-async fn execute(connection: &mut sqlx::PgConnection, sql: String) {
+/// Who may do everything, beside the owner of the tests' databases: the embedded PostgreSQL's own superuser.
+fn superuser_of(owner: &PgConnectOptions) -> PgConnectOptions {
+    owner.clone().username("postgres").database("postgres")
+}
+
+async fn execute(connection: &mut PgConnection, sql: String) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.expect("the statement is right");
 }
 

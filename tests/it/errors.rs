@@ -9,7 +9,7 @@ use std::{
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, ConnectOptions};
+use sqlx::AssertSqlSafe;
 
 use crate::app::{Answer, TestApp, send};
 
@@ -233,7 +233,7 @@ async fn while_the_database_is_away_the_answer_is_503_and_afterwards_all_is_well
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let database = app.options.get_database().expect("a name").to_owned();
-    let mut maintenance = app.options.clone().database("postgres").connect().await.expect("PostgreSQL runs");
+    let mut maintenance = app.superuser().await;
     let away = format!("alter database {database} with allow_connections false");
     sqlx::raw_sql(AssertSqlSafe(away)).execute(&mut maintenance).await.expect("it goes away");
     let end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
@@ -261,7 +261,7 @@ async fn while_the_database_is_away_the_answer_is_503_and_afterwards_all_is_well
 async fn a_connection_that_dies_between_moves_costs_nobody_a_move() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
-    let mut maintenance = app.options.clone().database("postgres").connect().await.expect("PostgreSQL runs");
+    let mut maintenance = app.superuser().await;
     for (ply, guest, mv) in [(1, &south, "A"), (2, &north, "a"), (3, &south, "C"), (4, &north, "c")] {
         let end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
         sqlx::query(end).bind(app.options.get_database()).execute(&mut maintenance).await.expect("connections end");

@@ -68,9 +68,10 @@ async fn nearly_every_move_is_a_heap_only_update() {
     assert!(moves > 2000, "{moves} moves");
     // Sessions report what they did within a second, or when they end.
     let end = "select pg_terminate_backend(pid) from pg_stat_activity \
-               where datname = current_database() and pid <> pg_backend_pid()";
+               where datname = $1 and backend_type = 'client backend'";
+    let ended = sqlx::query(end).bind(app.options.get_database()).execute(&mut app.superuser().await).await;
+    ended.expect("the others end");
     let mut connection = app.options.connect().await.expect("PostgreSQL runs");
-    sqlx::query(end).execute(&mut connection).await.expect("the others end");
     let counts = "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'game'";
     let (updates, heap_only) = loop {
         let (updates, heap_only): (i64, i64) = sqlx::query_as(counts).fetch_one(&mut connection).await.expect("counts");
