@@ -5,6 +5,7 @@
 
 pub mod embedded;
 mod error;
+mod game_rows;
 pub mod games;
 pub mod migrations;
 pub mod players;

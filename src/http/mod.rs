@@ -8,6 +8,7 @@ mod auth;
 mod cors;
 mod error;
 mod extract;
+mod game_list;
 mod game_view;
 mod games;
 mod health;

@@ -18,7 +18,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use super::{
     error::{Code, Problem},
-    extract, games, health, moves,
+    extract, game_list, games, health, moves,
     openapi::{self, Document, Methods},
     players, positions, problems, tokens, variants,
 };
@@ -34,7 +34,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(variants::list_variants)
                 .service(variants::get_variant)
                 .service(games::create_game)
-                .service(games::list_games)
+                .service(game_list::list_games)
                 .service(games::get_game)
                 .service(games::join_game)
                 .service(moves::play_move)

@@ -1,0 +1,418 @@
+//! The rows of games and events, and the words in them: what stands between a query and the domain.
+
+use std::fmt::Display;
+
+use serde::{Deserialize, Serialize};
+use sqlx::types::Json;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::{DbError, games::SeatedGame, players::PlayerRow};
+use crate::{
+    domain::{
+        BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Moved, Opponent, Player, PlayerId, Ply,
+        Previous, Reason, Seat, Status, Terms, Visibility,
+    },
+    rules::{AnyOptions, AnyPosition, BySide, Side, Variant},
+};
+
+/// A row of `game`, with its players and its last two plies.
+pub(super) struct GameRow {
+    pub(super) id: Uuid,
+    pub(super) created_at: OffsetDateTime,
+    pub(super) variant: String,
+    pub(super) preset: String,
+    pub(super) options: String,
+    pub(super) rules_version: i16,
+    pub(super) opponent: String,
+    pub(super) join_code: Option<String>,
+    pub(super) visibility: String,
+    pub(super) creator_seat: i16,
+    pub(super) updated_at: OffsetDateTime,
+    pub(super) started_at: Option<OffsetDateTime>,
+    pub(super) finished_at: Option<OffsetDateTime>,
+    pub(super) aborted_at: Option<OffsetDateTime>,
+    pub(super) version: i32,
+    pub(super) ply: i32,
+    pub(super) seat_0_player_id: Option<Uuid>,
+    pub(super) seat_1_player_id: Option<Uuid>,
+    pub(super) seat_0_moved: bool,
+    pub(super) seat_1_moved: bool,
+    pub(super) status: String,
+    pub(super) position: String,
+    pub(super) result_winner: Option<String>,
+    pub(super) result_reason: Option<String>,
+    pub(super) result_score_south: Option<i16>,
+    pub(super) result_score_north: Option<i16>,
+    pub(super) first_kind: Option<String>,
+    pub(super) first_name: Option<String>,
+    pub(super) first_created_at: Option<OffsetDateTime>,
+    pub(super) second_kind: Option<String>,
+    pub(super) second_name: Option<String>,
+    pub(super) second_created_at: Option<OffsetDateTime>,
+    pub(super) last_at: Option<OffsetDateTime>,
+    pub(super) last_seat: Option<i16>,
+    pub(super) last_move: Option<String>,
+    pub(super) last_position: Option<String>,
+    pub(super) previous_at: Option<OffsetDateTime>,
+    pub(super) previous_position: Option<String>,
+}
+
+impl TryFrom<GameRow> for SeatedGame {
+    type Error = DbError;
+
+    fn try_from(row: GameRow) -> Result<Self, DbError> {
+        let id = row.id;
+        let terms = TermsText {
+            variant: row.variant,
+            preset: row.preset,
+            options: row.options,
+            rules_version: row.rules_version,
+            opponent: row.opponent,
+            join_code: row.join_code,
+            visibility: row.visibility,
+            creator_seat: row.creator_seat,
+        }
+        .parse("game", id)?;
+        let result = match (row.result_reason, row.result_score_south, row.result_score_north) {
+            (Some(reason), Some(south), Some(north)) => {
+                let score = Score { south, north };
+                Some(ResultText { winner: row.result_winner, reason, score }.parse("game", id)?)
+            }
+            _ => None,
+        };
+        let game = Game {
+            id: GameId(id),
+            version: number("game", "version", id, row.version)?,
+            status: word("game", "status", id, &Status::ALL, Status::as_str, &row.status)?,
+            players: BySeat { first: row.seat_0_player_id.map(PlayerId), second: row.seat_1_player_id.map(PlayerId) },
+            moved: BySeat { first: row.seat_0_moved, second: row.seat_1_moved },
+            ply: number("game", "ply", id, row.ply)?,
+            position: position("game", id, &terms.options, &row.position)?,
+            result,
+            created_at: row.created_at,
+            started_at: row.started_at,
+            updated_at: row.updated_at,
+            finished_at: row.finished_at.or(row.aborted_at),
+            terms,
+        };
+        let first = player_row(row.seat_0_player_id, row.first_kind, row.first_name, row.first_created_at);
+        let second = player_row(row.seat_1_player_id, row.second_kind, row.second_name, row.second_created_at);
+        let players = BySeat {
+            first: first.map(Player::try_from).transpose()?,
+            second: second.map(Player::try_from).transpose()?,
+        };
+        let previous = match (row.previous_position, row.previous_at) {
+            (Some(text), Some(at)) => Previous { position: position("event", id, &game.terms.options, &text)?, at },
+            _ => Previous::opening(&game),
+        };
+        let last_ply = match (row.last_at, row.last_seat, row.last_move, row.last_position) {
+            (Some(at), Some(seat), Some(mv), Some(position)) => {
+                Some(PlyRow { at, ply: row.ply, seat, mv, position }.into_ply(&game, &previous)?)
+            }
+            _ => None,
+        };
+        Ok(Self { game, players, last_ply })
+    }
+}
+
+fn player_row(
+    id: Option<Uuid>,
+    kind: Option<String>,
+    name: Option<String>,
+    created_at: Option<OffsetDateTime>,
+) -> Option<PlayerRow> {
+    Some(PlayerRow { id: id?, kind: kind?, name: name?, created_at: created_at? })
+}
+
+/// A row of `event` that is a ply.
+pub(super) struct PlyRow {
+    pub(super) at: OffsetDateTime,
+    pub(super) ply: i32,
+    pub(super) seat: i16,
+    pub(super) mv: String,
+    pub(super) position: String,
+}
+
+impl PlyRow {
+    pub(super) fn into_ply(self, game: &Game, previous: &Previous) -> Result<Ply, DbError> {
+        let id = game.id.0;
+        let moved = Moved {
+            ply: number("event", "ply", id, self.ply)?,
+            seat: seat("event", id, self.seat)?,
+            mv: self.mv.parse().map_err(|e| DbError::inconsistent("event", "move", id, e))?,
+            position: position("event", id, &game.terms.options, &self.position)?,
+        };
+        Ply::replay(game, previous, &moved, self.at).map_err(|e| DbError::inconsistent("event", "position", id, e))
+    }
+
+    pub(super) fn into_previous(self, game: &Game) -> Result<Previous, DbError> {
+        Ok(Previous { position: position("event", game.id.0, &game.terms.options, &self.position)?, at: self.at })
+    }
+}
+
+/// A row of `event`.
+pub(super) struct EventRow {
+    pub(super) at: OffsetDateTime,
+    pub(super) seq: i32,
+    pub(super) ply: Option<i32>,
+    pub(super) seat: Option<i16>,
+    pub(super) kind: String,
+    pub(super) mv: Option<String>,
+    pub(super) position: Option<String>,
+    pub(super) detail: Option<Json<Detail>>,
+}
+
+impl EventRow {
+    /// `options` are those of the game's first event, once it is read.
+    pub(super) fn into_event(self, id: GameId, options: Option<&AnyOptions>) -> Result<Event, DbError> {
+        let id = id.0;
+        let incomplete =
+            || DbError::inconsistent("event", "kind", id, format!("{} {} is incomplete", self.kind, self.seq));
+        let seat = || seat("event", id, self.seat.ok_or_else(incomplete)?);
+        let fact = match (self.kind.as_str(), self.detail) {
+            ("created", Some(Json(Detail::Created { player_id, terms }))) => {
+                Fact::Created(Created { terms: terms.parse("event", id)?, player: PlayerId(player_id) })
+            }
+            ("joined", Some(Json(Detail::Joined { player_id }))) => {
+                Fact::Joined { seat: seat()?, player: PlayerId(player_id) }
+            }
+            ("moved", None) => {
+                let (Some(ply), Some(mv), Some(text), Some(options)) = (self.ply, &self.mv, &self.position, options)
+                else {
+                    return Err(incomplete());
+                };
+                Fact::Moved(Moved {
+                    ply: number("event", "ply", id, ply)?,
+                    seat: seat()?,
+                    mv: mv.parse().map_err(|e| DbError::inconsistent("event", "move", id, e))?,
+                    position: position("event", id, options, text)?,
+                })
+            }
+            ("resigned", None) => Fact::Resigned { seat: seat()? },
+            ("aborted", None) => Fact::Aborted { seat: seat()? },
+            ("finished", Some(Json(Detail::Finished(result)))) => Fact::Finished(result.parse("event", id)?),
+            _ => return Err(incomplete()),
+        };
+        Ok(Event { seq: number("event", "seq", id, self.seq)?, at: self.at, fact })
+    }
+}
+
+/// What some kinds of event say beyond their columns.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Detail {
+    Created {
+        player_id: Uuid,
+        #[serde(flatten)]
+        terms: TermsText,
+    },
+    Finished(ResultText),
+    Joined {
+        player_id: Uuid,
+    },
+}
+
+/// The terms of a game in words.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TermsText {
+    pub(super) variant: String,
+    pub(super) preset: String,
+    pub(super) options: String,
+    pub(super) rules_version: i16,
+    pub(super) opponent: String,
+    pub(super) join_code: Option<String>,
+    pub(super) visibility: String,
+    pub(super) creator_seat: i16,
+}
+
+impl TermsText {
+    pub(super) fn of(terms: &Terms) -> Self {
+        let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = terms;
+        let (opponent, join_code) = match opponent {
+            Opponent::Open => ("open", None),
+            Opponent::Link { join_code } => ("link", Some(join_code.clone())),
+            Opponent::Oneself => ("self", None),
+        };
+        Self {
+            variant: options.variant().to_string(),
+            preset: options.preset().to_owned(),
+            options: options.overrides(),
+            rules_version: i16::try_from(*rules_version).expect("editions of the rules are counted from 1"),
+            opponent: opponent.to_owned(),
+            join_code,
+            visibility: visibility.as_str().to_owned(),
+            creator_seat: seat_number(*creator),
+        }
+    }
+
+    pub(super) fn parse(self, table: &'static str, id: Uuid) -> Result<Terms, DbError> {
+        let variant: Variant = self.variant.parse().map_err(|e| DbError::inconsistent(table, "variant", id, e))?;
+        let opponent = match (self.opponent.as_str(), self.join_code) {
+            ("open", None) => Opponent::Open,
+            ("link", Some(join_code)) => Opponent::Link { join_code },
+            ("self", None) => Opponent::Oneself,
+            _ => return Err(DbError::inconsistent(table, "opponent", id, self.opponent)),
+        };
+        Ok(Terms {
+            options: AnyOptions::parse(variant, &self.preset, &self.options)
+                .map_err(|e| DbError::inconsistent(table, "options", id, e))?,
+            rules_version: u16::try_from(self.rules_version)
+                .map_err(|e| DbError::inconsistent(table, "rules_version", id, e))?,
+            opponent,
+            clock: Clock::Unlimited,
+            visibility: word(table, "visibility", id, &Visibility::ALL, Visibility::as_str, &self.visibility)?,
+            creator: seat(table, id, self.creator_seat)?,
+        })
+    }
+}
+
+/// A result in words.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ResultText {
+    pub(super) winner: Option<String>,
+    pub(super) reason: String,
+    pub(super) score: Score,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Score {
+    pub(super) south: i16,
+    pub(super) north: i16,
+}
+
+impl ResultText {
+    pub(super) fn of(result: &GameResult) -> Self {
+        Self {
+            winner: result.winner.map(|side| side.to_string()),
+            reason: result.reason.to_string(),
+            score: Score { south: seeds(result.score.south), north: seeds(result.score.north) },
+        }
+    }
+
+    pub(super) fn parse(self, table: &'static str, id: Uuid) -> Result<GameResult, DbError> {
+        let winner = self.winner.map(|side| side.parse::<Side>()).transpose();
+        let score = |seeds: i16| u16::try_from(seeds).map_err(|e| DbError::inconsistent(table, "result_score", id, e));
+        Ok(GameResult {
+            winner: winner.map_err(|e| DbError::inconsistent(table, "result_winner", id, e))?,
+            reason: self.reason.parse::<Reason>().map_err(|e| DbError::inconsistent(table, "result_reason", id, e))?,
+            score: BySide { south: score(self.score.south)?, north: score(self.score.north)? },
+        })
+    }
+}
+
+/// The columns of `game` that a fold decides.
+pub(super) struct Fold {
+    /// When it ended with a result.
+    pub(super) finished_at: Option<OffsetDateTime>,
+    /// When it ended without one.
+    pub(super) aborted_at: Option<OffsetDateTime>,
+    pub(super) version: i32,
+    pub(super) ply: i32,
+    pub(super) seat_0_player_id: Option<Uuid>,
+    pub(super) seat_1_player_id: Option<Uuid>,
+    pub(super) position: String,
+}
+
+impl Fold {
+    pub(super) fn of(game: &Game) -> Self {
+        Self {
+            finished_at: game.finished_at.filter(|_| game.status == Status::Finished),
+            aborted_at: game.finished_at.filter(|_| game.status == Status::Aborted),
+            version: column(game.version),
+            ply: column(game.ply),
+            seat_0_player_id: game.players.first.map(|player| player.0),
+            seat_1_player_id: game.players.second.map(|player| player.0),
+            position: game.position.to_string(),
+        }
+    }
+}
+
+/// Events as columns, for `unnest`.
+#[derive(Default)]
+pub(super) struct EventColumns {
+    pub(super) at: Vec<OffsetDateTime>,
+    pub(super) seq: Vec<i32>,
+    pub(super) ply: Vec<Option<i32>>,
+    pub(super) seat: Vec<Option<i16>>,
+    pub(super) kind: Vec<&'static str>,
+    pub(super) mv: Vec<Option<String>>,
+    pub(super) position: Vec<Option<String>>,
+    pub(super) detail: Vec<Option<Json<Detail>>>,
+}
+
+impl EventColumns {
+    pub(super) fn of(events: &[Event]) -> Self {
+        let mut columns = Self::default();
+        for Event { seq, at, fact } in events {
+            let (kind, seat, moved, detail) = match fact {
+                Fact::Created(Created { terms, player }) => {
+                    let terms = TermsText::of(terms);
+                    ("created", None, None, Some(Detail::Created { player_id: player.0, terms }))
+                }
+                Fact::Joined { seat, player } => {
+                    ("joined", Some(*seat), None, Some(Detail::Joined { player_id: player.0 }))
+                }
+                Fact::Moved(moved) => ("moved", Some(moved.seat), Some(moved), None),
+                Fact::Resigned { seat } => ("resigned", Some(*seat), None, None),
+                Fact::Aborted { seat } => ("aborted", Some(*seat), None, None),
+                Fact::Finished(result) => ("finished", None, None, Some(Detail::Finished(ResultText::of(result)))),
+            };
+            columns.at.push(*at);
+            columns.seq.push(column(*seq));
+            columns.ply.push(moved.map(|moved| column(moved.ply)));
+            columns.seat.push(seat.map(seat_number));
+            columns.kind.push(kind);
+            columns.mv.push(moved.map(|moved| moved.mv.to_string()));
+            columns.position.push(moved.map(|moved| moved.position.to_string()));
+            columns.detail.push(detail.map(Json));
+        }
+        columns
+    }
+}
+
+pub(super) fn column(count: u32) -> i32 {
+    i32::try_from(count).expect("no game has two thousand million events")
+}
+
+pub(super) fn seeds(count: u16) -> i16 {
+    i16::try_from(count).expect("a board holds at most 288 seeds")
+}
+
+const fn seat_number(seat: Seat) -> i16 {
+    match seat {
+        Seat::First => 0,
+        Seat::Second => 1,
+    }
+}
+
+fn seat(table: &'static str, id: impl Display, number: i16) -> Result<Seat, DbError> {
+    match number {
+        0 => Ok(Seat::First),
+        1 => Ok(Seat::Second),
+        _ => Err(DbError::inconsistent(table, "seat", id, number)),
+    }
+}
+
+fn number(table: &'static str, column: &'static str, id: impl Display, value: i32) -> Result<u32, DbError> {
+    u32::try_from(value).map_err(|e| DbError::inconsistent(table, column, id, e))
+}
+
+fn position(table: &'static str, id: Uuid, options: &AnyOptions, text: &str) -> Result<AnyPosition, DbError> {
+    AnyPosition::parse(options, text).map_err(|e| DbError::inconsistent(table, "position", id, e))
+}
+
+/// The value that a column's word stands for.
+fn word<T: Copy>(
+    table: &'static str,
+    column: &'static str,
+    id: Uuid,
+    all: &[T],
+    as_str: fn(T) -> &'static str,
+    text: &str,
+) -> Result<T, DbError> {
+    all.iter()
+        .copied()
+        .find(|value| as_str(*value) == text)
+        .ok_or_else(|| DbError::inconsistent(table, column, id, text))
+}
