@@ -54,6 +54,10 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "*", value_delimiter = ',', value_parser = origin, value_name = "ORIGINS")]
     pub cors_origins: Vec<String>,
 
+    /// Days after which guests are forgotten who have no game and were not seen since; 0 for never
+    #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS")]
+    pub guest_retention_days: u16,
+
     /// How to write the log; unless set, text on a terminal and JSON otherwise
     #[arg(long, env, global = true, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,

@@ -12,8 +12,14 @@ pub mod domain;
 /// PostgreSQL: every SQL statement, the migrations, and the embedded server.
 pub mod db;
 
+/// What is done without being asked: ending the games of the erased, deleting what has run out.
+pub mod jobs;
+
 /// The REST API: routes, wire types, errors, tokens and the OpenAPI document.
 pub mod http;
+
+/// The only clock.
+pub mod clock;
 
 /// Options of the command line and the environment.
 pub mod config;

@@ -11,9 +11,11 @@ use mancala_server::{
         migrations,
     },
     http::{self, Service, Tokens},
+    jobs::{self, purge},
     telemetry,
 };
 use sqlx::postgres::PgConnectOptions;
+use time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A failure in one line, and the exit status that goes with it.
@@ -55,7 +57,12 @@ fn serve(options: &Serve) -> Result<(), Failure> {
         migrations::run(database.clone()).await.map_err(Failure::new)?;
         let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
         let cors_origins = options.cors_origins.clone();
-        run(listener, Service { database, tokens, cors_origins, workers }).await
+        let retention = Some(options.guest_retention_days).filter(|days| *days > 0);
+        let settings = purge::Settings { guest_retention: retention.map(|days| Duration::days(days.into())) };
+        let working = actix_web::rt::spawn(jobs::run(database.clone(), settings));
+        let served = run(listener, Service { database, tokens, cors_origins, workers }).await;
+        working.abort();
+        served
     });
     if let Some(embedded) = embedded {
         embedded.stop();

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::{
     DbError, Writers,
     game_rows::{Detail, EventColumns, EventRow, Fold, GameRow, PlyRow, TermsText, column, seeds},
+    idempotency::{self, Keyed},
 };
 use crate::{
     domain::{BySeat, Event, Fact, Game, GameId, Player, PlayerId, Ply, Previous, Status},
@@ -27,6 +28,15 @@ pub enum Appended {
     Stored,
     /// Somebody else was faster: the game is at another version, and nothing was stored.
     Conflict,
+}
+
+/// Whether a new game is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is, durably.
+    Stored,
+    /// Another game was created under the key that the request came with.
+    KeyUsed,
 }
 
 /// Which games a list shows, newest first.
@@ -120,6 +130,24 @@ pub async fn list(pool: &PgPool, filter: &Filter, limit: u32) -> Result<Vec<Seat
     load(pool, &ids).await
 }
 
+/// Up to `limit` games of a player that are not over.
+pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Result<Vec<GameId>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select id as "id!" from (
+            (select id from game where seat_0_player_id = $1 and finished_at is null and aborted_at is null limit $2)
+            union
+            (select id from game where seat_1_player_id = $1 and finished_at is null and aborted_at is null limit $2)
+        ) seated limit $2
+        "#,
+        player.0,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(ids.into_iter().map(GameId).collect())
+}
+
 /// Up to `count` plies of a game, oldest first, from the one after ply `after`.
 pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result<Vec<Ply>, DbError> {
     // A ply's number is less than its event's seq, so the key leads straight to the first; the ply before it comes
@@ -179,20 +207,32 @@ pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
         .collect()
 }
 
-/// Stores a new game and its first event. A second time with the same id changes nothing.
-pub async fn insert(pool: &PgPool, game: &Game, created: &Event) -> Result<(), DbError> {
+/// Stores a new game and its first event, and what is answered if the request may be sent again. A second time with the same
+/// id changes nothing.
+pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&Keyed>) -> Result<Inserted, DbError> {
     let fold = Fold::of(game);
     let terms = TermsText::of(&game.terms);
     let event = EventColumns::of(std::slice::from_ref(created));
-    sqlx::query!(
+    // A key that has run out and is not deleted yet is used anew. Of several requests under one key the first holds its row,
+    // and the others wait.
+    let inserted = sqlx::query!(
         r#"
-        with made as (
+        with claimed as (
+            insert into idempotency_key as kept (player_id, key, request_hash, created_at, location, etag, body)
+            select $26::uuid, $27::text, $28::bytea, $2, $29::text, $30::text, $31::text where $27 is not null
+            on conflict (player_id, key) do update
+            set request_hash = excluded.request_hash, created_at = excluded.created_at,
+                location = excluded.location, etag = excluded.etag, body = excluded.body
+            where kept.created_at <= $32
+            returning key
+        ), made as (
             insert into game (
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, finished_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position
             )
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21
+            where $27 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id
         )
@@ -225,10 +265,17 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event) -> Result<(), D
         &event.seq,
         &event.kind as &[&str],
         &event.detail as &[Option<Json<Detail>>],
+        keyed.map(|keyed| keyed.player.0),
+        keyed.map(|keyed| &keyed.key),
+        keyed.map(|keyed| keyed.request_hash.as_slice()),
+        keyed.map(|keyed| &keyed.answer.location),
+        keyed.map(|keyed| &keyed.answer.etag),
+        keyed.map(|keyed| &keyed.answer.body),
+        game.created_at - idempotency::KEPT,
     )
     .execute(pool)
     .await?;
-    Ok(())
+    Ok(if inserted.rows_affected() == 0 && keyed.is_some() { Inserted::KeyUsed } else { Inserted::Stored })
 }
 
 /// Appends events to a game's log and makes its row their fold, in one guarded statement: either all of it is stored,
@@ -300,10 +347,15 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
 
 /// The games of some ids, newest first, in one query whatever their number.
 async fn load(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<SeatedGame>, DbError> {
+    // The columns by name: a prepared `select *` fails for good once a newer release has added one.
     let rows = sqlx::query_as!(
         GameRow,
         r#"
-        select game.*,
+        select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
+            game.join_code, game.visibility, game.creator_seat, game.updated_at, game.started_at, game.finished_at,
+            game.aborted_at, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id, game.seat_0_moved,
+            game.seat_1_moved, game.status, game.position, game.result_winner, game.result_reason,
+            game.result_score_south, game.result_score_north,
             first.kind as "first_kind?", first.name as "first_name?", first.created_at as "first_created_at?",
             second.kind as "second_kind?", second.name as "second_name?", second.created_at as "second_created_at?",
             last.at as "last_at?", last.seat as "last_seat?", last.move as "last_move?",

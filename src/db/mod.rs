@@ -7,6 +7,7 @@ pub mod embedded;
 mod error;
 mod game_rows;
 pub mod games;
+pub mod idempotency;
 pub mod migrations;
 pub mod players;
 pub mod refresh_tokens;

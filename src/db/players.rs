@@ -1,24 +1,225 @@
-//! Players.
+//! Players, and the accounts of those who can sign in.
 
 use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::DbError;
-use crate::domain::{Player, PlayerId, PlayerKind};
+use super::{
+    DbError,
+    refresh_tokens::{self, Hash},
+};
+use crate::domain::{Player, PlayerId, PlayerKind, PlayerName};
 
-/// Stores a new player. A second time with the same id changes nothing.
-pub async fn insert(pool: &PgPool, player: &Player) -> Result<(), DbError> {
-    sqlx::query!(
-        "insert into player (id, kind, name, created_at) values ($1, $2, $3, $4) on conflict (id) do nothing",
+/// The constraint that a second account of one name would break.
+const NAME_CONSTRAINT: &str = "account_name_key_key";
+
+/// A player with what is not shown to others.
+#[derive(Clone, Debug)]
+pub struct OwnPlayer {
+    pub player: Player,
+    /// Raised when the password changes: sign-ins under an older one are void.
+    pub credentials_version: i32,
+}
+
+/// Whether an account could be stored under its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    Stored,
+    /// Another account has a name that reads the same.
+    Taken,
+    /// The player is not as it was when it was read: nothing was stored.
+    Changed,
+}
+
+/// Stores a new player, with an account if there is a password, and the first token of a first sign-in.
+pub async fn insert(
+    pool: &PgPool,
+    player: &Player,
+    password_hash: Option<&str>,
+    sign_in: &SignIn,
+) -> Result<Named, DbError> {
+    let stored = sqlx::query!(
+        r#"
+        with made as (
+            insert into player (id, kind, name, created_at) values ($1, $2, $3, $4) returning id
+        ), account as (
+            insert into account (player_id, name_key, password_hash)
+            select made.id, $5, $6 from made where $6::text is not null
+        ), family as (
+            insert into refresh_family (id, player_id, used_generation) select $7, made.id, 0 from made returning id
+        )
+        insert into refresh_token (hash, family_id, generation, expires_at) select $8, family.id, 1, $9 from family
+        "#,
         player.id.0,
         player.kind.as_str(),
         player.name.as_str(),
         player.created_at,
+        player.name.key(),
+        password_hash,
+        sign_in.family,
+        &sign_in.first,
+        sign_in.expires_at,
+    )
+    .execute(pool)
+    .await;
+    named(stored.map(|done| done.rows_affected()))
+}
+
+/// A sign-in with its first refresh token.
+#[derive(Clone, Copy, Debug)]
+pub struct SignIn {
+    pub family: Uuid,
+    /// Of the token that its holder gets.
+    pub first: Hash,
+    pub expires_at: OffsetDateTime,
+}
+
+/// A player by their id.
+pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
+    let row = sqlx::query!("select id, kind, name, created_at, credentials_version from player where id = $1", id.0)
+        .fetch_optional(pool)
+        .await?;
+    let own = |row: PlayerRow, credentials_version| Ok(OwnPlayer { player: row.try_into()?, credentials_version });
+    row.map(|row| {
+        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
+        own(player, row.credentials_version)
+    })
+    .transpose()
+}
+
+/// The account of a name, and the hash of its password.
+pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(OwnPlayer, String)>, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select player.id, kind, name, created_at, credentials_version, password_hash
+        from account join player on player.id = account.player_id where name_key = $1
+        "#,
+        name.key()
+    )
+    .fetch_optional(pool)
+    .await?;
+    row.map(|row| {
+        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
+        let own = OwnPlayer { player: player.try_into()?, credentials_version: row.credentials_version };
+        Ok((own, row.password_hash))
+    })
+    .transpose()
+}
+
+/// Stores a player's new name, and a new password if there is one, which voids all sign-ins before. `before` is the player
+/// as they were read.
+pub async fn update(
+    pool: &PgPool,
+    before: &OwnPlayer,
+    after: &Player,
+    password_hash: Option<&str>,
+) -> Result<Named, DbError> {
+    // The last CTE keeps the account in step, which is made with the first password.
+    let stored = sqlx::query!(
+        r#"
+        with changed as (
+            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer
+            where id = $1 and kind = $2 and name = $3 and credentials_version = $4
+            returning id
+        ), account as (
+            insert into account (player_id, name_key, password_hash)
+            select id, $7, coalesce($8, (select password_hash from account where player_id = $1))
+            from changed where $5 = 'account'
+            on conflict (player_id) do update
+            set name_key = excluded.name_key, password_hash = excluded.password_hash
+        )
+        select id from changed
+        "#,
+        before.player.id.0,
+        before.player.kind.as_str(),
+        before.player.name.as_str(),
+        before.credentials_version,
+        after.kind.as_str(),
+        after.name.as_str(),
+        after.name.key(),
+        password_hash,
+    )
+    .fetch_optional(pool)
+    .await;
+    named(stored.map(|row| u64::from(row.is_some())))
+}
+
+/// Erases a player: what remains is that somebody sat in their games. Those games are still to be ended.
+pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(), DbError> {
+    let name = PlayerName::of_deleted();
+    sqlx::query!(
+        r#"
+        with erased as (
+            update player
+            set kind = 'deleted', name = $2, erased_at = $3, credentials_version = credentials_version + 1
+            where id = $1 and kind <> 'deleted' returning id
+        ), account as (
+            delete from account using erased where player_id = erased.id
+        ), answers as (
+            delete from idempotency_key using erased where player_id = erased.id
+        )
+        delete from refresh_family using erased where player_id = erased.id
+        "#,
+        id.0,
+        name.as_str(),
+        now,
     )
     .execute(pool)
     .await?;
     Ok(())
+}
+
+/// Players who were erased since a moment.
+pub async fn list_erased(pool: &PgPool, since: OffsetDateTime) -> Result<Vec<PlayerId>, DbError> {
+    let ids = sqlx::query_scalar!("select id from player where erased_at >= $1 order by erased_at", since)
+        .fetch_all(pool)
+        .await?;
+    Ok(ids.into_iter().map(PlayerId).collect())
+}
+
+/// Deletes guests who came before a moment, have not been seen since, and sit in no game; it looks at up to `limit` players
+/// after the one given, and gives the last of them, or `None` at the end.
+pub async fn purge_guests(
+    pool: &PgPool,
+    before: OffsetDateTime,
+    after: Option<PlayerId>,
+    limit: u32,
+) -> Result<Option<PlayerId>, DbError> {
+    // Ids begin with the time at which they were made. A refresh token is as old as it has used up of its life.
+    let first_kept = Uuid::from_u128(u128::try_from(before.unix_timestamp() * 1000).unwrap_or_default() << 80);
+    let last = sqlx::query_scalar!(
+        r#"
+        with candidate as (
+            select id from player where id > $1 and id < $2 order by id limit $3
+        ), gone as (
+            delete from player using candidate
+            where player.id = candidate.id and kind = 'guest'
+                and not exists (select from game where seat_0_player_id = player.id)
+                and not exists (select from game where seat_1_player_id = player.id)
+                and not exists (
+                    select from refresh_family family join refresh_token token on token.family_id = family.id
+                    where family.player_id = player.id and token.expires_at > $4
+                )
+        )
+        select id from candidate order by id desc limit 1
+        "#,
+        after.map_or(Uuid::nil(), |player| player.0),
+        first_kept,
+        i64::from(limit),
+        before + refresh_tokens::LIFETIME,
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(last.map(PlayerId))
+}
+
+fn named(stored: Result<u64, sqlx::Error>) -> Result<Named, DbError> {
+    match stored.map_err(DbError::from) {
+        Ok(0) => Ok(Named::Changed),
+        Ok(_) => Ok(Named::Stored),
+        Err(DbError::Constraint { name }) if name == NAME_CONSTRAINT => Ok(Named::Taken),
+        Err(error) => Err(error),
+    }
 }
 
 /// A player's row, also where a game's row brings its players along.

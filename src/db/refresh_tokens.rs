@@ -1,34 +1,40 @@
 //! Refresh tokens, by their hashes.
 
 use sqlx::PgPool;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::{DbError, players::PlayerRow};
+use super::{
+    DbError,
+    players::{OwnPlayer, PlayerRow, SignIn},
+};
 use crate::domain::{Player, PlayerId};
 
 /// SHA-256 of a refresh token.
 pub type Hash = [u8; 32];
 
+/// How long a refresh token waits to be used: longer than the longest pause in a game that people still come back from.
+pub const LIFETIME: Duration = Duration::days(180);
+
+/// How many generations of a family are remembered: a token that is older than a day of use is refused as an unknown one, and
+/// one sign-in never fills the table.
+const GENERATIONS_KEPT: i32 = 100;
+
 /// Begins a family with its first token.
-pub async fn insert_family(
-    pool: &PgPool,
-    family: Uuid,
-    player: PlayerId,
-    first: &Hash,
-    expires_at: OffsetDateTime,
-) -> Result<(), DbError> {
+pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) -> Result<(), DbError> {
     sqlx::query!(
         r#"
         with family as (
-            insert into refresh_family (id, player_id, used_generation) values ($1, $2, 0) returning id
+            insert into refresh_family (id, player_id, used_generation, credentials_version) values ($1, $2, 0, $3)
+            returning id
         )
-        insert into refresh_token (hash, family_id, generation, expires_at) select $3, family.id, 1, $4 from family
+        insert into refresh_token (hash, family_id, generation, expires_at) select $4, family.id, 1, $5 from family
         "#,
-        family,
-        player.0,
-        first,
-        expires_at,
+        sign_in.family,
+        player.player.id.0,
+        player.credentials_version,
+        &sign_in.first,
+        sign_in.expires_at,
     )
     .execute(pool)
     .await?;
@@ -53,8 +59,11 @@ pub async fn rotate(
         with presented as (
             select family.id, family.player_id, token.generation,
                 token.generation = family.used_generation + 1 or coalesce(family.used_hash = $1, false) as good
-            from refresh_token token join refresh_family family on family.id = token.family_id
+            from refresh_token token
+            join refresh_family family on family.id = token.family_id
+            join player on player.id = family.player_id
             where token.hash = $1 and token.expires_at > $3 and family.revoked_at is null
+                and player.credentials_version = family.credentials_version
             for no key update of family
         ), used as (
             update refresh_family family
@@ -65,6 +74,9 @@ pub async fn rotate(
         ), stored as (
             insert into refresh_token (hash, family_id, generation, expires_at)
             select $2, presented.id, presented.generation + 1, $4 from presented where presented.good
+        ), forgotten as (
+            delete from refresh_token token using presented
+            where token.family_id = presented.id and token.generation < presented.generation - $5
         )
         select player.id, player.kind, player.name, player.created_at
         from presented join player on player.id = presented.player_id
@@ -74,6 +86,7 @@ pub async fn rotate(
         successor,
         now,
         expires_at,
+        GENERATIONS_KEPT,
     )
     .fetch_optional(pool)
     .await?;
@@ -94,4 +107,66 @@ pub async fn revoke(pool: &PgPool, presented: &Hash, now: OffsetDateTime) -> Res
     .execute(pool)
     .await?;
     Ok(())
+}
+
+/// A player's sign-ins that are still good.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedIn {
+    pub family: Uuid,
+    /// When its newest token runs out.
+    pub expires_at: OffsetDateTime,
+}
+
+/// Up to `limit` sign-ins of a player, newest first.
+pub async fn list(pool: &PgPool, player: PlayerId, now: OffsetDateTime, limit: u32) -> Result<Vec<SignedIn>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select family.id, max(token.expires_at) as "expires_at!"
+        from refresh_family family
+        join player on player.id = family.player_id and player.credentials_version = family.credentials_version
+        join refresh_token token on token.family_id = family.id
+        where family.player_id = $1 and family.revoked_at is null and token.expires_at > $2
+        group by family.id order by family.id desc limit $3
+        "#,
+        player.0,
+        now,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|row| SignedIn { family: row.id, expires_at: row.expires_at }).collect())
+}
+
+/// Deletes up to `limit` tokens and sign-ins that have expired, and as many sign-ins that were revoked; says how many.
+pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let limit = i64::from(limit);
+    // A family goes when its last token has expired, and takes all of them along.
+    let families = sqlx::query!(
+        r#"
+        delete from refresh_family family where id in (
+            select family_id from (
+                (select family_id from refresh_token where expires_at <= $1 order by expires_at limit $2)
+                union (select id from refresh_family where revoked_at is not null order by revoked_at limit $2)
+            ) candidate
+        ) and (revoked_at is not null
+            or not exists (select from refresh_token token where token.family_id = family.id and token.expires_at > $1))
+        "#,
+        now,
+        limit,
+    )
+    .execute(pool)
+    .await?;
+    let tokens = sqlx::query!(
+        r#"
+        delete from refresh_token where hash in (
+            select hash from refresh_token where expires_at <= $1 order by expires_at limit $2
+            for update skip locked
+        )
+        "#,
+        now,
+        limit,
+    )
+    .execute(pool)
+    .await?;
+    Ok(families.rows_affected() + tokens.rows_affected())
 }

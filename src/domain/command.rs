@@ -33,6 +33,8 @@ pub enum Action<'a> {
     Resign,
     /// End, without a result, a game that has not really begun.
     Abort,
+    /// Go for good: abort what is open, give up what is active.
+    Leave,
 }
 
 /// Why a command is not carried out. Nothing has changed then.

@@ -201,6 +201,11 @@ impl Game {
             Action::Play { ply, word, recorded } => self.play(command, ply, word, recorded)?,
             Action::Resign => self.resign(command)?,
             Action::Abort => self.abort(command)?,
+            Action::Leave => match self.status {
+                Status::Open => self.abort(command)?,
+                Status::Active => self.resign(command)?,
+                Status::Finished | Status::Aborted => vec![],
+            },
         };
         // Time never runs backwards within a game, whatever the machine's clock does.
         let at = now.max(self.updated_at);

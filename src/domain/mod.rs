@@ -8,6 +8,7 @@ mod command;
 mod event;
 mod game;
 mod history;
+mod password;
 mod player;
 mod seat;
 
@@ -15,5 +16,6 @@ pub use command::{Action, Command, Refusal};
 pub use event::{Created, Event, Fact, Moved};
 pub use game::{Clock, Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError};
+pub use password::{Password, PasswordError};
 pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError};
 pub use seat::{BySeat, Seat};

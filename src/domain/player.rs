@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 use time::OffsetDateTime;
+use unicase::UniCase;
+use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
 /// A player's id, a UUIDv7.
@@ -47,7 +49,8 @@ impl PlayerKind {
     }
 }
 
-/// The name that others see: 1 to 32 characters, none of them a control character or invisible, no blank at either end.
+/// The name that others see, in Unicode's form NFC: 1 to 32 characters, none of them a control character or invisible, no
+/// blank at either end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerName(String);
 
@@ -60,8 +63,20 @@ impl PlayerName {
         Self(format!("Guest-{:06}", lot % 1_000_000))
     }
 
+    /// What is shown in place of the name of a player who has left.
+    pub fn of_deleted() -> Self {
+        Self("Deleted player".to_owned())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The name as names are compared: by Unicode's full case folding, all blanks alike. Names with one key are one name to
+    /// a reader.
+    pub fn key(&self) -> String {
+        let words: Vec<_> = self.0.split_whitespace().collect();
+        UniCase::unicode(words.join(" ")).to_folded_case().nfc().collect()
     }
 }
 
@@ -69,17 +84,21 @@ impl FromStr for PlayerName {
     type Err = PlayerNameError;
 
     fn from_str(text: &str) -> Result<Self, PlayerNameError> {
-        let chars = text.chars().count();
-        if chars == 0 || chars > Self::CHARS_MAX {
+        // What is longer before it is composed need not be composed: no text gets four times shorter.
+        if text.chars().nth(4 * Self::CHARS_MAX).is_some() {
             return Err(PlayerNameError::Length);
         }
-        if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+        let name: String = text.nfc().collect();
+        if !(1..=Self::CHARS_MAX).contains(&name.chars().count()) {
+            return Err(PlayerNameError::Length);
+        }
+        if name.chars().any(|c| c.is_control() || is_invisible(c)) {
             return Err(PlayerNameError::Invisible);
         }
-        if text.trim() != text {
+        if name.trim() != name {
             return Err(PlayerNameError::Blank);
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(name))
     }
 }
 
@@ -123,6 +142,24 @@ mod tests {
         assert_eq!("An\na".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
         assert_eq!("An\u{200b}a".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
         assert_eq!("\u{202e}Ana".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
+        assert_eq!("e\u{301}".repeat(32).parse::<PlayerName>().expect("32 characters").as_str(), "é".repeat(32));
+        assert_eq!("e\u{301}".repeat(1 << 20).parse::<PlayerName>(), Err(PlayerNameError::Length));
+    }
+
+    #[test]
+    fn names_that_read_alike_have_one_key() {
+        let key = |name: &str| name.parse::<PlayerName>().expect("a name").key();
+        for (one, other) in [
+            ("Ana", "aNA"),
+            ("É", "e\u{301}"),
+            ("Straße", "STRASSE"),
+            ("ΣΟΦΟΣ", "σοφος"),
+            ("ﬁn", "FIN"),
+            ("A na", "a\u{a0}  NA"),
+        ] {
+            assert_eq!(key(one), key(other), "{one} {other}");
+        }
+        assert_ne!(key("Ana"), key("Anna"));
     }
 
     #[test]

@@ -70,6 +70,8 @@ codes! {
         "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
     InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
         "The access token has expired, was not issued by this server, or its player is gone. Get a new one."
+    InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name or the password is wrong"
+        "No account has this name and this password. Which of the two is wrong is not said."
     Forbidden "forbidden" FORBIDDEN "Not allowed"
         "The caller is known but may not do this; `detail` says why."
     NotSeated "not_seated" FORBIDDEN "The caller does not sit in this game"
@@ -84,6 +86,8 @@ codes! {
         "A body has at most 64 KiB."
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is not declared as JSON"
         "Send `Content-Type: application/json`."
+    NameTaken "name_taken" CONFLICT "The name is taken"
+        "An account has this name, or one that reads the same (capitals make no difference). Choose another."
     SeatTaken "seat_taken" CONFLICT "The seat is taken"
         "Somebody else joined first. `game` shows the game as it is."
     GameNotStarted "game_not_started" CONFLICT "The game waits for an opponent"
@@ -99,6 +103,9 @@ codes! {
         "`reason` says why, `legal_moves` lists what is allowed. Nothing was played."
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
         "The version in `If-Match` is not the game's. Read the game again, then decide."
+    IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"
+        "Within a day the same `Idempotency-Key` came with something else. Nothing was done; give every new request a new key, \
+         and keep the key with the body when sending again."
     Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
         "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
          later may help; a move can be sent again without being played twice."
@@ -249,7 +256,7 @@ impl Problem {
 /// One thing that is wrong with a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FieldError {
-    /// A JSON pointer into the body; `?name` for a query parameter.
+    /// A JSON pointer into the body; `?name` for a query parameter; the name of a header.
     #[schema(example = "/options/seeds")]
     pub pointer: String,
     /// What is wrong with it.
@@ -272,7 +279,9 @@ impl ResponseError for Problem {
     fn error_response(&self) -> HttpResponse<BoxBody> {
         let mut response = HttpResponse::build(self.code().status());
         match self.code() {
-            Code::Unauthenticated => response.insert_header((header::WWW_AUTHENTICATE, "Bearer")),
+            Code::Unauthenticated | Code::InvalidCredentials => {
+                response.insert_header((header::WWW_AUTHENTICATE, "Bearer"))
+            }
             Code::InvalidToken => response.insert_header((header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")),
             Code::Unavailable => response.insert_header((header::RETRY_AFTER, RETRY_AFTER_S)),
             // There may be more of the body to come, which nobody will read.

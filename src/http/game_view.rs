@@ -16,7 +16,7 @@ use super::{
     wire::{PlayerView, SideWord, Timestamp},
 };
 use crate::{
-    db::games::SeatedGame,
+    db::{games::SeatedGame, idempotency::Answer},
     domain::{Clock, Game, GameResult, Opponent, PlayerId, Status, Terms, Visibility},
     rules::{AnyPosition, Board, BySide, Side},
 };
@@ -197,6 +197,15 @@ impl GameView {
             started_at: game.started_at.map(Timestamp),
             updated_at: Timestamp(game.updated_at),
             finished_at: game.finished_at.map(Timestamp),
+        }
+    }
+
+    /// The answer to its creation.
+    pub fn as_created(&self) -> Answer {
+        Answer {
+            location: format!("/v1/games/{}", self.id),
+            etag: self.etag().to_string(),
+            body: serde_json::to_string(self).expect("wire types have string keys and are always JSON"),
         }
     }
 

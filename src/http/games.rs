@@ -9,26 +9,29 @@ use actix_web::{
     web::Data,
 };
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
-    AppState,
+    AppState, Remembered,
     auth::{Caller, Reader},
     error::{Code, Problem, ProblemBody},
     extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query, pointer_token},
     game_view::{GameView, OpponentChoice, VisibilityWord},
-    now,
+    idempotency::{self, IdempotencyKey, KeyedRequest},
+    me, now,
     variants::OptionValueView,
 };
 use crate::{
     db::{
         DbError,
-        games::{self, Appended, SeatedGame},
+        games::{self, Appended, Inserted, SeatedGame},
+        idempotency::Keyed,
     },
     domain::{
-        Action, Clock, Command, Event, Game, GameId, Opponent, PlayerId, Ply, Refusal, Seat, Status, Terms, Visibility,
+        Action, BySeat, Clock, Command, Event, Game, GameId, Opponent, Player, PlayerId, Ply, Refusal, Seat, Status,
+        Terms, Visibility,
     },
     rules::{AnyOptions, OptionsError, Variant},
 };
@@ -58,25 +61,39 @@ const JOIN_CODE_BYTES: usize = 18;
         ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
     )),
     responses((status = 201, description = "The game", body = GameView,
-        headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version")))),
+        headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
+            ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key")))),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "With the same key and body the same game is answered again for a day, and not created twice")),
     security(("bearer" = []))
 )]
 #[post("/games")]
 pub async fn create_game(
     state: Data<AppState>,
     caller: Caller,
+    key: IdempotencyKey,
     _: Query<NoQuery>,
     body: Body<CreateGame>,
 ) -> Result<HttpResponse, Problem> {
+    let keyed = KeyedRequest::of(key, caller.0, "/v1/games", &body.0);
+    if let Some(keyed) = &keyed
+        && let Some(replayed) = keyed.replay(&state).await?
+    {
+        return Ok(replayed);
+    }
     let terms = body.0.terms()?;
+    let creator = me::find(&state, caller.0).await?.player;
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.0, now());
-    let seated = store_new(&state, &game, &created).await?;
-    let view = GameView::of(&seated, Some(caller.0));
-    let location = format!("/v1/games/{}", game.id.0);
-    Ok(HttpResponse::Created()
-        .insert_header((header::LOCATION, location))
-        .insert_header((header::ETAG, view.etag()))
-        .json(view))
+    let seated = seated_alone(game, &creator);
+    let answer = GameView::of(&seated, Some(caller.0)).as_created();
+    let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+    match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
+        // Another request with this key was faster.
+        (Inserted::KeyUsed, Some(keyed)) => {
+            keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
+        }
+        _ => Ok(idempotency::created(&answer)),
+    }
 }
 
 /// Get a game
@@ -150,6 +167,7 @@ pub async fn join_game(
     _: Query<NoQuery>,
     body: OptionalBody<JoinGame>,
 ) -> Result<HttpResponse, Problem> {
+    me::find(&state, caller.0).await?;
     let join = Action::Join { join_code: body.0.join_code.as_deref() };
     change(&state, caller, path, if_match, join).await
 }
@@ -248,7 +266,7 @@ pub(super) async fn find_visible(
 /// What came of a command.
 pub(super) enum Carried {
     /// The game after these events, and as it was when they were decided.
-    Out { before: Arc<SeatedGame>, game: Game, events: Vec<Event> },
+    Out { before: Remembered, game: Game, events: Vec<Event> },
     /// What was asked for was already so; of a move, the ply that the log has.
     Already { seated: Arc<SeatedGame>, recorded: Option<Ply> },
     /// Nothing changed.
@@ -262,7 +280,7 @@ pub(super) enum Carried {
 /// what is accepted, because the append is guarded by the version; everything else is decided again on what is stored.
 pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
     let mut failure = None;
-    let mut remembered = state.recent.remove(&id).map(|(_, seated)| seated);
+    let mut remembered = state.recent.remove(&id).map(|(_, remembered)| remembered).filter(Remembered::is_recent);
     for attempt in 0..ATTEMPTS_MAX {
         pause_before(attempt).await;
         let stored = remembered.is_none();
@@ -273,7 +291,8 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
             }
             loaded => loaded?,
         };
-        let (seated, recorded) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
+        let (before, recorded) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
+        let seated = before.seated.clone();
         let action = match command.action {
             Action::Play { ply, word, .. } => Action::Play { ply, word, recorded: recorded.as_ref() },
             action => action,
@@ -287,7 +306,7 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
         let mut game = seated.game.clone();
         events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
         match games::append(&state.writers, &game, &events).await {
-            Ok(Appended::Stored) => return Ok(Carried::Out { before: seated, game, events }),
+            Ok(Appended::Stored) => return Ok(Carried::Out { before, game, events }),
             Ok(Appended::Conflict) => {}
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),
@@ -303,21 +322,23 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
 async fn load(
     state: &AppState,
     id: GameId,
-    remembered: Option<Arc<SeatedGame>>,
+    remembered: Option<Remembered>,
     command: &Command<'_>,
-) -> Result<Option<(Arc<SeatedGame>, Option<Ply>)>, DbError> {
+) -> Result<Option<(Remembered, Option<Ply>)>, DbError> {
+    let read_at = now();
     let found = match remembered {
-        Some(seated) => Some(seated),
-        None => games::find(&state.db, id).await?.map(Arc::new),
+        Some(remembered) => Some(remembered),
+        None => games::find(&state.db, id).await?.map(|seated| Remembered { seated: Arc::new(seated), read_at }),
     };
-    let Some(seated) = found else { return Ok(None) };
+    let Some(found) = found else { return Ok(None) };
+    let seated = &found.seated;
     let recorded = match command.action {
         Action::Play { ply, .. } if (1..=seated.game.ply).contains(&ply) && seated.game.seats(command.player) => {
             games::plies(&state.db, &seated.game, ply - 1, 1).await?.pop()
         }
         _ => None,
     };
-    Ok(Some((seated, recorded)))
+    Ok(Some((found, recorded)))
 }
 
 /// The answer to a change that shows nothing but the game.
@@ -344,21 +365,21 @@ async fn change(
     }
 }
 
-/// Stores a new game and reads it back. If the connection is lost on the way it begins again: a game that was stored already
-/// is not stored twice.
-async fn store_new(state: &AppState, game: &Game, created: &Event) -> Result<SeatedGame, Problem> {
+/// A new game with its people: its creator, or nobody else.
+fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
+    let player = |seat: Seat| game.players[seat].map(|_| creator.clone());
+    let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
+    SeatedGame { game, players, last_ply: None }
+}
+
+/// Stores a new game. If the connection is lost on the way it begins again: a game that was stored already is not stored twice.
+async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option<Keyed>) -> Result<Inserted, Problem> {
     let mut failure = None;
     for attempt in 0..ATTEMPTS_MAX {
         pause_before(attempt).await;
-        let stored = match games::insert(&state.db, game, created).await {
-            Ok(()) => games::find(&state.db, game.id).await,
-            Err(error) => Err(error),
-        };
-        match stored {
-            Ok(Some(seated)) => return Ok(seated),
-            Ok(None) => return Err(Problem::internal("a game that was just stored is not there")),
+        match games::insert(&state.db, game, created, keyed.as_ref()).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
-            Err(error) => return Err(error.into()),
+            inserted => return Ok(inserted?),
         }
     }
     Err(failure.map_or_else(|| Problem::internal("no attempt was made"), Problem::from))
@@ -372,7 +393,7 @@ async fn pause_before(attempt: u32) {
 }
 
 /// What a new game is to be.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateGame {
     /// The game: see `GET /v1/variants`.
@@ -408,7 +429,7 @@ fn standard() -> String {
 }
 
 /// Which side to play.
-#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum SideChoice {
     South,
@@ -419,7 +440,7 @@ enum SideChoice {
 }
 
 /// How much time the players have.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum ClockChoice {
     /// As much as they like.

@@ -12,8 +12,11 @@ mod game_list;
 mod game_view;
 mod games;
 mod health;
+mod idempotency;
+mod me;
 mod moves;
 mod openapi;
+mod passwords;
 mod players;
 mod positions;
 mod problems;
@@ -28,6 +31,7 @@ use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
 pub use auth::{KeyError, Tokens, new_key};
 pub use cors::ANY_ORIGIN;
 use openapi::Methods;
+use passwords::Passwords;
 use quick_cache::sync::Cache;
 pub use routes::document;
 use sqlx::{PgPool, postgres::PgConnectOptions};
@@ -35,6 +39,7 @@ use time::OffsetDateTime;
 use tracing_actix_web::TracingLogger;
 
 use crate::{
+    clock::now,
     db::{self, Writers, games::SeatedGame},
     domain::GameId,
 };
@@ -47,6 +52,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many games are remembered after a move: those that are played right now, at 1 to 2 KiB each.
 const RECENT_GAMES_MAX: usize = 4096;
+
+/// How long a player's name may be shown after it was changed through another process.
+const NAMES_SHOWN: time::Duration = time::Duration::MINUTE;
 
 /// All connections of a process. More than cores pay off only while statements wait for the disk; every one costs the
 /// database memory, and several processes share one.
@@ -72,9 +80,25 @@ struct AppState {
     db: PgPool,
     writers: Writers,
     tokens: Arc<Tokens>,
+    passwords: Arc<Passwords>,
     /// Games as they were after their last move through this process. Another process may have changed them since: see
     /// [`games::carry_out`] for what they are good for.
-    recent: Arc<Cache<GameId, Arc<SeatedGame>>>,
+    recent: Arc<Cache<GameId, Remembered>>,
+}
+
+/// A game as it was after its last move through this process.
+#[derive(Clone, Debug)]
+struct Remembered {
+    seated: Arc<SeatedGame>,
+    /// When it was read, and the people's names with it.
+    read_at: OffsetDateTime,
+}
+
+impl Remembered {
+    /// Whether the names may still be shown. Another process may have changed or erased one since they were read.
+    fn is_recent(&self) -> bool {
+        now() - self.read_at < NAMES_SHOWN
+    }
 }
 
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter.
@@ -83,6 +107,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = CONNECTIONS_MAX / workers / 2;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
+    let passwords = Arc::new(Passwords::start()?);
     let document = document();
     let methods = Data::new(Methods::of(&document));
     // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
@@ -91,6 +116,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             db: db::pool(database.clone(), connections),
             writers: Writers::new(database.clone(), connections),
             tokens: tokens.clone(),
+            passwords: passwords.clone(),
             recent: recent.clone(),
         };
         App::new()
@@ -111,11 +137,4 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())
-}
-
-/// The present moment in whole milliseconds, which is what the wire shows. The only clock of the service.
-#[expect(clippy::disallowed_methods, reason = "this is the clock")]
-fn now() -> OffsetDateTime {
-    let now = OffsetDateTime::now_utc();
-    now.replace_millisecond(now.millisecond()).expect("a millisecond that a time already has is in range")
 }

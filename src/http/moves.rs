@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::{
-    AppState,
+    AppState, Remembered,
     auth::{Caller, Reader},
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
@@ -67,13 +67,13 @@ pub async fn play_move(
     };
     match carry_out(&state, path.0, &command).await? {
         Carried::Out { before, game, events } => {
-            let seated = after_move(&before, game, &events)?;
+            let seated = after_move(&before.seated, game, &events)?;
             let view = GameView::of(&seated, Some(caller.0));
             let played = seated.last_ply.as_ref().map(MoveView::of);
             let mv = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
             let etag = view.etag();
             if seated.game.status == Status::Active {
-                state.recent.insert(seated.game.id, Arc::new(seated));
+                state.recent.insert(seated.game.id, Remembered { seated: Arc::new(seated), ..before });
             }
             Ok(HttpResponse::Created().insert_header((header::ETAG, etag)).json(PlayedMove { mv, game: view }))
         }

@@ -1,30 +1,39 @@
-//! Players: a guest gets a name and a token.
+//! Players: becoming one, as a guest or with an account, and what others see of one.
 
-use actix_web::{HttpResponse, http::header, post, web::Data};
-use serde::Deserialize;
+use actix_web::{HttpRequest, HttpResponse, get, http::header, post, web::Data};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
     AppState,
-    error::Problem,
+    error::{Code, Problem, ProblemBody},
     extract::{NoQuery, OptionalBody, Query},
+    games::{NOT_KEPT, VARIES},
     now,
     tokens::TokenSet,
+    wire::{PlayerKindWord, Timestamp},
 };
 use crate::{
     db::players,
-    domain::{Player, PlayerId, PlayerKind, PlayerName},
+    domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
 };
 
-/// Become a guest
+/// Become a player
 ///
-/// Nothing is needed, not even a name. The tokens say who the guest is, and nothing else does.
+/// For a guest nothing is needed, not even a name: the tokens say who the guest is, and nothing else does. With a name and a
+/// password it is an account, which can sign in again anywhere.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_player",
-    request_body(content = Option<CreatePlayer>, description = "May be left out", example = json!({"name": "Ana"})),
-    responses((status = 201, description = "The guest, and the tokens to play with", body = TokenSet)),
+    request_body(content = Option<CreatePlayer>, description = "May be left out", examples(
+        ("a guest" = (value = json!({"name": "Ana"}))),
+        ("an account" = (value = json!({"name": "Ana", "password": "correct horse"}))),
+    )),
+    responses(
+        (status = 201, description = "The player, and the tokens to play with", body = TokenSet),
+        (status = 409, description = "`name_taken`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
     security(())
 )]
 #[post("/players")]
@@ -33,21 +42,88 @@ pub async fn create_player(
     _: Query<NoQuery>,
     body: OptionalBody<CreatePlayer>,
 ) -> Result<HttpResponse, Problem> {
-    let name = match body.0.name {
-        Some(name) => name.parse().map_err(|error| Problem::invalid("/name", format!("{error}")))?,
-        None => PlayerName::for_guest(rand::random()),
+    let CreatePlayer { name, password } = body.0;
+    let name = name.map(|name| parse_name(&name)).transpose()?;
+    let password = password.map(|password| parse_password(&password)).transpose()?;
+    let (kind, name) = match (name, &password) {
+        (None, Some(_)) => return Err(Problem::invalid("/name", "an account needs a name")),
+        (Some(name), Some(_)) => (PlayerKind::Account, name),
+        (name, None) => (PlayerKind::Guest, name.unwrap_or_else(|| PlayerName::for_guest(rand::random()))),
     };
-    let player = Player { id: PlayerId(Uuid::now_v7()), kind: PlayerKind::Guest, name, created_at: now() };
-    players::insert(&state.db, &player).await?;
-    let tokens = TokenSet::begin(&state, &player).await?;
+    let hash = match password {
+        Some(password) => Some(state.passwords.hash(password).await?),
+        None => None,
+    };
+    let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
+    let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref()).await?.ok_or_else(name_taken)?;
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 
+/// Get a player
+///
+/// What everybody may know. A player who was erased is shown as a deleted one.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "get_player",
+    params(("player_id" = Uuid, Path, description = "The player's id")),
+    responses(
+        (status = 200, description = "The player", body = ProfileView),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/players/{player_id}")]
+pub async fn get_player(
+    state: Data<AppState>,
+    _: Query<NoQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let unknown = || Problem::not_found("there is no such player");
+    let id = request.match_info().get("player_id").and_then(|id| Uuid::try_parse(id).ok()).ok_or_else(unknown)?;
+    let found = players::find(&state.db, PlayerId(id)).await?.ok_or_else(unknown)?;
+    let profile = ProfileView::of(&found.player);
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
+}
+
+pub(super) fn parse_name(name: &str) -> Result<PlayerName, Problem> {
+    name.parse().map_err(|error| Problem::invalid("/name", format!("{error}")))
+}
+
+pub(super) fn parse_password(password: &str) -> Result<Password, Problem> {
+    password.parse().map_err(|error| Problem::invalid("/password", format!("{error}")))
+}
+
+pub(super) fn name_taken() -> Problem {
+    Problem::new(Code::NameTaken, "an account has this name, or one that reads the same")
+}
+
 /// Who the new player wants to be.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreatePlayer {
-    /// What others see; made up if none is given. Not unique.
+    /// What others see; made up for a guest if none is given. Only the names of accounts are unique, capitals or not.
     #[schema(min_length = 1, max_length = 32, example = "Ana")]
     name: Option<String>,
+    /// Makes it an account.
+    #[schema(format = Password, min_length = 8, max_length = 128)]
+    password: Option<String>,
+}
+
+/// What everybody may know of a player.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Profile)]
+pub struct ProfileView {
+    id: Uuid,
+    #[schema(example = "Ana")]
+    name: String,
+    kind: PlayerKindWord,
+    /// When the player came.
+    since: Timestamp,
+}
+
+impl ProfileView {
+    pub(super) fn of(player: &Player) -> Self {
+        let Player { id, kind, name, created_at } = player;
+        Self { id: id.0, name: name.to_string(), kind: (*kind).into(), since: Timestamp(*created_at) }
+    }
 }

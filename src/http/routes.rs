@@ -18,7 +18,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use super::{
     error::{Code, Problem},
-    extract, game_list, games, health, moves,
+    extract, game_list, games, health, me, moves,
     openapi::{self, Document, Methods},
     players, positions, problems, tokens, variants,
 };
@@ -29,6 +29,10 @@ fn routes(routes: &mut Routes<'_>) {
         .service(
             scope("/v1")
                 .service(players::create_player)
+                .service(players::get_player)
+                .service(me::get_me)
+                .service(me::update_me)
+                .service(me::delete_me)
                 .service(tokens::create_token)
                 .service(tokens::revoke_token)
                 .service(variants::list_variants)

@@ -1,10 +1,10 @@
-//! Tokens: a refresh token becomes a new pair, or is revoked; the keys that verify access tokens.
+//! Tokens: a password or a refresh token becomes a new pair; tokens are revoked; the keys that verify access tokens.
 
 use actix_web::{HttpResponse, get, http::header, post, web::Data};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -17,28 +17,31 @@ use super::{
     wire::PlayerView,
 };
 use crate::{
-    db::refresh_tokens::{self, Hash},
+    db::{
+        players::{self, Named, OwnPlayer, SignIn},
+        refresh_tokens::{self, Hash},
+    },
     domain::Player,
 };
-
-/// How long a refresh token waits to be used: longer than the longest pause in a game that people still come back from.
-const REFRESH_TOKEN_LIFETIME: Duration = Duration::days(180);
 
 /// Random bytes of a refresh token.
 const REFRESH_TOKEN_BYTES: usize = 32;
 
-/// Get new tokens
+/// Sign in, or get new tokens
 ///
-/// A refresh token is used once, and its answer brings the next one. If that answer was lost, the same token may be sent
+/// With a name and a password an account is signed in. A refresh token is used once, and its answer brings the next one. If that answer was lost, the same token may be sent
 /// again. Once a later token of the same sign-in has been used, sending this one again revokes them all.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_token",
-    request_body(content = CreateToken, example = json!({"grant_type": "refresh_token", "refresh_token": "ov6Z…"})),
+    request_body(content = CreateToken, examples(
+        ("refresh" = (value = json!({"grant_type": "refresh_token", "refresh_token": "ov6Z…"}))),
+        ("sign in" = (value = json!({"grant_type": "password", "name": "Ana", "password": "correct horse"}))),
+    )),
     responses(
         (status = 200, description = "The new tokens", body = TokenSet),
-        (status = 401, description = "`invalid_token`: unknown, expired, revoked, or used before", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 401, description = "`invalid_token`: unknown, expired, revoked, or used before; `invalid_credentials`: no \
+            account has this name and this password", body = ProblemBody, content_type = "application/problem+json"),
     ),
     security(())
 )]
@@ -48,14 +51,31 @@ pub async fn create_token(
     _: Query<NoQuery>,
     body: Body<CreateToken>,
 ) -> Result<HttpResponse, Problem> {
-    let CreateToken::RefreshToken { refresh_token } = &body.0;
+    let tokens = match body.0 {
+        CreateToken::Password { name, password } => sign_in(&state, &name, &password).await?,
+        CreateToken::RefreshToken { refresh_token } => refresh(&state, &refresh_token).await?,
+    };
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
+}
+
+/// The tokens of a new sign-in. A name that is nobody's costs the same time as a wrong password, and gets the same answer.
+async fn sign_in(state: &AppState, name: &str, password: &str) -> Result<TokenSet, Problem> {
+    let refused = || Problem::new(Code::InvalidCredentials, "no account has this name and this password");
+    // What cannot be a name or a password is none of an account's either.
+    let (Ok(name), Ok(password)) = (name.parse(), password.parse()) else { return Err(refused()) };
+    let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
+    let right = state.passwords.compare(password, hash).await?;
+    let player = player.filter(|_| right).ok_or_else(refused)?;
+    TokenSet::begin(state, &player).await
+}
+
+async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {
     let (now, successor) = (now(), new_refresh_token());
-    let expires_at = now + REFRESH_TOKEN_LIFETIME;
-    let rotated = refresh_tokens::rotate(&state.db, &hash(refresh_token), &hash(&successor), now, expires_at).await?;
+    let expires_at = now + refresh_tokens::LIFETIME;
+    let rotated = refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at).await?;
     let player =
         rotated.ok_or_else(|| Problem::new(Code::InvalidToken, "the refresh token is not valid, or no longer"))?;
-    let tokens = TokenSet::new(&state, &player, successor, now);
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
+    Ok(TokenSet::new(state, &player, successor, now))
 }
 
 /// Revoke a refresh token
@@ -98,6 +118,13 @@ pub async fn get_jwks(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse 
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "grant_type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CreateToken {
+    /// An account's name, in capitals or not, and its password.
+    Password {
+        #[schema(example = "Ana")]
+        name: String,
+        #[schema(format = Password)]
+        password: String,
+    },
     /// A refresh token that has not been used yet.
     RefreshToken { refresh_token: String },
 }
@@ -136,13 +163,28 @@ impl TokenSet {
         }
     }
 
-    /// The first tokens of a player who signs in.
-    pub(super) async fn begin(state: &AppState, player: &Player) -> Result<Self, Problem> {
+    /// The first tokens of a player who signs in again.
+    pub(super) async fn begin(state: &AppState, player: &OwnPlayer) -> Result<Self, Problem> {
         let (now, first) = (now(), new_refresh_token());
-        let expires_at = now + REFRESH_TOKEN_LIFETIME;
-        refresh_tokens::insert_family(&state.db, Uuid::now_v7(), player.id, &hash(&first), expires_at).await?;
-        Ok(Self::new(state, player, first, now))
+        refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
+        Ok(Self::new(state, &player.player, first, now))
     }
+
+    /// The first tokens of a new player, who is stored with them; `None`: another account has the name.
+    pub(super) async fn begin_as_new(
+        state: &AppState,
+        player: &Player,
+        password_hash: Option<&str>,
+    ) -> Result<Option<Self>, Problem> {
+        let (now, first) = (now(), new_refresh_token());
+        let stored = players::insert(&state.db, player, password_hash, &new_sign_in(&first, now)).await?;
+        Ok((stored == Named::Stored).then(|| Self::new(state, player, first, now)))
+    }
+}
+
+/// What is stored of a sign-in whose holder gets this first refresh token.
+fn new_sign_in(first: &str, now: OffsetDateTime) -> SignIn {
+    SignIn { family: Uuid::now_v7(), first: hash(first), expires_at: now + refresh_tokens::LIFETIME }
 }
 
 fn new_refresh_token() -> String {

@@ -88,13 +88,18 @@ pub enum PlayerKindWord {
 
 impl From<&Player> for PlayerView {
     fn from(player: &Player) -> Self {
-        let kind = match player.kind {
+        Self { id: player.id.0, name: player.name.to_string(), kind: player.kind.into() }
+    }
+}
+
+impl From<PlayerKind> for PlayerKindWord {
+    fn from(kind: PlayerKind) -> Self {
+        match kind {
             PlayerKind::Guest => PlayerKindWord::Guest,
             PlayerKind::Account => PlayerKindWord::Account,
             PlayerKind::Computer => PlayerKindWord::Computer,
             PlayerKind::Deleted => PlayerKindWord::Deleted,
-        };
-        Self { id: player.id.0, name: player.name.to_string(), kind }
+        }
     }
 }
 

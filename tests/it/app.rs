@@ -153,6 +153,32 @@ impl TestApp {
         send(signed(self.request(Method::POST, path), guest).json(body)).await
     }
 
+    pub async fn patch(&self, path: &str, guest: Option<&Guest>, body: &Value) -> Answer {
+        send(signed(self.request(Method::PATCH, path), guest).json(body)).await
+    }
+
+    /// A new account.
+    pub async fn account(&self, name: &str, password: &str) -> Guest {
+        let body = serde_json::json!({ "name": name, "password": password });
+        let answer = self.post("/v1/players", None, &body).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
+    }
+
+    pub async fn sign_in(&self, name: &str, password: &str) -> Answer {
+        let body = serde_json::json!({ "grant_type": "password", "name": name, "password": password });
+        self.post("/v1/tokens", None, &body).await
+    }
+
+    pub async fn refresh(&self, token: &str) -> Answer {
+        let body = serde_json::json!({ "grant_type": "refresh_token", "refresh_token": token });
+        self.post("/v1/tokens", None, &body).await
+    }
+
+    pub async fn delete_me(&self, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::DELETE, "/v1/me"), Some(guest))).await
+    }
+
     pub async fn create_game(&self, guest: &Guest, body: &Value) -> Answer {
         self.post("/v1/games", Some(guest), body).await
     }

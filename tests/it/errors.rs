@@ -39,6 +39,7 @@ async fn a_wrong_method_is_told_the_right_ones() {
     for (path, item) in document["paths"].as_object().expect("paths") {
         let path = path.replace("{id}", "0199aaaa-0000-7000-8000-000000000000").replace("{ply}", "1");
         let path = path.replace("{variant}", "kalah").replace("{code}", "internal");
+        let path = path.replace("{player_id}", "0199aaaa-0000-7000-8000-000000000000");
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             if item.get(method.as_str().to_lowercase()).is_some() {
                 continue;

@@ -1,11 +1,14 @@
 //! The service over real HTTP and a real PostgreSQL: one file a resource, beside what concerns them all.
 
+mod accounts;
 mod app;
 mod concurrency;
 mod cors;
 mod durability;
+mod erasure;
 mod errors;
 mod games;
+mod idempotency;
 mod joining;
 mod moves;
 mod openapi;

@@ -162,10 +162,12 @@ async fn a_database_that_is_up_to_date_is_served_without_the_right_to_change_tab
 #[actix_web::test]
 async fn a_fresh_database_is_migrated_by_the_command_which_needs_no_key() {
     let app = TestApp::start().await;
-    sqlx::raw_sql("drop table _sqlx_migrations, refresh_token, refresh_family, event, game, player")
-        .execute(&app.db)
-        .await
-        .expect("all goes");
+    sqlx::raw_sql(
+        "drop table _sqlx_migrations, idempotency_key, account, refresh_token, refresh_family, event, game, player",
+    )
+    .execute(&app.db)
+    .await
+    .expect("all goes");
     let (status, line) = ended(&["migrate", "--database-url", &url(&app)]);
     assert_eq!((status, line.as_str()), (Some(0), ""));
     assert_eq!(app.get("/readyz", None).await.status, 200);

@@ -1,12 +1,13 @@
 //! Refresh tokens: used once, forgiving a lost answer, unforgiving a theft.
 
 use futures_util::future::join_all;
+use mancala_server::db::refresh_tokens;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Guest, TestApp};
 
 async fn refresh(app: &TestApp, token: &str) -> Answer {
-    app.post("/v1/tokens", None, &json!({"grant_type": "refresh_token", "refresh_token": token})).await
+    app.refresh(token).await
 }
 
 /// A new guest's first refresh token.
@@ -113,7 +114,8 @@ async fn an_expired_an_unknown_and_a_malformed_token_are_refused() {
     }
     for body in [
         json!({}),
-        json!({"grant_type": "password", "name": "Ana", "password": "correct horse"}),
+        json!({"grant_type": "password", "name": "Ana"}),
+        json!({"grant_type": "magic"}),
         json!({"grant_type": "refresh_token"}),
         json!({"grant_type": "refresh_token", "refresh_token": 5}),
         json!({"grant_type": "refresh_token", "refresh_token": token, "scope": "all"}),
@@ -122,6 +124,42 @@ async fn an_expired_an_unknown_and_a_malformed_token_are_refused() {
         app.post("/v1/tokens", None, &body).await.is_problem(422, "validation_failed");
     }
     app.post("/v1/tokens/revoke", None, &json!({"token": 5})).await.is_problem(422, "validation_failed");
+}
+
+#[actix_web::test]
+async fn a_sign_in_remembers_a_hundred_generations_and_no_more() {
+    let app = TestApp::start().await;
+    let (_, mut token) = first(&app).await;
+    for _ in 0..120 {
+        token = refresh(&app, &token).await.string("/refresh_token");
+    }
+    let kept: i64 = sqlx::query_scalar("select count(*) from refresh_token").fetch_one(&app.db).await.expect("a count");
+    assert_eq!(kept, 102);
+}
+
+#[actix_web::test]
+async fn what_has_expired_or_was_revoked_is_purged_in_batches_and_nothing_else() {
+    let app = TestApp::start().await;
+    let (_, kept) = first(&app).await;
+    for _ in 0..5 {
+        let (_, revoked) = first(&app).await;
+        app.post("/v1/tokens/revoke", None, &json!({"token": revoked})).await;
+    }
+    let second = refresh(&app, &kept).await.string("/refresh_token");
+    let old = "update refresh_token set expires_at = now() - interval '1 day' where generation = 1";
+    sqlx::raw_sql(old).execute(&app.db).await.expect("time passes");
+    let (_, fresh) = first(&app).await;
+    let mut batches = 0;
+    while refresh_tokens::purge(&app.db, crate::app::now(), 2).await.expect("rows go") > 0 {
+        batches += 1;
+    }
+    assert!((2..=6).contains(&batches), "{batches}");
+    let count = "select (select count(*) from refresh_token), (select count(*) from refresh_family)";
+    let counts: (i64, i64) = sqlx::query_as(count).fetch_one(&app.db).await.expect("counts");
+    assert_eq!(counts, (2, 2));
+    for good in [&second, &fresh] {
+        assert_eq!(refresh(&app, good).await.status, 200);
+    }
 }
 
 #[actix_web::test]

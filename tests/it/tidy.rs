@@ -102,6 +102,11 @@ fn the_database_knows_nothing_of_http() {
 }
 
 #[test]
+fn jobs_know_nothing_of_http_and_have_no_sql() {
+    without("jobs", &["crate::http", "crate::config", "actix", "utoipa", "sqlx::query", "query!", "select "]);
+}
+
+#[test]
 fn http_has_no_sql() {
     without("http", &["sqlx::query", "query!", "query_as", "select ", "insert into", "std::process"]);
 }
