@@ -1,7 +1,7 @@
 //! Moves per second over HTTP, beside what PostgreSQL alone can do: pgbench running the equivalent statement, on the
 //! same server in the same run. Server, PostgreSQL and load share the machine, and every commit is durable.
 //!
-//! `cargo bench --bench moves` prints the ratio, and what a move costs in bytes. Seconds a phase, and clients: `SECONDS`
+//! `cargo bench --bench moves` prints the ratio, what a move costs in bytes, and what it takes while people sign in. Seconds a phase, and clients: `SECONDS`
 //! and `CLIENTS`.
 
 use std::{
@@ -27,6 +27,13 @@ use sqlx::{Connection, PgConnection, Row, postgres::PgConnectOptions};
 
 /// Games whose memory is measured.
 const GAMES: usize = 10_000;
+
+/// Who signs in.
+const SIGN_IN_ACCOUNT: &str = r#"{"name":"Ana","password":"correct horse"}"#;
+const SIGN_IN: &str = r#"{"grant_type":"password","name":"Ana","password":"correct horse"}"#;
+
+/// Sign-ins a second that are tried beside the moves.
+const SIGN_INS: u32 = 50;
 
 /// The append of a move with its values written out, as pgbench can send it: one row of `event` an update.
 const PGBENCH_SETUP: &str = "
@@ -91,6 +98,8 @@ fn main() -> io::Result<()> {
     report_latency(moves.clone());
     println!("WAL a move: {:.0} bytes", (after - before) / rate(moves.len(), 1));
     runtime.block_on(report_storage(&mut connection, moves.len()))?;
+
+    report_sign_ins(&server, clients, seconds)?;
 
     runtime
         .block_on(async { sqlx::raw_sql(PGBENCH_SETUP).execute(&mut connection).await })
@@ -181,10 +190,14 @@ struct Client {
 }
 
 impl Client {
-    fn guest(address: &str) -> io::Result<Self> {
+    fn connect(address: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        let mut client = Self { stream, buffer: vec![], token: String::new() };
+        Ok(Self { stream, buffer: vec![], token: String::new() })
+    }
+
+    fn guest(address: &str) -> io::Result<Self> {
+        let mut client = Self::connect(address)?;
         let guest = client.post("/v1/players", "{}", 201)?;
         guest["access_token"].as_str().unwrap_or_default().clone_into(&mut client.token);
         Ok(client)
@@ -273,6 +286,41 @@ fn report_latency(mut moves: Vec<Duration>) {
         at(990),
         at(1000)
     );
+}
+
+/// What a move takes while nobody signs in, and while many do: with a few games at once, and with as many as can be.
+fn report_sign_ins(server: &Server, clients: usize, seconds: usize) -> io::Result<()> {
+    let time = Duration::from_secs(seconds as u64);
+    Client::connect(&server.address)?.post("/v1/players", SIGN_IN_ACCOUNT, 201)?;
+    for games in [2, clients] {
+        println!("{games} games at once:");
+        report_latency(play(server, games, time));
+        println!("{games} games at once, and {SIGN_INS} sign-ins a second tried:");
+        let signed_in = thread::scope(|scope| {
+            let signing_in: Vec<_> = (0..SIGN_INS).map(|n| scope.spawn(move || sign_in(server, n, time))).collect();
+            report_latency(play(server, games, time));
+            signing_in.into_iter().map(|person| person.join().expect("a client ends well")).sum::<usize>()
+        });
+        println!("sign-ins a second: {:.0}", rate(signed_in, seconds));
+    }
+    Ok(())
+}
+
+/// Tries to sign in once a second; how often it was done. Whoever is told to come back does so a second later.
+fn sign_in(server: &Server, n: u32, time: Duration) -> usize {
+    let until = Instant::now() + time;
+    thread::sleep(Duration::from_secs(1) * n / SIGN_INS);
+    let mut client = Client::connect(&server.address).expect("the server listens");
+    let mut signed_in = 0;
+    while Instant::now() < until {
+        let begun = Instant::now();
+        match client.exchange("/v1/tokens", SIGN_IN, 200) {
+            Ok(_) => signed_in += 1,
+            Err(error) => assert!(error.to_string().contains("503"), "{error}"),
+        }
+        thread::sleep(Duration::from_secs(1).saturating_sub(begun.elapsed()));
+    }
+    signed_in
 }
 
 fn create_games(server: &Server) {

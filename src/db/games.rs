@@ -1,5 +1,7 @@
 //! Games and their logs.
 
+use std::collections::HashMap;
+
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
@@ -148,6 +150,56 @@ pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Res
     Ok(ids.into_iter().map(GameId).collect())
 }
 
+/// Up to `limit` games in which a player sits or sat, newest first, from the one before `before`.
+pub async fn list_seated(
+    pool: &PgPool,
+    player: PlayerId,
+    before: Option<GameId>,
+    limit: u32,
+) -> Result<Vec<SeatedGame>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select id as "id!" from (
+            (select id from game where seat_0_player_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3)
+            union
+            (select id from game where seat_1_player_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3)
+        ) seated order by id desc limit $3
+        "#,
+        player.0,
+        before.map(|game| game.0),
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .await?;
+    load(pool, &ids).await
+}
+
+/// All plies of some games, in their order; oldest first.
+pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Ply>>, DbError> {
+    let ids: Vec<_> = games.iter().map(|seated| seated.game.id.0).collect();
+    let rows = sqlx::query!(
+        r#"
+        select game_id, at, ply as "ply!", seat as "seat!", move as "mv!", position as "position!"
+        from event where game_id = any($1) and kind = 'moved' order by game_id, seq
+        "#,
+        &ids,
+    )
+    .fetch_all(pool)
+    .await?;
+    let mut histories: HashMap<Uuid, Vec<PlyRow>> = HashMap::new();
+    for row in rows {
+        let ply = PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position };
+        histories.entry(row.game_id).or_default().push(ply);
+    }
+    let history = |SeatedGame { game, .. }: &SeatedGame| {
+        let rows = histories.remove(&game.id.0).unwrap_or_default();
+        // What was played since the game was read is left out.
+        let known = rows.into_iter().take_while(|row| row.ply <= column(game.ply));
+        replay(game, Previous::opening(game), known)
+    };
+    games.iter().map(history).collect()
+}
+
 /// Up to `count` plies of a game, oldest first, from the one after ply `after`.
 pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result<Vec<Ply>, DbError> {
     // A ply's number is less than its event's seq, so the key leads straight to the first; the ply before it comes
@@ -168,13 +220,18 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
     .fetch_all(pool)
     .await?;
     let mut rows = rows.into_iter();
-    let mut previous = match after {
+    let previous = match after {
         0 => Previous::opening(game),
         _ => match rows.next() {
             Some(row) => row.into_previous(game)?,
             None => return Ok(vec![]),
         },
     };
+    replay(game, previous, rows)
+}
+
+/// Plies one after the other, each played upon the one before it.
+fn replay(game: &Game, mut previous: Previous, rows: impl Iterator<Item = PlyRow>) -> Result<Vec<Ply>, DbError> {
     rows.map(|row| {
         let ply = row.into_ply(game, &previous)?;
         previous = Previous { position: ply.position.clone(), at: ply.at };

@@ -7,6 +7,7 @@
 mod auth;
 mod cors;
 mod error;
+mod export;
 mod extract;
 mod game_list;
 mod game_view;

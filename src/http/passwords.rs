@@ -5,7 +5,10 @@
 
 use std::{fmt, io, sync::mpsc, thread};
 
-use argon2::{Argon2, PasswordHasher, PasswordVerifier};
+use argon2::{
+    ARGON2ID_IDENT, Argon2, Block, Params, PasswordHash, Version,
+    password_hash::phc::{Output, Salt},
+};
 use tokio::sync::oneshot;
 
 use super::error::{Code, Problem};
@@ -17,6 +20,9 @@ const QUEUE_LENGTH_MAX: usize = 64;
 /// The lowest priority (`nice`) of Linux: a quarter of a hundredth of what a thread of moves gets while both want to run.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 19;
+
+/// Random bytes that make equal passwords different hashes (RFC 9106, section 3.1).
+const SALT_BYTES: usize = 16;
 
 /// What the thread does next.
 enum Task {
@@ -71,28 +77,66 @@ fn work(tasks: &mpsc::Receiver<Task>) {
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
         tracing::warn!("passwords are hashed at the priority of everything else: {error}");
     }
-    // What a password is compared with where there is no account: a hash of no password.
-    let nobody = hash(&rand::random::<[u8; 16]>());
+    // Its memory is taken when it is first needed, by servers of guests never.
+    let mut hasher = None;
     for task in tasks {
+        let hasher = hasher.get_or_insert_with(Hasher::new);
         // Whoever asked may have gone.
         match task {
             Task::Hash { password, answer } => {
-                let _ = answer.send(hash(password.as_bytes()));
+                let _ = answer.send(hasher.hash(password.as_bytes()));
             }
             Task::Compare { password, hash, answer } => {
-                let hash = hash.as_ref().unwrap_or(&nobody);
-                let _ = answer.send(argon2().verify_password(password.as_bytes(), hash.as_str()).is_ok());
+                let _ = answer.send(hasher.compare(password.as_bytes(), hash.as_deref()));
             }
         }
     }
 }
 
-/// Argon2id with 19 MiB, two passes and one lane: what OWASP's Password Storage Cheat Sheet asks for.
-fn argon2() -> Argon2<'static> {
-    Argon2::default()
+/// Argon2id with 19 MiB, two passes and one lane, which OWASP's Password Storage Cheat Sheet asks for, and the memory for it:
+/// taken anew for each hash, it would not all be given back.
+struct Hasher {
+    argon2: Argon2<'static>,
+    memory: Vec<Block>,
+    /// What a password is compared with where there is no account: a hash of no password.
+    nobody: String,
 }
 
-fn hash(password: &[u8]) -> String {
-    let hashed = argon2().hash_password(password).expect("the parameters are valid and the system has random bytes");
-    hashed.to_string()
+impl Hasher {
+    fn new() -> Self {
+        let argon2 = Argon2::default();
+        let memory = vec![Block::default(); argon2.params().block_count()];
+        let mut hasher = Self { argon2, memory, nobody: String::new() };
+        hasher.nobody = hasher.hash(&rand::random::<[u8; SALT_BYTES]>());
+        hasher
+    }
+
+    fn hash(&mut self, password: &[u8]) -> String {
+        let salt = Salt::new(&rand::random::<[u8; SALT_BYTES]>()).expect("16 bytes are a salt");
+        let params = self.argon2.params().try_into().expect("the parameters have a text");
+        let hash = PasswordHash {
+            algorithm: ARGON2ID_IDENT,
+            version: Some(Version::default().into()),
+            params,
+            salt: Some(salt),
+            hash: Some(self.output(password, &salt)),
+        };
+        hash.to_string()
+    }
+
+    /// Whether a password is the one of a hash, which has the parameters of all of ours.
+    fn compare(&mut self, password: &[u8], hash: Option<&str>) -> bool {
+        match PasswordHash::new(hash.unwrap_or(&self.nobody)) {
+            // Outputs are compared in a time that does not depend on where they differ.
+            Ok(PasswordHash { salt: Some(salt), hash: Some(expected), .. }) => self.output(password, &salt) == expected,
+            _ => false,
+        }
+    }
+
+    fn output(&mut self, password: &[u8], salt: &Salt) -> Output {
+        let mut output = [0; Params::DEFAULT_OUTPUT_LEN];
+        let hashed = self.argon2.hash_password_into_with_memory(password, salt, &mut output, &mut self.memory);
+        hashed.expect("a password, a salt and the memory are within their bounds");
+        Output::new(&output).expect("32 bytes are an output")
+    }
 }

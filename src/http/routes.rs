@@ -18,7 +18,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use super::{
     error::{Code, Problem},
-    extract, game_list, games, health, me, moves,
+    export, extract, game_list, games, health, me, moves,
     openapi::{self, Document, Methods},
     players, positions, problems, tokens, variants,
 };
@@ -33,6 +33,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(me::get_me)
                 .service(me::update_me)
                 .service(me::delete_me)
+                .service(export::export_me)
                 .service(tokens::create_token)
                 .service(tokens::revoke_token)
                 .service(variants::list_variants)

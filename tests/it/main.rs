@@ -7,6 +7,7 @@ mod cors;
 mod durability;
 mod erasure;
 mod errors;
+mod export;
 mod games;
 mod idempotency;
 mod joining;
