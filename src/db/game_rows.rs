@@ -26,6 +26,7 @@ pub(super) struct GameRow {
     pub(super) rules_version: i16,
     pub(super) opponent: String,
     pub(super) join_code: Option<String>,
+    pub(super) invited_player_id: Option<Uuid>,
     pub(super) visibility: String,
     pub(super) creator_seat: i16,
     pub(super) updated_at: OffsetDateTime,
@@ -50,6 +51,9 @@ pub(super) struct GameRow {
     pub(super) second_kind: Option<String>,
     pub(super) second_name: Option<String>,
     pub(super) second_created_at: Option<OffsetDateTime>,
+    pub(super) invited_kind: Option<String>,
+    pub(super) invited_name: Option<String>,
+    pub(super) invited_created_at: Option<OffsetDateTime>,
     pub(super) last_at: Option<OffsetDateTime>,
     pub(super) last_seat: Option<i16>,
     pub(super) last_move: Option<String>,
@@ -70,6 +74,7 @@ impl TryFrom<GameRow> for SeatedGame {
             rules_version: row.rules_version,
             opponent: row.opponent,
             join_code: row.join_code,
+            invited_player_id: row.invited_player_id,
             visibility: row.visibility,
             creator_seat: row.creator_seat,
         }
@@ -102,6 +107,8 @@ impl TryFrom<GameRow> for SeatedGame {
             first: first.map(Player::try_from).transpose()?,
             second: second.map(Player::try_from).transpose()?,
         };
+        let invited = player_row(row.invited_player_id, row.invited_kind, row.invited_name, row.invited_created_at);
+        let invited = invited.map(Player::try_from).transpose()?;
         let previous = match (row.previous_position, row.previous_at) {
             (Some(text), Some(at)) => Previous { position: position("event", id, &game.terms.options, &text)?, at },
             _ => Previous::opening(&game),
@@ -112,7 +119,7 @@ impl TryFrom<GameRow> for SeatedGame {
             }
             _ => None,
         };
-        Ok(Self { game, players, last_ply })
+        Ok(Self { game, players, invited, last_ply })
     }
 }
 
@@ -191,6 +198,7 @@ impl EventRow {
             }
             ("resigned", None) => Fact::Resigned { seat: seat()? },
             ("aborted", None) => Fact::Aborted { seat: seat()? },
+            ("declined", None) => Fact::Declined,
             ("finished", Some(Json(Detail::Finished(result)))) => Fact::Finished(result.parse("event", id)?),
             _ => return Err(incomplete()),
         };
@@ -222,6 +230,8 @@ pub(super) struct TermsText {
     pub(super) rules_version: i16,
     pub(super) opponent: String,
     pub(super) join_code: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) invited_player_id: Option<Uuid>,
     pub(super) visibility: String,
     pub(super) creator_seat: i16,
 }
@@ -229,10 +239,11 @@ pub(super) struct TermsText {
 impl TermsText {
     pub(super) fn of(terms: &Terms) -> Self {
         let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = terms;
-        let (opponent, join_code) = match opponent {
-            Opponent::Open => ("open", None),
-            Opponent::Link { join_code } => ("link", Some(join_code.clone())),
-            Opponent::Oneself => ("self", None),
+        let (opponent, join_code, invited) = match opponent {
+            Opponent::Open => ("open", None, None),
+            Opponent::Link { join_code } => ("link", Some(join_code.clone()), None),
+            Opponent::Player { player } => ("player", None, Some(player.0)),
+            Opponent::Oneself => ("self", None, None),
         };
         Self {
             variant: options.variant().to_string(),
@@ -241,6 +252,7 @@ impl TermsText {
             rules_version: i16::try_from(*rules_version).expect("editions of the rules are counted from 1"),
             opponent: opponent.to_owned(),
             join_code,
+            invited_player_id: invited,
             visibility: visibility.as_str().to_owned(),
             creator_seat: seat_number(*creator),
         }
@@ -248,10 +260,11 @@ impl TermsText {
 
     pub(super) fn parse(self, table: &'static str, id: Uuid) -> Result<Terms, DbError> {
         let variant: Variant = self.variant.parse().map_err(|e| DbError::inconsistent(table, "variant", id, e))?;
-        let opponent = match (self.opponent.as_str(), self.join_code) {
-            ("open", None) => Opponent::Open,
-            ("link", Some(join_code)) => Opponent::Link { join_code },
-            ("self", None) => Opponent::Oneself,
+        let opponent = match (self.opponent.as_str(), self.join_code, self.invited_player_id) {
+            ("open", None, None) => Opponent::Open,
+            ("link", Some(join_code), None) => Opponent::Link { join_code },
+            ("player", None, Some(player)) => Opponent::Player { player: PlayerId(player) },
+            ("self", None, None) => Opponent::Oneself,
             _ => return Err(DbError::inconsistent(table, "opponent", id, self.opponent)),
         };
         Ok(Terms {
@@ -312,10 +325,13 @@ pub(super) struct Fold {
     pub(super) seat_0_player_id: Option<Uuid>,
     pub(super) seat_1_player_id: Option<Uuid>,
     pub(super) position: String,
+    pub(super) winner_seat: Option<i16>,
+    pub(super) turn_seat: Option<i16>,
 }
 
 impl Fold {
     pub(super) fn of(game: &Game) -> Self {
+        let seat_at = |side| seat_number(game.seat_at(side));
         Self {
             finished_at: game.finished_at.filter(|_| game.status == Status::Finished),
             aborted_at: game.finished_at.filter(|_| game.status == Status::Aborted),
@@ -324,6 +340,8 @@ impl Fold {
             seat_0_player_id: game.players.first.map(|player| player.0),
             seat_1_player_id: game.players.second.map(|player| player.0),
             position: game.position.to_string(),
+            winner_seat: game.result.as_ref().and_then(|result| result.winner).map(seat_at),
+            turn_seat: game.turn().map(seat_at),
         }
     }
 }
@@ -356,6 +374,7 @@ impl EventColumns {
                 Fact::Moved(moved) => ("moved", Some(moved.seat), Some(moved), None),
                 Fact::Resigned { seat } => ("resigned", Some(*seat), None, None),
                 Fact::Aborted { seat } => ("aborted", Some(*seat), None, None),
+                Fact::Declined => ("declined", None, None, None),
                 Fact::Finished(result) => ("finished", None, None, Some(Detail::Finished(ResultText::of(result)))),
             };
             columns.at.push(*at);

@@ -10,16 +10,15 @@ use super::{
     game_rows::{Detail, EventColumns, EventRow, Fold, GameRow, PlyRow, TermsText, column, seeds},
     idempotency::{self, Keyed},
 };
-use crate::{
-    domain::{BySeat, Event, Fact, Game, GameId, Player, PlayerId, Ply, Previous, Status},
-    rules::Variant,
-};
+use crate::domain::{BySeat, Event, Fact, Game, GameId, Player, PlayerId, Ply, Previous, RUNNING_GAMES_MAX};
 
 /// A game with what is shown beside it.
 #[derive(Clone, Debug)]
 pub struct SeatedGame {
     pub game: Game,
     pub players: BySeat<Option<Player>>,
+    /// Whom the creator invited, of a game for one player only.
+    pub invited: Option<Player>,
     pub last_ply: Option<Ply>,
 }
 
@@ -41,106 +40,30 @@ pub enum Inserted {
     KeyUsed,
 }
 
-/// Which games a list shows, newest first.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    pub status: Option<Status>,
-    pub variant: Option<Variant>,
-    /// Games in which this player sits.
-    pub player: Option<PlayerId>,
-    /// Who asks: only public games are listed, and those in which the viewer sits when `player` is given.
-    pub viewer: Option<PlayerId>,
-    /// Only games created before this one.
-    pub before: Option<GameId>,
-}
-
 /// A game by its id.
 pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
     Ok(load(pool, &[id.0]).await?.pop())
 }
 
-/// A page of games, newest first.
-pub async fn list(pool: &PgPool, filter: &Filter, limit: u32) -> Result<Vec<SeatedGame>, DbError> {
-    let status = filter.status.map(Status::as_str);
-    let variant = filter.variant.map(|variant| variant.to_string());
-    let before = filter.before.map(|game| game.0);
-    let viewer = filter.viewer.map(|player| player.0);
-    let limit = i64::from(limit);
-    let ids = match (filter.player, filter.status) {
-        // Each seat's index gives its own newest; what both seats hold (a game against oneself) is one game.
-        (Some(player), _) => {
-            sqlx::query_scalar!(
-                r#"
-                select id as "id!" from (
-                    (select id from game
-                     where seat_0_player_id = $1
-                       and (visibility = 'public' or seat_0_player_id = $2 or seat_1_player_id = $2)
-                       and ($3::text is null or status = $3) and ($4::text is null or variant = $4)
-                       and ($5::uuid is null or id < $5)
-                     order by id desc limit $6)
-                    union
-                    (select id from game
-                     where seat_1_player_id = $1
-                       and (visibility = 'public' or seat_0_player_id = $2 or seat_1_player_id = $2)
-                       and ($3::text is null or status = $3) and ($4::text is null or variant = $4)
-                       and ($5::uuid is null or id < $5)
-                     order by id desc limit $6)
-                ) seated order by id desc limit $6
-                "#,
-                player.0,
-                viewer,
-                status,
-                variant,
-                before,
-                limit
-            )
-            .fetch_all(pool)
-            .await?
-        }
-        (None, Some(Status::Open)) => {
-            sqlx::query_scalar!(
-                r#"
-                select id from game
-                where visibility = 'public' and aborted_at is null
-                  and (seat_0_player_id is null or seat_1_player_id is null) and ($1::text is null or variant = $1) and ($2::uuid is null or id < $2)
-                order by id desc limit $3
-                "#,
-                variant,
-                before,
-                limit
-            )
-            .fetch_all(pool)
-            .await?
-        }
-        (None, _) => {
-            sqlx::query_scalar!(
-                r#"
-                select id from game
-                where visibility = 'public' and ($1::text is null or status = $1)
-                  and ($2::text is null or variant = $2) and ($3::uuid is null or id < $3)
-                order by id desc limit $4
-                "#,
-                status,
-                variant,
-                before,
-                limit
-            )
-            .fetch_all(pool)
-            .await?
-        }
-    };
-    load(pool, &ids).await
-}
-
-/// Up to `limit` games of a player that are not over.
+/// Up to `limit` games that are not over, in which a player sits or to which the player is invited.
 pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Result<Vec<GameId>, DbError> {
     let ids = sqlx::query_scalar!(
         r#"
         select id as "id!" from (
-            (select id from game where seat_0_player_id = $1 and finished_at is null and aborted_at is null limit $2)
-            union
-            (select id from game where seat_1_player_id = $1 and finished_at is null and aborted_at is null limit $2)
-        ) seated limit $2
+            select id from unnest(array['active', 'open']) as wanted (status)
+            cross join lateral (
+                (select id from game
+                 where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = wanted.status
+                 limit $2)
+                union all
+                (select id from game
+                 where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+                   and game_status(started_at, finished_at, aborted_at) = wanted.status
+                 limit $2)
+            ) seated
+            union all
+            (select id from game where invited_player_id = $1 and started_at is null and aborted_at is null limit $2)
+        ) unfinished limit $2
         "#,
         player.0,
         i64::from(limit),
@@ -150,7 +73,7 @@ pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Res
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// Up to `limit` games in which a player sits or sat, newest first, from the one before `before`.
+/// Up to `limit` games in which a player sits, newest first, from the one before `before`.
 pub async fn list_seated(
     pool: &PgPool,
     player: PlayerId,
@@ -159,14 +82,21 @@ pub async fn list_seated(
 ) -> Result<Vec<SeatedGame>, DbError> {
     let ids = sqlx::query_scalar!(
         r#"
-        select id as "id!" from (
-            (select id from game where seat_0_player_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3)
-            union
-            (select id from game where seat_1_player_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3)
-        ) seated order by id desc limit $3
+        select id as "id!" from unnest(array['open', 'active', 'finished', 'aborted']) as wanted (status)
+        cross join lateral (
+            (select id from game
+             where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = wanted.status and id < $2
+             order by id desc limit $3)
+            union all
+            (select id from game
+             where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+               and game_status(started_at, finished_at, aborted_at) = wanted.status and id < $2
+             order by id desc limit $3)
+        ) seated
+        order by id desc limit $3
         "#,
         player.0,
-        before.map(|game| game.0),
+        before.map_or(Uuid::max(), |game| game.0),
         i64::from(limit),
     )
     .fetch_all(pool)
@@ -264,6 +194,33 @@ pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
         .collect()
 }
 
+/// How many games a player has that are not over, counted as far as the most that are allowed.
+pub async fn count_running(pool: &PgPool, player: PlayerId) -> Result<u32, DbError> {
+    let count = sqlx::query_scalar!(
+        r#"
+        select count(*) as "count!" from (
+            select from unnest(array['active', 'open']) as wanted (status)
+            cross join lateral (
+                (select from game
+                 where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = wanted.status
+                 limit $2)
+                union all
+                (select from game
+                 where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+                   and game_status(started_at, finished_at, aborted_at) = wanted.status
+                 limit $2)
+            ) running
+            limit $2
+        ) counted
+        "#,
+        player.0,
+        i64::from(RUNNING_GAMES_MAX)
+    )
+    .fetch_one(pool)
+    .await?;
+    Ok(u32::try_from(count).expect("a count that is limited"))
+}
+
 /// Stores a new game and its first event, and what is answered if the request may be sent again. A second time with the same
 /// id changes nothing.
 pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&Keyed>) -> Result<Inserted, DbError> {
@@ -276,20 +233,21 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         r#"
         with claimed as (
             insert into idempotency_key as kept (player_id, key, request_hash, created_at, location, etag, body)
-            select $26::uuid, $27::text, $28::bytea, $2, $29::text, $30::text, $31::text where $27 is not null
+            select $28::uuid, $29::text, $30::bytea, $2, $31::text, $32::text, $33::text where $29 is not null
             on conflict (player_id, key) do update
             set request_hash = excluded.request_hash, created_at = excluded.created_at,
                 location = excluded.location, etag = excluded.etag, body = excluded.body
-            where kept.created_at <= $32
+            where kept.created_at <= $34
             returning key
         ), made as (
             insert into game (
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, finished_at, version, ply, seat_0_player_id, seat_1_player_id,
-                seat_0_moved, seat_1_moved, status, position
+                seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat
             )
-            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21
-            where $27 is null or exists (select from claimed)
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+                $26, $27
+            where $29 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id
         )
@@ -322,6 +280,8 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         &event.seq,
         &event.kind as &[&str],
         &event.detail as &[Option<Json<Detail>>],
+        terms.invited_player_id,
+        fold.turn_seat,
         keyed.map(|keyed| keyed.player.0),
         keyed.map(|keyed| &keyed.key),
         keyed.map(|keyed| keyed.request_hash.as_slice()),
@@ -355,7 +315,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
             update game set
                 version = $3, updated_at = $4, started_at = $5, finished_at = $6, aborted_at = $26, ply = $7,
                 seat_0_player_id = $8, seat_1_player_id = $9, seat_0_moved = $10, seat_1_moved = $11,
-                status = $12, position = $13,
+                status = $12, position = $13, turn_seat = $27, winner_seat = $28,
                 result_winner = $14, result_reason = $15, result_score_south = $16, result_score_north = $17
             from locked
             where game.id = $1 and game.id = locked.id and game.version = $2
@@ -396,6 +356,8 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
         &log.position as &[Option<String>],
         &log.detail as &[Option<Json<Detail>>],
         fold.aborted_at,
+        fold.turn_seat,
+        fold.winner_seat,
     )
     .fetch_optional(connection)
     .await?;
@@ -403,24 +365,25 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
 }
 
 /// The games of some ids, newest first, in one query whatever their number.
-async fn load(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<SeatedGame>, DbError> {
-    // The columns by name: a prepared `select *` fails for good once a newer release has added one.
+pub(super) async fn load(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<SeatedGame>, DbError> {
     let rows = sqlx::query_as!(
         GameRow,
         r#"
         select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
-            game.join_code, game.visibility, game.creator_seat, game.updated_at, game.started_at, game.finished_at,
-            game.aborted_at, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id, game.seat_0_moved,
-            game.seat_1_moved, game.status, game.position, game.result_winner, game.result_reason,
+            game.join_code, game.invited_player_id, game.visibility, game.creator_seat, game.updated_at, game.started_at,
+            game.finished_at, game.aborted_at, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
+            game.seat_0_moved, game.seat_1_moved, game.status, game.position, game.result_winner, game.result_reason,
             game.result_score_south, game.result_score_north,
             first.kind as "first_kind?", first.name as "first_name?", first.created_at as "first_created_at?",
             second.kind as "second_kind?", second.name as "second_name?", second.created_at as "second_created_at?",
+            invited.kind as "invited_kind?", invited.name as "invited_name?", invited.created_at as "invited_created_at?",
             last.at as "last_at?", last.seat as "last_seat?", last.move as "last_move?",
             last.position as "last_position?",
             previous.at as "previous_at?", previous.position as "previous_position?"
         from game
         left join player first on first.id = game.seat_0_player_id
         left join player second on second.id = game.seat_1_player_id
+        left join player invited on invited.id = game.invited_player_id
         left join lateral (
             select seq, at, seat, move, position from event
             where game_id = game.id and kind = 'moved' order by seq desc limit 1

@@ -5,9 +5,11 @@
 
 pub mod embedded;
 mod error;
+pub mod game_list;
 mod game_rows;
 pub mod games;
 pub mod idempotency;
+pub mod invitations;
 pub mod migrations;
 pub mod players;
 pub mod refresh_tokens;

@@ -13,6 +13,9 @@ use crate::domain::{Player, PlayerId, PlayerKind, PlayerName};
 /// The constraint that a second account of one name would break.
 const NAME_CONSTRAINT: &str = "account_name_key_key";
 
+/// How many finished games in a seat are counted for a profile: some ten milliseconds' work.
+const COUNTED_MAX: i64 = 100_000;
+
 /// A player with what is not shown to others.
 #[derive(Clone, Debug)]
 pub struct OwnPlayer {
@@ -106,6 +109,50 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .transpose()
 }
 
+/// How a player has fared against others; games against oneself do not count.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    pub active: u32,
+    pub won: u32,
+    pub lost: u32,
+    pub drawn: u32,
+}
+
+/// Counts a player's games, up to [`COUNTED_MAX`] finished ones in each seat.
+pub async fn count_games(pool: &PgPool, id: PlayerId) -> Result<Counts, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select
+            (select count(*) from (
+                (select from game
+                 where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
+                   and seat_1_player_id <> $1 limit $2)
+                union all
+                (select from game
+                 where seat_1_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
+                   and seat_0_player_id is distinct from seat_1_player_id limit $2)
+            ) active) as "active!",
+            count(*) filter (where winner_seat = seat) as "won!",
+            count(*) filter (where winner_seat <> seat) as "lost!",
+            count(*) filter (where winner_seat is null) as "drawn!"
+        from (
+            (select 0 as seat, winner_seat from game
+             where seat_0_player_id = $1 and finished_at is not null and seat_1_player_id <> $1 limit $2)
+            union all
+            (select 1 as seat, winner_seat from game
+             where seat_1_player_id = $1 and finished_at is not null
+               and seat_0_player_id is distinct from seat_1_player_id limit $2)
+        ) finished
+        "#,
+        id.0,
+        COUNTED_MAX,
+    )
+    .fetch_one(pool)
+    .await?;
+    let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(Counts { active: count(row.active), won: count(row.won), lost: count(row.lost), drawn: count(row.drawn) })
+}
+
 /// Stores a player's new name, and a new password if there is one, which voids all sign-ins before. `before` is the player
 /// as they were read.
 pub async fn update(
@@ -177,7 +224,8 @@ pub async fn list_erased(pool: &PgPool, since: OffsetDateTime) -> Result<Vec<Pla
     Ok(ids.into_iter().map(PlayerId).collect())
 }
 
-/// Deletes guests who came before a moment, have not been seen since, and sit in no game; it looks at up to `limit` players
+/// Deletes guests who came before a moment, have not been seen since, and neither sit in a game nor are invited to
+/// one; it looks at up to `limit` players
 /// after the one given, and gives the last of them, or `None` at the end.
 pub async fn purge_guests(
     pool: &PgPool,
@@ -195,7 +243,13 @@ pub async fn purge_guests(
             delete from player using candidate
             where player.id = candidate.id and kind = 'guest'
                 and not exists (select from game where seat_0_player_id = player.id)
-                and not exists (select from game where seat_1_player_id = player.id)
+                and not exists (
+                    select from game
+                    where seat_1_player_id = player.id and seat_0_player_id is distinct from seat_1_player_id
+                )
+                and not exists (
+                    select from game where invited_player_id = player.id and started_at is null and aborted_at is null
+                )
                 and not exists (
                     select from refresh_family family join refresh_token token on token.family_id = family.id
                     where family.player_id = player.id and token.expires_at > $4

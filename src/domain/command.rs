@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{PlayerId, Ply};
+use super::{PlayerId, Ply, RUNNING_GAMES_MAX};
 use crate::rules::IllegalMove;
 
 /// A player's wish to change a game.
@@ -19,7 +19,13 @@ pub struct Command<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
     /// Take the free seat.
-    Join { join_code: Option<&'a str> },
+    Join {
+        join_code: Option<&'a str>,
+        /// How many games the player has that are not over.
+        running: u32,
+    },
+    /// Turn an invitation down.
+    Decline,
     /// Play a ply.
     Play {
         /// The number that it will bear.
@@ -33,7 +39,7 @@ pub enum Action<'a> {
     Resign,
     /// End, without a result, a game that has not really begun.
     Abort,
-    /// Go for good: abort what is open, give up what is active.
+    /// Go for good: abort or decline what is open, give up what is active.
     Leave,
 }
 
@@ -46,6 +52,10 @@ pub enum Refusal {
     NotSeated,
     #[error("this game is joined with the code that its creator holds")]
     WrongJoinCode,
+    #[error("this game is for the player whom its creator invited")]
+    NotInvited,
+    #[error("a player has at most {RUNNING_GAMES_MAX} games that are not over")]
+    TooManyGames,
     #[error("the caller has already moved; an active game can be resigned")]
     AlreadyMoved,
     #[error("the game is at version {version}")]

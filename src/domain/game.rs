@@ -6,7 +6,7 @@ use thiserror::Error;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{Action, BySeat, Command, Created, Event, Fact, Moved, PlayerId, Ply, Refusal, Seat};
+use super::{Action, BySeat, Command, Created, Event, Fact, Moved, PlayerId, Ply, RUNNING_GAMES_MAX, Refusal, Seat};
 use crate::rules::{AnyOptions, AnyPosition, BySide, EndReason, Move, Side};
 
 /// A game's id, a UUIDv7: ordered by the time of creation.
@@ -59,6 +59,8 @@ pub enum Opponent {
     Open,
     /// Whoever holds the code.
     Link { join_code: String },
+    /// Whom the creator invited.
+    Player { player: PlayerId },
     /// Nobody: the creator plays both sides.
     Oneself,
 }
@@ -77,7 +79,7 @@ pub enum Visibility {
     Public,
     /// Whoever has its id.
     Unlisted,
-    /// Those who sit in it.
+    /// Those who sit in it, and whoever was invited to.
     Private,
 }
 
@@ -197,11 +199,13 @@ impl Game {
     /// decides what may happen to a game; the order of the checks is the contract's.
     pub fn decide(&self, command: &Command<'_>, now: OffsetDateTime) -> Result<Vec<Event>, Refusal> {
         let facts = match command.action {
-            Action::Join { join_code } => self.join(command, join_code)?,
+            Action::Join { join_code, running } => self.join(command, join_code, running)?,
+            Action::Decline => self.decline(command)?,
             Action::Play { ply, word, recorded } => self.play(command, ply, word, recorded)?,
             Action::Resign => self.resign(command)?,
             Action::Abort => self.abort(command)?,
             Action::Leave => match self.status {
+                Status::Open if !self.seats(command.player) => self.decline(command)?,
                 Status::Open => self.abort(command)?,
                 Status::Active => self.resign(command)?,
                 Status::Finished | Status::Aborted => vec![],
@@ -230,7 +234,7 @@ impl Game {
                 self.position = moved.position.clone();
             }
             Fact::Resigned { .. } => {}
-            Fact::Aborted { .. } => {
+            Fact::Aborted { .. } | Fact::Declined => {
                 self.status = Status::Aborted;
                 self.finished_at = Some(event.at);
             }
@@ -266,9 +270,18 @@ impl Game {
         Seat::ALL.into_iter().any(|seat| self.players[seat] == Some(player))
     }
 
+    /// Whom the creator invited, if the game is for one player only.
+    pub fn invited(&self) -> Option<PlayerId> {
+        match self.terms.opponent {
+            Opponent::Player { player } => Some(player),
+            Opponent::Open | Opponent::Link { .. } | Opponent::Oneself => None,
+        }
+    }
+
     /// Whether a reader may see the game.
     pub fn is_visible_to(&self, reader: Option<PlayerId>) -> bool {
-        self.terms.visibility != Visibility::Private || reader.is_some_and(|player| self.seats(player))
+        self.terms.visibility != Visibility::Private
+            || reader.is_some_and(|player| self.seats(player) || self.invited() == Some(player))
     }
 
     fn created(id: GameId, created: &Created, at: OffsetDateTime) -> Self {
@@ -296,19 +309,23 @@ impl Game {
         }
     }
 
-    fn join(&self, command: &Command<'_>, join_code: Option<&str>) -> Result<Vec<Fact>, Refusal> {
+    fn join(&self, command: &Command<'_>, join_code: Option<&str>, running: u32) -> Result<Vec<Fact>, Refusal> {
         if self.seats(command.player) {
             return Ok(vec![]);
         }
         let right_code = match &self.terms.opponent {
-            Opponent::Open => true,
+            Opponent::Open | Opponent::Player { .. } => true,
             Opponent::Link { join_code: expected } => join_code.is_some_and(|given| same_secret(given, expected)),
             Opponent::Oneself => false,
         };
         let free = self.status == Status::Open;
-        // A private game exists only for those who sit in it, and for whoever holds the code while a seat is free.
-        if self.terms.visibility == Visibility::Private && !(free && right_code) {
+        // A private game exists only for its people, and for whoever holds the code of one by link while a seat is free.
+        let by_link = matches!(self.terms.opponent, Opponent::Link { .. });
+        if !(self.is_visible_to(Some(command.player)) || by_link && free && right_code) {
             return Err(Refusal::Unknown);
+        }
+        if self.invited().is_some_and(|invited| invited != command.player) {
+            return Err(Refusal::NotInvited);
         }
         self.check_version(command)?;
         if self.status == Status::Aborted {
@@ -320,7 +337,28 @@ impl Game {
         if !right_code {
             return Err(Refusal::WrongJoinCode);
         }
+        if running >= RUNNING_GAMES_MAX {
+            return Err(Refusal::TooManyGames);
+        }
         Ok(vec![Fact::Joined { seat: self.terms.creator.other(), player: command.player }])
+    }
+
+    fn decline(&self, command: &Command<'_>) -> Result<Vec<Fact>, Refusal> {
+        if !self.is_visible_to(Some(command.player)) {
+            return Err(Refusal::Unknown);
+        }
+        if self.invited() != Some(command.player) {
+            return Err(Refusal::NotInvited);
+        }
+        if self.status == Status::Aborted {
+            return Ok(vec![]);
+        }
+        self.check_version(command)?;
+        match self.status {
+            Status::Open => Ok(vec![Fact::Declined]),
+            Status::Active => Err(Refusal::SeatTaken),
+            Status::Finished | Status::Aborted => Err(Refusal::Over),
+        }
     }
 
     fn play(&self, command: &Command<'_>, ply: u32, word: &str, recorded: Option<&Ply>) -> Result<Vec<Fact>, Refusal> {
@@ -396,7 +434,7 @@ impl Game {
         BySide { south: board.store(Side::South), north: board.store(Side::North) }
     }
 
-    /// A private game is unknown to those who do not sit in it.
+    /// A private game is unknown to those who do not sit in it, unless they are invited to.
     fn check_seated(&self, player: PlayerId) -> Result<(), Refusal> {
         if self.seats(player) {
             Ok(())
@@ -439,11 +477,11 @@ mod tests {
     const PEOPLE: [PlayerId; 3] =
         [PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)), PlayerId(Uuid::from_u128(3))];
 
-    fn terms(alone: bool, options: &str) -> Terms {
+    fn terms(opponent: Opponent, options: &str) -> Terms {
         Terms {
             options: AnyOptions::parse(Variant::Kalah, "standard", options).expect("the options are valid"),
             rules_version: 1,
-            opponent: if alone { Opponent::Oneself } else { Opponent::Open },
+            opponent,
             clock: Clock::Unlimited,
             visibility: Visibility::Public,
             creator: Seat::Second,
@@ -455,13 +493,14 @@ mod tests {
         /// has no gap and no step back in time, and what is over stays over.
         #[test]
         fn a_game_is_the_fold_of_its_log(
-            alone: bool,
+            opponent in 0_usize..3,
             pie: bool,
             steps in prop::collection::vec((0_usize..3, 0_u8..40, 0_usize..8, -50_i64..100), 0..120),
         ) {
             let start = OffsetDateTime::UNIX_EPOCH;
             let options = if pie { "pie=true;seeds=2" } else { "seeds=2" };
-            let (mut game, created) = Game::create(GameId(Uuid::nil()), terms(alone, options), PEOPLE[0], start);
+            let opponent = [Opponent::Open, Opponent::Oneself, Opponent::Player { player: PEOPLE[1] }][opponent].clone();
+            let (mut game, created) = Game::create(GameId(Uuid::nil()), terms(opponent, options), PEOPLE[0], start);
             let mut log = vec![created];
             let mut now = start;
             for (person, what, which, tick) in steps {
@@ -471,7 +510,8 @@ mod tests {
                 let action = match what {
                     0 => Action::Abort,
                     1 => Action::Resign,
-                    2..=6 => Action::Join { join_code: None },
+                    2..=6 => Action::Join { join_code: None, running: 0 },
+                    7 => Action::Decline,
                     _ => Action::Play { ply: game.ply + 1, word: &word, recorded: None },
                 };
                 let before = game.clone();
@@ -501,7 +541,7 @@ mod tests {
     #[test]
     fn a_log_with_a_gap_or_a_second_beginning_is_no_log() {
         let start = OffsetDateTime::UNIX_EPOCH;
-        let (game, created) = Game::create(GameId(Uuid::nil()), terms(false, ""), PEOPLE[0], start);
+        let (game, created) = Game::create(GameId(Uuid::nil()), terms(Opponent::Open, ""), PEOPLE[0], start);
         let joined = |seq| Event { seq, at: start, fact: Fact::Joined { seat: Seat::First, player: PEOPLE[1] } };
         assert_eq!(Game::replay(game.id, []), Err(ReplayError::NotCreated));
         assert_eq!(Game::replay(game.id, [&joined(1)]), Err(ReplayError::NotCreated));

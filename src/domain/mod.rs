@@ -17,5 +17,5 @@ pub use event::{Created, Event, Fact, Moved};
 pub use game::{Clock, Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError};
 pub use password::{Password, PasswordError};
-pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError};
+pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError, RUNNING_GAMES_MAX};
 pub use seat::{BySeat, Seat};

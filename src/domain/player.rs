@@ -8,6 +8,10 @@ use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
+/// How many games a player may have that are not over: active ones, and open ones that the player created. Nobody plays
+/// more, and so a list of them is sorted in no time. Of several that begin at once a few more may be let through.
+pub const RUNNING_GAMES_MAX: u32 = 1000;
+
 /// A player's id, a UUIDv7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PlayerId(pub Uuid);

@@ -89,7 +89,7 @@ codes! {
     NameTaken "name_taken" CONFLICT "The name is taken"
         "An account has this name, or one that reads the same (capitals make no difference). Choose another."
     SeatTaken "seat_taken" CONFLICT "The seat is taken"
-        "Somebody else joined first. `game` shows the game as it is."
+        "Somebody else joined first; when declining an invitation, the caller did. `game` shows the game as it is."
     GameNotStarted "game_not_started" CONFLICT "The game waits for an opponent"
         "Nothing can be played before the second seat is taken. `game` shows the game as it is."
     GameOver "game_over" CONFLICT "The game is over"
@@ -101,6 +101,9 @@ codes! {
          then let the player choose again."
     IllegalMove "illegal_move" UNPROCESSABLE_ENTITY "The rules forbid the move"
         "`reason` says why, `legal_moves` lists what is allowed. Nothing was played."
+    TooManyGames "too_many_games" CONFLICT "The player has too many games"
+        "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
+         of them (resign, abort) before beginning another."
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
         "The version in `If-Match` is not the game's. Read the game again, then decide."
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"
@@ -319,7 +322,8 @@ impl From<&Refusal> for Problem {
         let code = match refusal {
             Refusal::Unknown => Code::NotFound,
             Refusal::NotSeated => Code::NotSeated,
-            Refusal::WrongJoinCode | Refusal::AlreadyMoved => Code::Forbidden,
+            Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::AlreadyMoved => Code::Forbidden,
+            Refusal::TooManyGames => Code::TooManyGames,
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,
             Refusal::NotStarted => Code::GameNotStarted,

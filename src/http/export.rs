@@ -53,7 +53,7 @@ pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     let sign_ins = refresh_tokens::list(&state.db, caller.0, now(), LISTED_MAX).await?;
     let keys = idempotency::list(&state.db, caller.0, now(), LISTED_MAX).await?;
     let export = Export {
-        player: ProfileView::of(&own.player),
+        player: ProfileView::of(&state, &own.player).await?,
         sign_ins: sign_ins
             .into_iter()
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })

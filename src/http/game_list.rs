@@ -1,7 +1,8 @@
 //! Lists of games, in pages.
 
-use actix_web::{HttpResponse, get, web::Data};
+use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::{Deserialize, Serialize};
+use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -10,19 +11,20 @@ use super::{
     auth::Reader,
     error::{Code, Problem},
     extract::Query,
-    game_view::{GameView, StatusWord},
+    game_view::{GameView, StatusWord, VisibilityWord},
     games::{NOT_KEPT, VARIES},
     wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, decode_cursor, encode_cursor, next_link},
 };
 use crate::{
-    db::games::{self, Filter},
-    domain::{GameId, PlayerId, Status},
+    db::game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
+    domain::{GameId, PlayerId, Status, Visibility},
+    rules::Side,
 };
 
 /// List games
 ///
 /// Newest first: everybody's public games, or those of one player. A caller's own games are listed to the caller
-/// whatever their visibility.
+/// whatever their visibility. A page may be shorter than `limit`, even empty, and not be the last: `next_cursor` decides.
 #[utoipa::path(
     tag = "games",
     operation_id = "list_games",
@@ -36,20 +38,57 @@ pub async fn list_games(
     state: Data<AppState>,
     reader: Reader,
     query: Query<ListGames>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
-    let limit = query.limit()?;
+    let limit = page_size(query.limit)?;
     let filter = query.filter(reader.0)?;
-    let mut found = games::list(&state.db, &filter, limit + 1).await?;
-    let more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let next_cursor = found.last().filter(|_| more).map(|last| query.cursor_after(last.game.id, reader.0));
+    // A cursor is bound to all that was asked for, and to who asked.
+    let list = format!("games {:?} {filter:?}", query.sort);
+    let after = query.cursor.as_deref().map(|cursor| place_of(cursor, &list)).transpose()?;
+    let page = game_list::list(&state.db, &filter, after, limit).await?;
+    Ok(answer("/v1/games", &request, &page, reader.0, &list))
+}
+
+/// A page as it is answered, with the way to the next one.
+pub(super) fn answer(
+    path: &str,
+    request: &HttpRequest,
+    page: &Page,
+    viewer: Option<PlayerId>,
+    list: &str,
+) -> HttpResponse {
+    let next_cursor = page.next.map(|place| encode_cursor(&text_of(place), list));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
-        response.insert_header(next_link("/v1/games", &query.with_cursor(cursor)));
+        response.insert_header(next_link(path, request.query_string(), cursor));
     }
-    let items = found.iter().map(|seated| GameView::of(seated, reader.0)).collect();
-    Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(GamePage { items, next_cursor }))
+    let items = page.games.iter().map(|seated| GameView::of(seated, viewer)).collect();
+    response.insert_header(NOT_KEPT).insert_header(VARIES).json(GamePage { items, next_cursor })
+}
+
+/// How many items a page may have.
+pub(super) fn page_size(limit: Option<u32>) -> Result<u32, Problem> {
+    match limit {
+        None => Ok(PAGE_SIZE_DEFAULT),
+        Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
+        Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
+    }
+}
+
+/// Where a page begins.
+pub(super) fn place_of(cursor: &str, list: &str) -> Result<Place, Problem> {
+    let place = decode_cursor(cursor, list).and_then(|text| {
+        let (at, id) = text.split_once(' ')?;
+        let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
+        Some(Place { at, id: GameId(Uuid::try_parse(id).ok()?) })
+    });
+    place.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
+}
+
+/// A place as a cursor holds it: in microseconds, as exact as PostgreSQL's times are.
+fn text_of(place: Place) -> String {
+    format!("{} {}", place.at.unix_timestamp_nanos() / 1000, place.id.0)
 }
 
 /// Which games to list.
@@ -66,6 +105,29 @@ pub struct ListGames {
     /// Only games of this player: an id, or `me`.
     #[param(example = "me")]
     player: Option<String>,
+    /// Only games in which this player sits as well: an id, or `me`. Needs `player`.
+    opponent: Option<String>,
+    /// Only active games in which the caller is to move. Implies `status=active` and `player=me`.
+    #[param(inline)]
+    turn: Option<TurnWord>,
+    /// Only finished games that ended so. `won` and `lost` are the `player`'s, and need one; against oneself one does
+    /// neither.
+    #[param(inline)]
+    result: Option<ResultWord>,
+    /// Only games of this visibility. Others than `public` need `player`, and only those in which the caller sits are listed.
+    #[param(inline)]
+    visibility: Option<VisibilityWord>,
+    /// Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339.
+    #[param(format = DateTime, example = "2026-11-01T00:00:00Z")]
+    since: Option<String>,
+    /// Only games created before this moment; with `sort=finished_at`, finished. RFC 3339.
+    #[param(format = DateTime)]
+    until: Option<String>,
+    /// The order, the latest first. `finished_at` lists finished games only; `updated_at` and `deadline` need
+    /// `status=active` and `player`, or `turn=me`. With `deadline` the nearest comes first, and games without one come last.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    sort: SortWord,
     /// How many at most.
     #[param(minimum = 1, maximum = 100, default = 20)]
     limit: Option<u32>,
@@ -73,72 +135,153 @@ pub struct ListGames {
     cursor: Option<String>,
 }
 
-impl ListGames {
-    fn limit(&self) -> Result<u32, Problem> {
-        match self.limit {
-            None => Ok(PAGE_SIZE_DEFAULT),
-            Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
-            Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
-        }
-    }
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum TurnWord {
+    Me,
+}
 
+/// How a game ended.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ResultWord {
+    South,
+    North,
+    Draw,
+    Won,
+    Lost,
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum SortWord {
+    #[default]
+    CreatedAt,
+    FinishedAt,
+    UpdatedAt,
+    Deadline,
+}
+
+impl ListGames {
+    /// What is asked for, once it is known to make sense: filters that exclude each other are refused, for an empty list
+    /// would not say so.
     fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
         let variant = self.variant.as_deref().map(str::parse).transpose();
-        let player = match self.player.as_deref() {
-            None => None,
-            Some("me") => Some(viewer.ok_or_else(|| {
-                Problem::new(Code::Unauthenticated, "`player=me` needs an access token to know who that is")
-            })?),
-            Some(id) => Some(PlayerId(
-                Uuid::try_parse(id).map_err(|_| Problem::invalid("?player", "a player is an id, or `me`"))?,
-            )),
+        let (since, until) = (moment("?since", self.since.as_deref())?, moment("?until", self.until.as_deref())?);
+        if since.is_some() && until.is_some() && since >= until {
+            return Err(Problem::invalid("?until", "`until` is not after `since`"));
+        }
+        let order = match self.sort {
+            // There are no deadlines yet: all games come last, in their usual order.
+            SortWord::CreatedAt | SortWord::Deadline => Order::Created,
+            SortWord::FinishedAt => Order::Finished,
+            SortWord::UpdatedAt => Order::Updated,
         };
-        let before = self.cursor.as_deref().map(|cursor| self.cursor_content(cursor, viewer)).transpose()?;
         Ok(Filter {
-            status: self.status.map(Status::from),
+            whose: self.whose(viewer)?,
+            status: self.status()?,
             variant: variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?,
-            player,
+            ended: self.result.map(|result| match result {
+                ResultWord::South => Ended::WonBy(Side::South),
+                ResultWord::North => Ended::WonBy(Side::North),
+                ResultWord::Draw => Ended::Drawn,
+                ResultWord::Won => Ended::Won,
+                ResultWord::Lost => Ended::Lost,
+            }),
+            since,
+            until,
+            order,
             viewer,
-            before,
         })
     }
 
-    /// A cursor is a game's id, bound to what was asked for: with other filters it would lead astray.
-    fn cursor_after(&self, id: GameId, viewer: Option<PlayerId>) -> String {
-        encode_cursor(&format!("{} {}", id.0, self.bound_to(viewer)))
-    }
-
-    fn cursor_content(&self, cursor: &str, viewer: Option<PlayerId>) -> Result<GameId, Problem> {
-        let content = decode_cursor(cursor);
-        let id = content
-            .as_deref()
-            .and_then(|content| content.split_once(' '))
-            .and_then(|(id, bound_to)| (bound_to == self.bound_to(viewer)).then(|| Uuid::try_parse(id).ok()).flatten());
-        id.map(GameId).ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
-    }
-
-    fn bound_to(&self, viewer: Option<PlayerId>) -> String {
-        let player = match self.player.as_deref() {
-            Some("me") => viewer.map(|viewer| viewer.0.to_string()),
-            player => player.map(str::to_lowercase),
+    fn whose(&self, viewer: Option<PlayerId>) -> Result<Whose, Problem> {
+        let player = player("?player", self.player.as_deref(), viewer)?;
+        let player = match self.turn {
+            None => player,
+            Some(TurnWord::Me) if player.is_none() || player == viewer => {
+                Some(viewer.ok_or_else(|| unknown_me("turn=me"))?)
+            }
+            Some(TurnWord::Me) => {
+                return Err(Problem::invalid(
+                    "?turn",
+                    "`turn=me` lists the caller's games, and `player` is somebody else",
+                ));
+            }
         };
-        format!("{:?} {:?} {player:?}", self.status, self.variant)
+        let opponent = self::player("?opponent", self.opponent.as_deref(), viewer)?;
+        let visibility = self.visibility.map(Visibility::from);
+        let listed = visibility.is_none_or(|visibility| visibility == Visibility::Public);
+        let Some(player) = player else {
+            if opponent.is_some() {
+                return Err(Problem::invalid("?opponent", "`opponent` needs `player`: whose opponent"));
+            }
+            if matches!(self.result, Some(ResultWord::Won | ResultWord::Lost)) {
+                return Err(Problem::invalid("?result", "`won` and `lost` need `player`: by whom"));
+            }
+            if !listed {
+                return Err(Problem::invalid("?visibility", "without `player`, only public games are listed"));
+            }
+            return Ok(Whose::Everybodys);
+        };
+        if !listed && viewer.is_none() {
+            return Err(unknown_me("games that are not public are listed to their players only: this call"));
+        }
+        Ok(Whose::Players(Of { player, opponent, visibility, to_move: self.turn.is_some() }))
     }
 
-    /// These filters and a cursor as a query string.
-    fn with_cursor(&self, cursor: &str) -> String {
-        let limit = self.limit.map(|limit| limit.to_string());
-        let pairs = [
-            ("status", self.status.map(|status| Status::from(status).as_str())),
-            ("variant", self.variant.as_deref()),
-            ("player", self.player.as_deref()),
-            ("limit", limit.as_deref()),
-            ("cursor", Some(cursor)),
+    /// The status that is asked for, or that follows from what is asked for.
+    fn status(&self) -> Result<Option<Status>, Problem> {
+        let mut status = self.status.map(Status::from);
+        let implied = [
+            ("?turn", self.turn.map(|_| Status::Active)),
+            ("?result", self.result.map(|_| Status::Finished)),
+            ("?sort", (self.sort == SortWord::FinishedAt).then_some(Status::Finished)),
         ];
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(pairs.into_iter().filter_map(|(name, value)| Some((name, value?))));
-        query.finish()
+        for (name, implied) in implied {
+            let Some(implied) = implied else { continue };
+            if status.is_some_and(|status| status != implied) {
+                let detail = format!("this lists {} games only, and another filter others", implied.as_str());
+                return Err(Problem::invalid(name, detail));
+            }
+            status = Some(implied);
+        }
+        let of_active = matches!(self.sort, SortWord::UpdatedAt | SortWord::Deadline);
+        if of_active && (status != Some(Status::Active) || self.player.is_none() && self.turn.is_none()) {
+            let detail = "only a player's active games have this order: it needs `status=active` and `player`";
+            return Err(Problem::invalid("?sort", detail));
+        }
+        if status == Some(Status::Open) && self.opponent.is_some() {
+            return Err(Problem::invalid("?opponent", "an open game has no opponent yet; see /v1/me/invitations"));
+        }
+        Ok(status)
     }
+}
+
+/// A player in a query: an id, or the caller.
+fn player(name: &str, value: Option<&str>, viewer: Option<PlayerId>) -> Result<Option<PlayerId>, Problem> {
+    match value {
+        None => Ok(None),
+        Some("me") => viewer.map(Some).ok_or_else(|| unknown_me(&format!("{}=me", &name[1..]))),
+        Some(id) => {
+            let id = Uuid::try_parse(id).map_err(|_| Problem::invalid(name, "a player is an id, or `me`"))?;
+            Ok(Some(PlayerId(id)))
+        }
+    }
+}
+
+fn unknown_me(what: &str) -> Problem {
+    Problem::new(Code::Unauthenticated, format!("{what} needs an access token to know who calls"))
+}
+
+fn moment(name: &str, value: Option<&str>) -> Result<Option<OffsetDateTime>, Problem> {
+    let Some(text) = value else { return Ok(None) };
+    let moment = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|moment| moment.checked_to_offset(UtcOffset::UTC));
+    moment.map(Some).ok_or_else(|| {
+        Problem::invalid(name, "a moment is RFC 3339, as in 2026-11-21T20:15:00.000Z; a `+` in a query is written %2B")
+    })
 }
 
 /// A page of games.

@@ -64,7 +64,7 @@ pub struct GameView {
     #[schema(required = true)]
     result: Option<ResultView>,
     /// Who could take the second seat.
-    opponent: OpponentChoice,
+    opponent: OpponentView,
     /// Shown to the creator of a game by link only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -153,13 +153,17 @@ struct ScoreView {
 impl GameView {
     /// The game as `viewer` sees it.
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
-        let SeatedGame { game, players, last_ply } = seated;
+        let SeatedGame { game, players, invited, last_ply } = seated;
         let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
         let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = &game.terms;
         let (opponent, join_code) = match opponent {
-            Opponent::Open => (OpponentChoice::Open {}, None),
-            Opponent::Link { join_code } => (OpponentChoice::Link {}, Some(join_code)),
-            Opponent::Oneself => (OpponentChoice::Oneself {}, None),
+            Opponent::Open => (OpponentView::Open, None),
+            Opponent::Link { join_code } => (OpponentView::Link, Some(join_code)),
+            Opponent::Player { player } => {
+                let named = invited.as_ref().map(PlayerView::from);
+                (OpponentView::Player { player_id: player.0, player: named }, None)
+            }
+            Opponent::Oneself => (OpponentView::Oneself, None),
         };
         let is_creator = viewer.is_some() && game.players[*creator] == viewer;
         let turn = game.turn();
@@ -270,17 +274,24 @@ impl From<StatusWord> for Status {
 }
 
 /// Who may take the other seat.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
-#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
 #[schema(as = Opponent)]
-pub enum OpponentChoice {
+enum OpponentView {
     /// Anyone who can see the game.
-    Open {},
+    Open,
     /// Whoever holds the join code.
-    Link {},
+    Link,
+    /// This player only.
+    Player {
+        player_id: Uuid,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        player: Option<PlayerView>,
+    },
     /// Nobody: one player plays both sides.
     #[serde(rename = "self")]
-    Oneself {},
+    Oneself,
 }
 
 /// Who may read the game.
@@ -293,6 +304,16 @@ pub enum VisibilityWord {
     Public,
     /// Whoever has its id.
     Unlisted,
-    /// Its players.
+    /// Its players, and whoever is invited.
     Private,
+}
+
+impl From<VisibilityWord> for Visibility {
+    fn from(word: VisibilityWord) -> Self {
+        match word {
+            VisibilityWord::Public => Visibility::Public,
+            VisibilityWord::Unlisted => Visibility::Unlisted,
+            VisibilityWord::Private => Visibility::Private,
+        }
+    }
 }

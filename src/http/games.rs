@@ -18,7 +18,7 @@ use super::{
     auth::{Caller, Reader},
     error::{Code, Problem, ProblemBody},
     extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query, pointer_token},
-    game_view::{GameView, OpponentChoice, VisibilityWord},
+    game_view::{GameView, VisibilityWord},
     idempotency::{self, IdempotencyKey, KeyedRequest},
     me, now,
     variants::OptionValueView,
@@ -28,10 +28,11 @@ use crate::{
         DbError,
         games::{self, Appended, Inserted, SeatedGame},
         idempotency::Keyed,
+        players,
     },
     domain::{
-        Action, BySeat, Clock, Command, Event, Game, GameId, Opponent, Player, PlayerId, Ply, Refusal, Seat, Status,
-        Terms, Visibility,
+        Action, BySeat, Clock, Command, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, Ply,
+        RUNNING_GAMES_MAX, Refusal, Seat, Status, Terms, Visibility,
     },
     rules::{AnyOptions, OptionsError, Variant},
 };
@@ -50,7 +51,7 @@ const JOIN_CODE_BYTES: usize = 18;
 /// Create a game
 ///
 /// Only `variant` is required. In a game against oneself (`opponent.type` `self`) play begins at once; otherwise it
-/// begins when somebody joins.
+/// begins when somebody joins: of a game for one player (`player`), that player.
 #[utoipa::path(
     tag = "games",
     operation_id = "create_game",
@@ -60,9 +61,12 @@ const JOIN_CODE_BYTES: usize = 18;
             "side": "south", "opponent": {"type": "link"}, "visibility": "private"}))),
         ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
     )),
-    responses((status = 201, description = "The game", body = GameView,
-        headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
-            ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key")))),
+    responses(
+        (status = 201, description = "The game", body = GameView,
+            headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
+                ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+        (status = 409, description = "`too_many_games`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "With the same key and body the same game is answered again for a day, and not created twice")),
     security(("bearer" = []))
@@ -83,8 +87,12 @@ pub async fn create_game(
     }
     let terms = body.0.terms()?;
     let creator = me::find(&state, caller.0).await?.player;
+    let invited = find_invited(&state, caller.0, &terms.opponent).await?;
+    if games::count_running(&state.db, caller.0).await? >= RUNNING_GAMES_MAX {
+        return Err(Problem::from(&Refusal::TooManyGames));
+    }
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.0, now());
-    let seated = seated_alone(game, &creator);
+    let seated = seated_alone(game, &creator, invited);
     let answer = GameView::of(&seated, Some(caller.0)).as_created();
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
     match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
@@ -148,10 +156,10 @@ pub async fn get_game(
     request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
     responses(
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
-        (status = 403, description = "`forbidden`: the join code is missing or wrong", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited",
+            body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`seat_taken`, `game_over`", body = ProblemBody,
+        (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`", body = ProblemBody,
             content_type = "application/problem+json"),
         (status = 412, description = "`precondition_failed`", body = ProblemBody,
             content_type = "application/problem+json"),
@@ -168,7 +176,8 @@ pub async fn join_game(
     body: OptionalBody<JoinGame>,
 ) -> Result<HttpResponse, Problem> {
     me::find(&state, caller.0).await?;
-    let join = Action::Join { join_code: body.0.join_code.as_deref() };
+    let running = games::count_running(&state.db, caller.0).await?;
+    let join = Action::Join { join_code: body.0.join_code.as_deref(), running };
     change(&state, caller, path, if_match, join).await
 }
 
@@ -342,7 +351,7 @@ async fn load(
 }
 
 /// The answer to a change that shows nothing but the game.
-async fn change(
+pub(super) async fn change(
     state: &AppState,
     caller: Caller,
     path: GamePath,
@@ -365,11 +374,23 @@ async fn change(
     }
 }
 
-/// A new game with its people: its creator, or nobody else.
-fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
+/// Whom a new game invites: somebody who is there, and somebody else.
+async fn find_invited(state: &AppState, creator: PlayerId, opponent: &Opponent) -> Result<Option<Player>, Problem> {
+    let Opponent::Player { player } = opponent else { return Ok(None) };
+    if *player == creator {
+        let detail = "nobody invites themselves: choose `self` to play both sides";
+        return Err(Problem::invalid("/opponent/player_id", detail));
+    }
+    let found = players::find(&state.db, *player).await?.map(|own| own.player);
+    let invited = found.filter(|player| player.kind != PlayerKind::Deleted);
+    invited.map(Some).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
+}
+
+/// A new game with its people: its creator, and nobody else yet.
+fn seated_alone(game: Game, creator: &Player, invited: Option<Player>) -> SeatedGame {
     let player = |seat: Seat| game.players[seat].map(|_| creator.clone());
     let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
-    SeatedGame { game, players, last_ply: None }
+    SeatedGame { game, players, invited, last_ply: None }
 }
 
 /// Stores a new game. If the connection is lost on the way it begins again: a game that was stored already is not stored twice.
@@ -439,6 +460,24 @@ enum SideChoice {
     Random,
 }
 
+/// Who may take the other seat.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+enum OpponentChoice {
+    /// Anyone who can see the game.
+    Open {},
+    /// Whoever holds the join code.
+    Link {},
+    /// This player only, who may also decline.
+    Player {
+        #[schema(value_type = Uuid)]
+        player_id: String,
+    },
+    /// Nobody: one player plays both sides.
+    #[serde(rename = "self")]
+    Oneself {},
+}
+
 /// How much time the players have.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -459,11 +498,7 @@ impl CreateGame {
             self.variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
         let overrides: Vec<_> = self.options.into_iter().map(|(name, value)| (name, value.into())).collect();
         let options = AnyOptions::new(variant, &self.preset, &overrides).map_err(|error| invalid_options(&error))?;
-        let visibility = match self.visibility {
-            VisibilityWord::Public => Visibility::Public,
-            VisibilityWord::Unlisted => Visibility::Unlisted,
-            VisibilityWord::Private => Visibility::Private,
-        };
+        let visibility = Visibility::from(self.visibility);
         let private = visibility == Visibility::Private;
         let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
         let opponent = match self.opponent.unwrap_or(by_default) {
@@ -474,6 +509,11 @@ impl CreateGame {
             OpponentChoice::Open {} => Opponent::Open,
             OpponentChoice::Link {} => {
                 Opponent::Link { join_code: BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>()) }
+            }
+            OpponentChoice::Player { player_id } => {
+                let id = Uuid::try_parse(&player_id);
+                let id = id.map_err(|_| Problem::invalid("/opponent/player_id", "a player's id is a UUID"))?;
+                Opponent::Player { player: PlayerId(id) }
             }
             OpponentChoice::Oneself {} => Opponent::Oneself,
         };

@@ -38,7 +38,10 @@ const GAMES_AT_ONCE: u32 = 100;
 #[get("/me")]
 pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
     let own = find(&state, caller.0).await?;
-    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(ProfileView::of(&own.player)))
+    Ok(HttpResponse::Ok()
+        .insert_header(NOT_KEPT)
+        .insert_header(VARIES)
+        .json(ProfileView::of(&state, &own.player).await?))
 }
 
 /// Change the caller's name or password
@@ -87,7 +90,7 @@ pub async fn update_me(
             Some(_) => Some(TokenSet::begin(&state, &find(&state, caller.0).await?).await?),
             None => None,
         };
-        let updated = UpdatedMe { profile: ProfileView::of(&after), tokens };
+        let updated = UpdatedMe { profile: ProfileView::of(&state, &after).await?, tokens };
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
@@ -95,7 +98,7 @@ pub async fn update_me(
 
 /// Leave for good
 ///
-/// Open games are aborted and active ones resigned. Name, password and sign-ins are erased; the games and their moves stay,
+/// Open games are aborted, active ones resigned, invitations declined. Name, password and sign-ins are erased; the games and their moves stay,
 /// because they are the opponents' as well, with the seat shown as a deleted player's. It cannot be undone.
 #[utoipa::path(
     tag = "players",
@@ -113,7 +116,7 @@ pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// Aborts and resigns what a player has not finished.
+/// Ends what a player has not finished.
 async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     loop {
         let unfinished = games::list_unfinished(&state.db, player, GAMES_AT_ONCE).await?;

@@ -14,6 +14,7 @@ mod game_view;
 mod games;
 mod health;
 mod idempotency;
+mod invitations;
 mod me;
 mod moves;
 mod openapi;

@@ -132,7 +132,7 @@ pub async fn list_moves(
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/moves", game.id.0);
-        response.insert_header(next_link(&path, &format!("limit={limit}&cursor={cursor}")));
+        response.insert_header(next_link(&path, &format!("limit={limit}"), cursor));
     }
     response.insert_header(kept(&game)).insert_header(VARIES);
     Ok(response.json(MovePage { items: found.iter().map(MoveView::of).collect(), next_cursor }))
@@ -150,7 +150,7 @@ fn after_move(before: &SeatedGame, game: Game, events: &[Event]) -> Result<Seate
         position: before.game.position.clone(),
     };
     let last_ply = Some(Ply::replay(&game, &previous, moved, at).map_err(Problem::internal)?);
-    Ok(SeatedGame { game, players: before.players.clone(), last_ply })
+    Ok(SeatedGame { game, players: before.players.clone(), invited: before.invited.clone(), last_ply })
 }
 
 /// The largest number of a ply: what the database's integers hold.
@@ -206,9 +206,7 @@ impl ListMoves {
             (None, after) => Ok(after.unwrap_or(0)),
             (Some(_), Some(_)) => Err(Problem::invalid("?after", "a cursor already says where to go on")),
             (Some(cursor), None) => {
-                let content = decode_cursor(cursor);
-                let ply = content.as_deref().and_then(|content| content.split_once(' '));
-                let ply = ply.filter(|(id, _)| *id == game.id.0.to_string()).and_then(|(_, ply)| ply.parse().ok());
+                let ply = decode_cursor(cursor, &list_of(game)).and_then(|ply| ply.parse().ok());
                 ply.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this game's history"))
             }
         }
@@ -217,7 +215,11 @@ impl ListMoves {
 
 /// A cursor is a ply's number, bound to its game.
 fn cursor_after(game: &Game, ply: u32) -> String {
-    encode_cursor(&format!("{} {ply}", game.id.0))
+    encode_cursor(&ply.to_string(), &list_of(game))
+}
+
+fn list_of(game: &Game) -> String {
+    format!("moves {}", game.id.0)
 }
 
 /// A page of a game's history.

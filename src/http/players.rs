@@ -15,7 +15,7 @@ use super::{
     wire::{PlayerKindWord, Timestamp},
 };
 use crate::{
-    db::players,
+    db::players::{self, Counts},
     domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
 };
 
@@ -81,7 +81,7 @@ pub async fn get_player(
     let unknown = || Problem::not_found("there is no such player");
     let id = request.match_info().get("player_id").and_then(|id| Uuid::try_parse(id).ok()).ok_or_else(unknown)?;
     let found = players::find(&state.db, PlayerId(id)).await?.ok_or_else(unknown)?;
-    let profile = ProfileView::of(&found.player);
+    let profile = ProfileView::of(&state, &found.player).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
 }
 
@@ -119,11 +119,30 @@ pub struct ProfileView {
     kind: PlayerKindWord,
     /// When the player came.
     since: Timestamp,
+    counts: CountsView,
+}
+
+/// Games against others, by what came of them; those against oneself do not count.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Counts)]
+struct CountsView {
+    active: u32,
+    /// Those won, lost and drawn; counted up to 100,000 for each seat.
+    finished: u32,
+    won: u32,
+    lost: u32,
+    drawn: u32,
 }
 
 impl ProfileView {
-    pub(super) fn of(player: &Player) -> Self {
-        let Player { id, kind, name, created_at } = player;
-        Self { id: id.0, name: name.to_string(), kind: (*kind).into(), since: Timestamp(*created_at) }
+    pub(super) async fn of(state: &AppState, player: &Player) -> Result<Self, Problem> {
+        let Counts { active, won, lost, drawn } = players::count_games(&state.db, player.id).await?;
+        Ok(Self {
+            id: player.id.0,
+            name: player.name.to_string(),
+            kind: player.kind.into(),
+            since: Timestamp(player.created_at),
+            counts: CountsView { active, finished: won + lost + drawn, won, lost, drawn },
+        })
     }
 }

@@ -18,7 +18,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use super::{
     error::{Code, Problem},
-    export, extract, game_list, games, health, me, moves,
+    export, extract, game_list, games, health, invitations, me, moves,
     openapi::{self, Document, Methods},
     players, positions, problems, tokens, variants,
 };
@@ -46,7 +46,9 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(moves::list_moves)
                 .service(positions::get_position)
                 .service(games::resign_game)
-                .service(games::abort_game),
+                .service(games::abort_game)
+                .service(invitations::decline_invitation)
+                .service(invitations::list_invitations),
         )
         .service(problems::get_problem)
         .service(tokens::get_jwks)

@@ -190,6 +190,21 @@ async fn a_profile_says_what_everybody_may_know() {
 }
 
 #[actix_web::test]
+async fn a_profile_counts_games_against_others() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({})).await;
+    let counts = async |guest: &Guest| app.get("/v1/me", Some(guest)).await.body["counts"].clone();
+    let active = json!({"active": 1, "finished": 0, "won": 0, "lost": 0, "drawn": 0});
+    assert_eq!((counts(&south).await, counts(&north).await), (active.clone(), active));
+    app.resign_game(&id, &south).await;
+    let alone = app.created(&south, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+    app.resign_game(alone["id"].as_str().expect("an id"), &south).await;
+    app.created(&south, &json!({"variant": "kalah"})).await;
+    assert_eq!(counts(&south).await, json!({"active": 0, "finished": 1, "won": 0, "lost": 1, "drawn": 0}));
+    assert_eq!(counts(&north).await, json!({"active": 0, "finished": 1, "won": 1, "lost": 0, "drawn": 0}));
+}
+
+#[actix_web::test]
 async fn passwords_are_stored_as_argon2id_with_a_salt_of_their_own() {
     let app = TestApp::start().await;
     app.account("Ana", PASSWORD).await;

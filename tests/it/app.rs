@@ -215,6 +215,18 @@ impl TestApp {
         send(signed(self.request(Method::POST, &format!("/v1/games/{id}/abort")), Some(guest))).await
     }
 
+    pub async fn decline_game(&self, id: &str, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::POST, &format!("/v1/games/{id}/decline")), Some(guest))).await
+    }
+
+    pub async fn list_games(&self, query: &str, guest: Option<&Guest>) -> Answer {
+        self.get(&format!("/v1/games?{query}"), guest).await
+    }
+
+    pub async fn list_invitations(&self, query: &str, guest: &Guest) -> Answer {
+        self.get(&format!("/v1/me/invitations?{query}"), Some(guest)).await
+    }
+
     /// An active game of two guests, the first South.
     pub async fn started(&self, options: &Value) -> (String, Guest, Guest) {
         let (south, north) = (self.guest("South").await, self.guest("North").await);
@@ -251,6 +263,12 @@ impl Answer {
     pub fn string(&self, pointer: &str) -> String {
         let value = self.body.pointer(pointer).and_then(Value::as_str);
         value.unwrap_or_else(|| panic!("no text at {pointer}: {self:?}")).to_owned()
+    }
+
+    /// The ids of a page's games, in order.
+    pub fn ids(&self) -> Vec<String> {
+        let items = self.body["items"].as_array().unwrap_or_else(|| panic!("no page: {self:?}"));
+        items.iter().map(|game| game["id"].as_str().expect("a game has an id").to_owned()).collect()
     }
 
     /// Asserts that it is a failure of this code in the one envelope.

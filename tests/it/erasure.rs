@@ -33,8 +33,12 @@ async fn of_two_players_one_is_erased_and_the_others_game_history_and_result_sta
     let open = app.created(&ana, &json!({"variant": "kalah"})).await;
     let open = open["id"].as_str().expect("an id");
 
+    let invitation = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ana.id}});
+    let invitation = app.created(&bo, &invitation).await;
+
     assert_eq!(app.delete_me(&ana).await.status, 204);
 
+    assert_eq!(app.get_game(invitation["id"].as_str().expect("an id"), None).await.body["status"], "aborted");
     let after = app.get_game(&finished, Some(&bo)).await.body;
     assert_eq!(after["result"], result);
     assert_eq!(after["seats"]["south"], json!({"id": ana.id, "name": "Deleted player", "kind": "deleted"}));

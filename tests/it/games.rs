@@ -1,4 +1,4 @@
-//! Creating, reading and listing games.
+//! Creating, reading and ending games.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -88,7 +88,6 @@ async fn options_that_the_variant_does_not_have_are_refused_by_name_and_nothing_
         (json!({"variant": "kalah", "opponent": null}), "/opponent"),
         (json!({"variant": "kalah", "clock": "unlimited"}), "/clock"),
         (json!({"variant": "kalah", "visibility": "secret"}), "/visibility"),
-        (json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ana.id}}), "/opponent/type"),
         (json!({"variant": "kalah", "opponent": {"type": "computer", "level": 3}}), "/opponent/type"),
         (json!({"variant": "kalah", "opponent": {"type": "open", "level": 3}}), "/opponent/level"),
         (json!({"variant": "kalah", "opponent": ["open"]}), "/opponent"),
@@ -169,120 +168,6 @@ async fn who_may_read_a_game_is_its_visibility() {
             answer.is_problem(expected.0, expected.1);
         }
         assert_eq!(app.get_game(id, Some(&ana)).await.body["version"], 2);
-    }
-}
-
-#[actix_web::test]
-async fn lists_show_public_games_and_the_callers_own() {
-    let app = TestApp::start().await;
-    let (ana, eve) = (app.guest("Ana").await, app.guest("Eve").await);
-    let mut ids = vec![];
-    for visibility in ["public", "unlisted", "private"] {
-        let body = json!({"variant": "kalah", "visibility": visibility, "opponent": {"type": "self"}});
-        ids.push(app.created(&ana, &body).await["id"].clone());
-    }
-    let listed = |body: &Value| -> Vec<Value> {
-        body["items"].as_array().expect("items").iter().map(|game| game["id"].clone()).collect()
-    };
-    let own = app.get("/v1/games?player=me", Some(&ana)).await;
-    assert_eq!(listed(&own.body), [ids[2].clone(), ids[1].clone(), ids[0].clone()]);
-    let of_ana = format!("/v1/games?player={}", ana.id);
-    assert_eq!(listed(&app.get(&of_ana, Some(&ana)).await.body), listed(&own.body));
-    for path in ["/v1/games", &of_ana] {
-        for reader in [Some(&eve), None] {
-            assert_eq!(listed(&app.get(path, reader).await.body), [ids[0].clone()]);
-        }
-    }
-    assert_eq!(listed(&app.get("/v1/games?player=me", Some(&eve)).await.body), [] as [Value; 0]);
-    app.get("/v1/games?player=me", None).await.is_problem(401, "unauthenticated");
-}
-
-#[actix_web::test]
-async fn lists_are_filtered_by_status_and_variant() {
-    let app = TestApp::start().await;
-    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let mut by_status = vec![];
-    for status in ["open", "active", "finished", "aborted"] {
-        let game = app.created(&ana, &json!({"variant": "kalah"})).await;
-        let id = game["id"].as_str().expect("an id").to_owned();
-        if matches!(status, "active" | "finished") {
-            app.join_game(&id, &bo).await;
-        }
-        match status {
-            "finished" => drop(app.resign_game(&id, &bo).await),
-            "aborted" => drop(app.abort_game(&id, &ana).await),
-            _ => {}
-        }
-        by_status.push((status, id));
-    }
-    for (status, id) in by_status {
-        for filter in [format!("status={status}"), format!("status={status}&variant=kalah&player={}", ana.id)] {
-            let items = app.get(&format!("/v1/games?{filter}"), None).await.body["items"].clone();
-            assert_eq!(items.as_array().map(Vec::len), Some(1), "{filter}");
-            assert_eq!((items[0]["id"].as_str(), items[0]["status"].as_str()), (Some(&*id), Some(status)));
-        }
-    }
-}
-
-#[actix_web::test]
-async fn pages_follow_each_other_without_gap_or_repetition_while_games_are_created() {
-    let app = TestApp::start().await;
-    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let mut ids = vec![];
-    for n in 0..7 {
-        let opponent = if n % 2 == 0 { "self" } else { "open" };
-        let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": opponent}})).await;
-        ids.insert(0, game["id"].clone());
-    }
-    for filters in ["limit=3", "limit=3&player=me"] {
-        let mut seen = vec![];
-        let mut path = format!("/v1/games?{filters}");
-        loop {
-            let page = app.get(&path, Some(&ana)).await;
-            seen.extend(page.body["items"].as_array().expect("items").iter().map(|game| game["id"].clone()));
-            app.created(&bo, &json!({"variant": "kalah"})).await;
-            match page.body["next_cursor"].as_str() {
-                Some(cursor) => {
-                    let link = page.headers["link"].to_str().expect("text").to_owned();
-                    assert!(link.contains(cursor) && link.ends_with("; rel=\"next\""), "{link}");
-                    path = link[1..link.find('>').expect("a link ends")].to_owned();
-                }
-                None => break,
-            }
-        }
-        seen.retain(|id| ids.contains(id));
-        assert_eq!(seen, ids);
-    }
-}
-
-#[actix_web::test]
-async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
-    let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
-    for _ in 0..2 {
-        app.created(&ana, &json!({"variant": "kalah"})).await;
-    }
-    let page = app.get("/v1/games?limit=1&status=open", None).await;
-    let cursor = page.string("/next_cursor");
-    assert_eq!(app.get(&format!("/v1/games?limit=1&status=open&cursor={cursor}"), None).await.status, 200);
-    let edited = format!("{}A", &cursor[..cursor.len() - 1]);
-    for query in [
-        format!("cursor={cursor}"),
-        format!("status=active&cursor={cursor}"),
-        format!("status=open&player={}&cursor={cursor}", ana.id),
-        "cursor=".to_owned(),
-        "cursor=%FF".to_owned(),
-        format!("status=open&cursor={edited}x"),
-        "limit=0".to_owned(),
-        "limit=101".to_owned(),
-        "limit=-1".to_owned(),
-        "limit=many".to_owned(),
-        "status=won".to_owned(),
-        "variant=chess".to_owned(),
-        "player=ana".to_owned(),
-        "colour=red".to_owned(),
-    ] {
-        app.get(&format!("/v1/games?{query}"), None).await.is_problem(422, "validation_failed");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod app;
+mod bounds;
 mod concurrency;
 mod cors;
 mod durability;
@@ -10,7 +11,9 @@ mod errors;
 mod export;
 mod games;
 mod idempotency;
+mod invitations;
 mod joining;
+mod lists;
 mod moves;
 mod openapi;
 mod operation;

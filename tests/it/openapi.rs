@@ -51,8 +51,11 @@ fn every_operation_is_named_described_and_complete() {
         let id = operation["operationId"].as_str().expect("an id").to_owned();
         assert!(
             id.split_once('_').is_some_and(|(verb, _)| {
-                ["create", "get", "list", "join", "play", "resign", "abort", "revoke", "update", "delete", "export"]
-                    .contains(&verb)
+                [
+                    "create", "get", "list", "join", "decline", "play", "resign", "abort", "revoke", "update",
+                    "delete", "export",
+                ]
+                .contains(&verb)
             }),
             "{id}"
         );

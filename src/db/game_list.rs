@@ -1,0 +1,511 @@
+//! Lists of games, in pages.
+//!
+//! Every page is two queries: the ids, read off an index in the order of the list, then all of their games. What an index
+//! does not answer is looked at row by row, [`SCAN_MAX`] of them and no more; a page that ends for this reason may be
+//! short, or empty, and the next one goes on from there. So the cost of a page is bounded whatever is asked for.
+//!
+//! Places in a list are compared as rows and never `null or …`: a plan is made once for all values, and only what is
+//! always compared can be looked up.
+
+use sqlx::PgPool;
+use time::{Duration, OffsetDateTime, macros::datetime};
+use uuid::Uuid;
+
+use super::{
+    DbError,
+    games::{self, SeatedGame},
+};
+use crate::{
+    domain::{GameId, PlayerId, RUNNING_GAMES_MAX, Status, Visibility},
+    rules::{Side, Variant},
+};
+
+/// How many rows of one range of an index are looked at for one page. A few milliseconds' work.
+const SCAN_MAX: i64 = 1000;
+
+/// How far the time in a game's id may be from `created_at`: the clock may have been set back between two games, after
+/// which ids go on from where they were for a while.
+const ID_SLACK: Duration = Duration::minutes(1);
+
+/// Later than any game.
+const END: OffsetDateTime = datetime!(9999-12-31 23:59:59 UTC);
+
+/// Which games a list shows, and how.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    pub whose: Whose,
+    pub status: Option<Status>,
+    pub variant: Option<Variant>,
+    /// How the game ended: only of finished games.
+    pub ended: Option<Ended>,
+    /// Created (in order of finishing: finished) at this moment or later.
+    pub since: Option<OffsetDateTime>,
+    /// Created (or finished) before this moment.
+    pub until: Option<OffsetDateTime>,
+    pub order: Order,
+    /// Who asks: only public games are listed, and those to which the viewer belongs when a player is given.
+    pub viewer: Option<PlayerId>,
+}
+
+/// Whose games.
+#[derive(Clone, Copy, Debug)]
+pub enum Whose {
+    /// Everybody's public ones.
+    Everybodys,
+    /// Those in which this player sits.
+    Players(Of),
+}
+
+/// Which games of a player.
+#[derive(Clone, Copy, Debug)]
+pub struct Of {
+    pub player: PlayerId,
+    /// Only those in which this player sits as well.
+    pub opponent: Option<PlayerId>,
+    pub visibility: Option<Visibility>,
+    /// Only those in which it is the player's turn.
+    pub to_move: bool,
+}
+
+/// How a game ended. Won and lost by the player whose games are listed; against oneself one does neither.
+#[derive(Clone, Copy, Debug)]
+pub enum Ended {
+    WonBy(Side),
+    Drawn,
+    Won,
+    Lost,
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Last created first.
+    Created,
+    /// Last finished first; only finished games.
+    Finished,
+    /// Last changed first; only of a player's active games.
+    Updated,
+}
+
+/// Where a page ends. Which moment it is depends on the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub at: OffsetDateTime,
+    pub id: GameId,
+}
+
+/// A page of games.
+#[derive(Debug)]
+pub struct Page {
+    pub games: Vec<SeatedGame>,
+    /// Where the next page begins, if there may be one.
+    pub next: Option<Place>,
+}
+
+/// A page of games after a place.
+pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u32) -> Result<Page, DbError> {
+    let window = Window::of(filter, after, limit);
+    let found = match (filter.whose, filter.order) {
+        (Whose::Everybodys, Order::Finished) => finished_publicly(pool, filter, &window).await?,
+        (Whose::Everybodys, _) => newest_public(pool, filter, &window).await?,
+        (Whose::Players(of), Order::Finished) => finished_of(pool, filter, of, &window).await?,
+        (Whose::Players(of), Order::Updated) => updated_of(pool, filter, of, &window).await?,
+        // A player has few active games, but two may have played many.
+        (Whose::Players(of), Order::Created) => match of.opponent {
+            Some(opponent) if filter.status != Some(Status::Active) => {
+                newest_of_pair(pool, filter, of, opponent, &window).await?
+            }
+            _ => newest_of(pool, filter, of, &window).await?,
+        },
+    };
+    page(pool, found, limit).await
+}
+
+/// A row of an index range: a game of the list if it is `shown`; the `last` that was looked at if there may be more.
+pub(super) struct Found {
+    pub(super) id: Uuid,
+    pub(super) at: OffsetDateTime,
+    pub(super) shown: bool,
+    pub(super) last: bool,
+}
+
+/// The part of an index that a page is read from.
+struct Window {
+    since: OffsetDateTime,
+    until: OffsetDateTime,
+    /// In order of creation: the ids from the first to before the second.
+    first_id: Uuid,
+    end_id: Uuid,
+    /// In other orders: before this moment and, at this moment, before this id.
+    end_at: (OffsetDateTime, Uuid),
+    /// How many rows are needed: one more than the page has, to know whether there are more.
+    rows: i64,
+}
+
+impl Window {
+    fn of(filter: &Filter, after: Option<Place>, limit: u32) -> Self {
+        let since = filter.since.unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let until = filter.until.unwrap_or(END);
+        let end_id = filter.until.map_or(Uuid::max(), |until| least_id_at(until.saturating_add(ID_SLACK)));
+        let end_at = if filter.order == Order::Finished { (until, Uuid::nil()) } else { (END, Uuid::nil()) };
+        Self {
+            since,
+            until,
+            first_id: least_id_at(since.saturating_sub(ID_SLACK)),
+            end_id: after.map_or(end_id, |place| end_id.min(place.id.0)),
+            end_at: after.map_or(end_at, |place| end_at.min((place.at, place.id.0))),
+            rows: i64::from(limit) + 1,
+        }
+    }
+}
+
+/// The least UUIDv7 of a moment: what comes before it was made before.
+fn least_id_at(at: OffsetDateTime) -> Uuid {
+    let ms = u128::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or(0);
+    Uuid::from_u128(ms << 80)
+}
+
+/// The games of a page in its order, and where it ends: after as many as asked for, where a range was not looked at any
+/// further, or with the list.
+pub(super) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result<Page, DbError> {
+    let mut ids = vec![];
+    let mut next = None;
+    let mut place = None;
+    for row in found {
+        if ids.len() == limit as usize {
+            next = place;
+            break;
+        }
+        if row.shown {
+            ids.push(row.id);
+        }
+        place = Some(Place { at: row.at, id: GameId(row.id) });
+        if row.last {
+            next = place;
+            break;
+        }
+    }
+    let mut games = games::load(pool, &ids).await?;
+    games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id.0));
+    Ok(Page { games, next })
+}
+
+impl Filter {
+    /// The statuses whose ranges are merged.
+    fn statuses(&self) -> Vec<&'static str> {
+        match self.status {
+            Some(status) => vec![status.as_str()],
+            None => Status::ALL.map(Status::as_str).to_vec(),
+        }
+    }
+
+    /// The variants whose ranges are merged.
+    fn variants(&self) -> Vec<String> {
+        match self.variant {
+            Some(variant) => vec![variant.to_string()],
+            None => Variant::ALL.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn variant(&self) -> Option<String> {
+        self.variant.map(|variant| variant.to_string())
+    }
+
+    fn ended(&self) -> Option<String> {
+        self.ended.map(|ended| match ended {
+            Ended::WonBy(side) => side.to_string(),
+            Ended::Drawn => "draw".to_owned(),
+            Ended::Won => "won".to_owned(),
+            Ended::Lost => "lost".to_owned(),
+        })
+    }
+
+    fn viewer(&self) -> Option<Uuid> {
+        self.viewer.map(|viewer| viewer.0)
+    }
+}
+
+/// Every pair of one and the other, as columns.
+fn pairs<A: Clone, B: Clone>(ones: &[A], others: &[B]) -> (Vec<A>, Vec<B>) {
+    ones.iter().flat_map(|one| others.iter().map(move |other| (one.clone(), other.clone()))).unzip()
+}
+
+/// Everybody's public games, newest first.
+async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
+    let (variants, statuses) = pairs(&filter.variants(), &filter.statuses());
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        from unnest($2::text[], $3::text[]) as leg (variant, status)
+        cross join lateral (
+            select * from (
+                select id, created_at as at, row_number() over (order by id desc) as n,
+                    (($4::text is null
+                        or $4 = 'draw' and result_winner is null
+                        or $4 = result_winner)
+                     and created_at >= $5 and created_at < $6) is true as shown
+                from (
+                    select id, created_at, result_winner from game
+                    where visibility = 'public' and variant = leg.variant
+                      and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $7 and id < $8
+                    order by id desc limit $1
+                ) scanned
+            ) judged
+            where shown or n = $1
+            order by id desc limit $9
+        ) found
+        order by found.id desc limit $9
+        "#,
+        SCAN_MAX,
+        &variants,
+        &statuses as &[&str],
+        filter.ended(),
+        window.since,
+        window.until,
+        window.first_id,
+        window.end_id,
+        window.rows
+    );
+    Ok(found.fetch_all(pool).await?)
+}
+
+/// Everybody's public finished games, last finished first.
+async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        from unnest($2::text[]) as leg (variant)
+        cross join lateral (
+            select * from (
+                select id, finished_at as at, row_number() over (order by finished_at desc, id desc) as n,
+                    ($3::text is null
+                        or $3 = 'draw' and result_winner is null
+                        or $3 = result_winner) is true as shown
+                from (
+                    select id, finished_at, result_winner from game
+                    where visibility = 'public' and variant = leg.variant
+                      and finished_at >= $4 and (finished_at, id) < ($5, $6)
+                    order by finished_at desc, id desc limit $1
+                ) scanned
+            ) judged
+            where shown or n = $1
+            order by at desc, id desc limit $7
+        ) found
+        order by found.at desc, found.id desc limit $7
+        "#,
+        SCAN_MAX,
+        &filter.variants(),
+        filter.ended(),
+        window.since,
+        window.end_at.0,
+        window.end_at.1,
+        window.rows
+    );
+    Ok(found.fetch_all(pool).await?)
+}
+
+/// A player's games, newest first.
+async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+    let (seats, statuses) = pairs(&[0, 1], &filter.statuses());
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        from unnest($2::smallint[], $3::text[]) as leg (seat, status)
+        cross join lateral (
+            select * from (
+                select id, created_at as at, row_number() over (order by id desc) as n,
+                    (($5::text is null or variant = $5)
+                     and ($6::text is null or visibility = $6)
+                     and (visibility = 'public' or $7 in (seat_0_player_id, seat_1_player_id, invited_player_id))
+                     and ($8::uuid is null or $8 = case leg.seat when 0 then seat_1_player_id else seat_0_player_id end)
+                     and ($9::text is null
+                        or $9 = 'draw' and result_winner is null
+                        or $9 = result_winner
+                        or $9 = 'won' and winner_seat = leg.seat and seat_0_player_id <> seat_1_player_id
+                        or $9 = 'lost' and winner_seat <> leg.seat and seat_0_player_id <> seat_1_player_id)
+                     and (not $10 or $4 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
+                     and created_at >= $11 and created_at < $12) is true as shown
+                from (
+                    (select * from game
+                     where leg.seat = 0 and seat_0_player_id = $4
+                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $13 and id < $14
+                     order by id desc limit $1)
+                    union all
+                    (select * from game
+                     where leg.seat = 1 and seat_1_player_id = $4 and seat_0_player_id is distinct from seat_1_player_id
+                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $13 and id < $14
+                     order by id desc limit $1)
+                ) scanned
+            ) judged
+            where shown or n = $1
+            order by id desc limit $15
+        ) found
+        order by found.id desc limit $15
+        "#,
+        SCAN_MAX,
+        &seats,
+        &statuses as &[&str],
+        of.player.0,
+        filter.variant(),
+        of.visibility.map(Visibility::as_str),
+        filter.viewer(),
+        of.opponent.map(|opponent| opponent.0),
+        filter.ended(),
+        of.to_move,
+        window.since,
+        window.until,
+        window.first_id,
+        window.end_id,
+        window.rows
+    );
+    Ok(found.fetch_all(pool).await?)
+}
+
+/// The games of two players, newest first.
+async fn newest_of_pair(
+    pool: &PgPool,
+    filter: &Filter,
+    of: Of,
+    opponent: PlayerId,
+    window: &Window,
+) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select id as "id!", at as "at!", shown as "shown!", n = $1 as "last!" from (
+            select id, created_at as at, row_number() over (order by id desc) as n,
+                (($4::text is null or variant = $4)
+                 and ($5::text is null or visibility = $5)
+                 and (visibility = 'public' or $6 in ($2, $3))
+                 and ($7::text is null or status = $7)
+                 and ($8::text is null
+                    or $8 = 'draw' and result_winner is null
+                    or $8 = result_winner
+                    or $8 = 'won' and $2 <> $3
+                        and $2 = case winner_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
+                    or $8 = 'lost' and $2 <> $3
+                        and $3 = case winner_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
+                 and created_at >= $9 and created_at < $10) is true as shown
+            from (
+                select * from game
+                where seat_0_player_id is not null and seat_1_player_id is not null
+                  and least(seat_0_player_id, seat_1_player_id) = least($2::uuid, $3::uuid)
+                  and greatest(seat_0_player_id, seat_1_player_id) = greatest($2::uuid, $3::uuid) and id >= $11 and id < $12
+                order by id desc limit $1
+            ) scanned
+        ) judged
+        where shown or n = $1
+        order by id desc limit $13
+        "#,
+        SCAN_MAX,
+        of.player.0,
+        opponent.0,
+        filter.variant(),
+        of.visibility.map(Visibility::as_str),
+        filter.viewer(),
+        filter.status.map(Status::as_str),
+        filter.ended(),
+        window.since,
+        window.until,
+        window.first_id,
+        window.end_id,
+        window.rows
+    );
+    Ok(found.fetch_all(pool).await?)
+}
+
+/// A player's finished games, last finished first.
+async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        from unnest(array[0, 1]) as leg (seat)
+        cross join lateral (
+            select * from (
+                select id, finished_at as at, row_number() over (order by finished_at desc, id desc) as n,
+                    (($3::text is null or variant = $3)
+                     and ($4::text is null or visibility = $4)
+                     and (visibility = 'public' or $5 in (seat_0_player_id, seat_1_player_id))
+                     and ($6::uuid is null or $6 = case leg.seat when 0 then seat_1_player_id else seat_0_player_id end)
+                     and ($7::text is null
+                        or $7 = 'draw' and result_winner is null
+                        or $7 = result_winner
+                        or $7 = 'won' and winner_seat = leg.seat and seat_0_player_id <> seat_1_player_id
+                        or $7 = 'lost' and winner_seat <> leg.seat and seat_0_player_id <> seat_1_player_id)
+                    ) is true as shown
+                from (
+                    (select * from game
+                     where leg.seat = 0 and seat_0_player_id = $2
+                       and finished_at >= $8 and (finished_at, id) < ($9, $10)
+                     order by finished_at desc, id desc limit $1)
+                    union all
+                    (select * from game
+                     where leg.seat = 1 and seat_1_player_id = $2 and seat_0_player_id is distinct from seat_1_player_id
+                       and finished_at >= $8 and (finished_at, id) < ($9, $10)
+                     order by finished_at desc, id desc limit $1)
+                ) scanned
+            ) judged
+            where shown or n = $1
+            order by at desc, id desc limit $11
+        ) found
+        order by found.at desc, found.id desc limit $11
+        "#,
+        SCAN_MAX,
+        of.player.0,
+        filter.variant(),
+        of.visibility.map(Visibility::as_str),
+        filter.viewer(),
+        of.opponent.map(|opponent| opponent.0),
+        filter.ended(),
+        window.since,
+        window.end_at.0,
+        window.end_at.1,
+        window.rows
+    );
+    Ok(found.fetch_all(pool).await?)
+}
+
+/// A player's active games, last changed first. No index has this order, for every move changes it: they are few enough to
+/// be sorted.
+async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select id as "id!", updated_at as "at!", true as "shown!", false as "last!" from (
+            (select * from game
+             where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
+             order by id desc limit $2)
+            union all
+            (select * from game
+             where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+               and game_status(started_at, finished_at, aborted_at) = 'active'
+             order by id desc limit $2)
+        ) active
+        where ($3::text is null or variant = $3)
+          and ($4::text is null or visibility = $4)
+          and (visibility = 'public' or $5 in (seat_0_player_id, seat_1_player_id))
+          and ($6::uuid is null or $6 = case when seat_0_player_id = $1 then seat_1_player_id else seat_0_player_id end)
+          and (not $7 or $1 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
+          and created_at >= $8 and created_at < $9
+          and (updated_at, id) < ($10, $11)
+        order by updated_at desc, id desc limit $12
+        "#,
+        of.player.0,
+        2 * i64::from(RUNNING_GAMES_MAX),
+        filter.variant(),
+        of.visibility.map(Visibility::as_str),
+        filter.viewer(),
+        of.opponent.map(|opponent| opponent.0),
+        of.to_move,
+        window.since,
+        window.until,
+        window.end_at.0,
+        window.end_at.1,
+        window.rows
+    );
+    Ok(found.fetch_all(pool).await?)
+}
