@@ -24,5 +24,8 @@ pub mod clock;
 /// Options of the command line and the environment.
 pub mod config;
 
-/// Logs: text for a person at a terminal, JSON for everything else.
+/// What the service counts, as Prometheus reads it. Everybody may count; it knows nobody.
+pub mod metrics;
+
+/// Logs and traces: text for a person at a terminal, JSON for everything else, spans for a collector.
 pub mod telemetry;

@@ -1,22 +1,38 @@
 //! The command line: starts the service, migrates the database, prints the OpenAPI document.
 
-use std::{fmt::Display, io::Write, net::TcpListener, path::PathBuf, process::ExitCode, thread::available_parallelism};
+use std::{
+    fmt::Display,
+    future::Future,
+    io::Write,
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    pin::pin,
+    process::ExitCode,
+    sync::Arc,
+    thread::available_parallelism,
+    time::Duration,
+};
 
-use clap::Parser;
+use actix_web::dev::ServerHandle;
 use mancala_server::{
-    config::{Cli, Command, Database, Serve},
+    clock,
+    config::{Cli, Command, Database, Misread, Serve},
     db::{
         self,
         embedded::{self, Durability, Embedded},
         migrations,
     },
-    http::{self, Service, Tokens},
+    http::{self, PublicKey, Service, Tokens},
     jobs::{self, purge},
-    telemetry,
+    metrics::Metrics,
+    telemetry::{self, Telemetry},
 };
 use sqlx::postgres::PgConnectOptions;
-use time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    time::sleep,
+};
+use tokio_util::sync::CancellationToken;
 
 /// A failure in one line, and the exit status that goes with it.
 struct Failure {
@@ -28,11 +44,14 @@ struct Failure {
 const MISUSE: u8 = 2;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let outcome = match cli.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve(&cli.serve),
-        Command::Migrate => migrate(&cli.serve),
-        Command::Openapi => print_openapi(),
+    let outcome = match Cli::read() {
+        Ok(cli) => match cli.command.unwrap_or(Command::Serve) {
+            Command::Serve => serve(&cli.serve),
+            Command::Migrate => migrate(&cli.serve),
+            Command::Openapi => print_openapi(),
+        },
+        Err(Misread::Shown(text)) => print(&text),
+        Err(Misread::Wrong(line)) => Err(Failure::misuse(line)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -44,23 +63,31 @@ fn main() -> ExitCode {
 }
 
 fn serve(options: &Serve) -> Result<(), Failure> {
-    telemetry::init(options.log_format);
+    let _telemetry = start_telemetry(options)?;
+    let accepted = accepted_keys(options)?;
     let given = given_tokens(options)?;
-    let listener = TcpListener::bind(options.listen)
-        .map_err(|error| Failure::new(format!("cannot listen on {}: {error}", options.listen)))?;
+    let listener = listen(options.listen)?;
+    let metrics_listener = options.metrics_listen.map(listen).transpose()?;
     let (embedded, database) = database(&options.database)?;
     let tokens = match given {
         Some(tokens) => tokens,
         None => own_tokens(options)?,
     };
+    let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
+    let service = Service {
+        database: database.clone(),
+        tokens: tokens.accepting(&accepted),
+        cors_origins: options.cors_origins.clone(),
+        workers,
+        public_url: options.public_url.clone(),
+        shutdown_timeout_s: options.shutdown_timeout_s,
+        metrics: Arc::new(Metrics::new(clock::now().unix_timestamp())),
+        draining: CancellationToken::new(),
+    };
     let served = actix_web::rt::System::new().block_on(async {
         migrations::run(database.clone()).await.map_err(Failure::new)?;
-        let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
-        let cors_origins = options.cors_origins.clone();
-        let retention = Some(options.guest_retention_days).filter(|days| *days > 0);
-        let settings = purge::Settings { guest_retention: retention.map(|days| Duration::days(days.into())) };
-        let working = actix_web::rt::spawn(jobs::run(database.clone(), settings));
-        let served = run(listener, Service { database, tokens, cors_origins, workers }).await;
+        let working = actix_web::rt::spawn(jobs::run(database, purge_settings(options)));
+        let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s)).await;
         working.abort();
         served
     });
@@ -70,31 +97,106 @@ fn serve(options: &Serve) -> Result<(), Failure> {
     served
 }
 
-/// Serves until the process is told to stop, then answers what it has accepted.
-async fn run(listener: TcpListener, service: Service) -> Result<(), Failure> {
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::new)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(Failure::new)?;
+fn purge_settings(options: &Serve) -> purge::Settings {
+    let days = Some(options.guest_retention_days).filter(|days| *days > 0);
+    purge::Settings { guest_retention: days.map(|days| time::Duration::days(days.into())) }
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| Failure::new(format!("cannot listen on {address}: {error}")))
+}
+
+/// Serves until the process is told to stop, then answers what it has accepted. The metrics are there until the end.
+async fn run(
+    listener: TcpListener,
+    metrics_listener: Option<TcpListener>,
+    service: Service,
+    drain: Duration,
+) -> Result<(), Failure> {
+    let mut stops = Stops::new()?;
     let address = listener.local_addr().map_err(Failure::new)?;
+    let draining = service.draining.clone();
+    let metrics_handle = match metrics_listener {
+        Some(listener) => Some(serve_metrics(listener, &service)?),
+        None => None,
+    };
     let server = http::serve(listener, service).map_err(Failure::new)?;
     let handle = server.handle();
     tracing::info!(
         "ready: API http://{address}/v1, documentation http://{address}/docs/, OpenAPI http://{address}/openapi.json"
     );
     let stopping = async {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+        stops.next().await;
+        draining.cancel();
+        if !drain.is_zero() {
+            tracing::info!("draining: not ready any more, still serving for {} s", drain.as_secs());
+            stops.cut_short(sleep(drain)).await;
         }
         tracing::info!("stopping: answering what was accepted");
-        handle.stop(true).await;
+        stops.cut_short(handle.stop(true)).await
     };
-    let (outcome, ()) = tokio::join!(server, stopping);
+    let mut server = pin!(server);
+    let mut stopping = pin!(stopping);
+    // The server is polled until it has ended, unless it was asked a second time: then what is left of it ends with the process.
+    let outcome = tokio::select! {
+        outcome = &mut server => outcome.map_err(Failure::new),
+        ended = &mut stopping => match ended {
+            Some(()) => server.await.map_err(Failure::new),
+            None => Err(Failure::new("stopped at once, at a further signal: requests may have been cut off")),
+        },
+    };
+    if let Some(handle) = metrics_handle {
+        handle.stop(false).await;
+    }
     tracing::info!("stopped");
-    outcome.map_err(Failure::new)
+    outcome
+}
+
+/// The metrics on their own listener, in the background.
+fn serve_metrics(listener: TcpListener, service: &Service) -> Result<ServerHandle, Failure> {
+    let address = listener.local_addr().map_err(Failure::new)?;
+    let server = http::serve_metrics(listener, service.metrics.clone()).map_err(Failure::new)?;
+    tracing::info!("metrics http://{address}/metrics");
+    let handle = server.handle();
+    actix_web::rt::spawn(server);
+    Ok(handle)
+}
+
+/// The signals by which an operator stops the server.
+struct Stops {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stops {
+    fn new() -> Result<Self, Failure> {
+        let interrupt = signal(SignalKind::interrupt()).map_err(Failure::new)?;
+        let terminate = signal(SignalKind::terminate()).map_err(Failure::new)?;
+        Ok(Self { interrupt, terminate })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+
+    /// Waits for this; `None` if a further signal came before.
+    async fn cut_short<T>(&mut self, wait: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            outcome = wait => Some(outcome),
+            () = self.next() => None,
+        }
+    }
+}
+
+fn start_telemetry(options: &Serve) -> Result<Telemetry, Failure> {
+    telemetry::init(options.log_format).map_err(Failure::misuse)
 }
 
 fn migrate(options: &Serve) -> Result<(), Failure> {
-    telemetry::init(options.log_format);
+    let _telemetry = start_telemetry(options)?;
     let (embedded, database) = database(&options.database)?;
     let migrated = actix_web::rt::System::new().block_on(migrations::run(database)).map_err(Failure::new);
     if let Some(embedded) = embedded {
@@ -105,7 +207,12 @@ fn migrate(options: &Serve) -> Result<(), Failure> {
 
 fn print_openapi() -> Result<(), Failure> {
     let document = http::document().to_pretty_json().map_err(Failure::new)?;
-    writeln!(std::io::stdout(), "{document}").map_err(Failure::new)
+    print(&format_args!("{document}\n"))
+}
+
+fn print(text: &impl Display) -> Result<(), Failure> {
+    let mut output = std::io::stdout();
+    write!(output, "{text}").and_then(|()| output.flush()).map_err(Failure::new)
 }
 
 /// The database that the options name, or an embedded one, which runs until it is stopped.
@@ -122,6 +229,11 @@ fn database(options: &Database) -> Result<(Option<Embedded>, PgConnectOptions), 
     let embedded = Embedded::start(&settings).map_err(Failure::new)?;
     let options = db::embedded_options(&embedded);
     Ok((Some(embedded), options))
+}
+
+/// The keys whose tokens are accepted beside those of the signing key.
+fn accepted_keys(options: &Serve) -> Result<Vec<PublicKey>, Failure> {
+    options.jwt_public_key_files.iter().map(|file| PublicKey::from_file(file).map_err(Failure::misuse)).collect()
 }
 
 /// What signs tokens with the key that the options name; without one, an embedded database brings its own.

@@ -9,11 +9,13 @@
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime, macros::datetime};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     DbError,
     games::{self, SeatedGame},
+    statement,
 };
 use crate::{
     domain::{GameId, PlayerId, RUNNING_GAMES_MAX, Status, Visibility},
@@ -267,7 +269,7 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// Everybody's public finished games, last finished first.
@@ -303,7 +305,7 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// A player's games, newest first.
@@ -361,7 +363,7 @@ async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// The games of two players, newest first.
@@ -414,7 +416,7 @@ async fn newest_of_pair(
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// A player's finished games, last finished first.
@@ -466,7 +468,7 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// A player's active games, last changed first. No index has this order, for every move changes it: they are few enough to
@@ -507,5 +509,5 @@ async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> 
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use sqlx::{PgConnection, PgPool, types::Json};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     DbError, Writers,
     game_rows::{Detail, EventColumns, EventRow, Fold, GameRow, PlyRow, TermsText, column, seeds},
     idempotency::{self, Keyed},
+    statement,
 };
 use crate::domain::{BySeat, Event, Fact, Game, GameId, Player, PlayerId, Ply, Previous, RUNNING_GAMES_MAX};
 
@@ -69,6 +71,7 @@ pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Res
         i64::from(limit),
     )
     .fetch_all(pool)
+    .instrument(statement("select unfinished games of a player"))
     .await?;
     Ok(ids.into_iter().map(GameId).collect())
 }
@@ -100,6 +103,7 @@ pub async fn list_seated(
         i64::from(limit),
     )
     .fetch_all(pool)
+    .instrument(statement("select games of a player"))
     .await?;
     load(pool, &ids).await
 }
@@ -115,6 +119,7 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
         &ids,
     )
     .fetch_all(pool)
+    .instrument(statement("select moves of games"))
     .await?;
     let mut histories: HashMap<Uuid, Vec<PlyRow>> = HashMap::new();
     for row in rows {
@@ -148,6 +153,7 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
         column(game.ply),
     )
     .fetch_all(pool)
+    .instrument(statement("select event plies"))
     .await?;
     let mut rows = rows.into_iter();
     let previous = match after {
@@ -181,6 +187,7 @@ pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
         id.0
     )
     .fetch_all(pool)
+    .instrument(statement("select event"))
     .await?;
     let mut options = None;
     rows.into_iter()
@@ -217,6 +224,7 @@ pub async fn count_running(pool: &PgPool, player: PlayerId) -> Result<u32, DbErr
         i64::from(RUNNING_GAMES_MAX)
     )
     .fetch_one(pool)
+    .instrument(statement("count running games"))
     .await?;
     Ok(u32::try_from(count).expect("a count that is limited"))
 }
@@ -291,6 +299,7 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         game.created_at - idempotency::KEPT,
     )
     .execute(pool)
+    .instrument(statement("insert game event"))
     .await?;
     Ok(if inserted.rows_affected() == 0 && keyed.is_some() { Inserted::KeyUsed } else { Inserted::Stored })
 }
@@ -360,6 +369,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
         fold.winner_seat,
     )
     .fetch_optional(connection)
+    .instrument(statement("update game insert event"))
     .await?;
     Ok(if applied.is_some() { Appended::Stored } else { Appended::Conflict })
 }
@@ -398,6 +408,7 @@ pub(super) async fn load(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<SeatedGame>,
         ids
     )
     .fetch_all(pool)
+    .instrument(statement("select game event player"))
     .await?;
     rows.into_iter().map(SeatedGame::try_from).collect()
 }

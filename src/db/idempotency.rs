@@ -4,8 +4,9 @@
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
 
-use super::{DbError, refresh_tokens::Hash};
+use super::{DbError, refresh_tokens::Hash, statement};
 use crate::domain::PlayerId;
 
 /// How long a key is good for.
@@ -46,6 +47,7 @@ pub async fn find(
         now - KEPT,
     )
     .fetch_optional(pool)
+    .instrument(statement("select idempotency_key"))
     .await?;
     Ok(row.map(|row| {
         let answer = Answer { location: row.location, etag: row.etag, body: row.body };
@@ -70,6 +72,7 @@ pub async fn list(
         i64::from(limit),
     )
     .fetch_all(pool)
+    .instrument(statement("select idempotency_keys of a player"))
     .await?;
     Ok(rows.into_iter().map(|row| (row.key, row.created_at)).collect())
 }
@@ -87,6 +90,7 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
         i64::from(limit),
     )
     .execute(pool)
+    .instrument(statement("delete idempotency_key"))
     .await?;
     Ok(deleted.rows_affected())
 }

@@ -1,11 +1,13 @@
 //! Invitations: open games for one player only.
 
 use sqlx::PgPool;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     DbError,
     game_list::{Found, Page, Place, page},
+    statement,
 };
 use crate::domain::PlayerId;
 
@@ -40,6 +42,7 @@ pub async fn list(
                 rows
             )
             .fetch_all(pool)
+            .instrument(statement("select invitations"))
             .await?
         }
         Direction::Sent => {
@@ -56,6 +59,7 @@ pub async fn list(
                 rows
             )
             .fetch_all(pool)
+            .instrument(statement("select invitations"))
             .await?
         }
     };

@@ -8,8 +8,9 @@ use sqlx::{
     postgres::PgConnectOptions,
 };
 use thiserror::Error;
+use tracing::Instrument;
 
-use super::DbError;
+use super::{DbError, statement};
 
 static MIGRATOR: Migrator = sqlx::migrate!();
 
@@ -77,7 +78,9 @@ async fn is_complete(connection: &mut PgConnection) -> bool {
 /// Whether the database answers and has every migration of this binary.
 pub async fn are_current(pool: &PgPool) -> Result<bool, DbError> {
     let newest = MIGRATOR.iter().map(|migration| migration.version).max();
-    let applied =
-        sqlx::query_scalar!("select max(version) from _sqlx_migrations where success").fetch_one(pool).await?;
+    let applied = sqlx::query_scalar!("select max(version) from _sqlx_migrations where success")
+        .fetch_one(pool)
+        .instrument(statement("select _sqlx_migrations"))
+        .await?;
     Ok(applied >= newest)
 }

@@ -22,6 +22,7 @@ use sqlx::{
     Connection,
     postgres::{PgConnectOptions, PgPool, PgPoolOptions},
 };
+use tracing::Span;
 pub use writers::Writers;
 
 /// How long a request waits for a free connection before it is answered 503.
@@ -73,6 +74,19 @@ fn with_limits(options: PgConnectOptions) -> PgConnectOptions {
         ("enable_hashjoin", "off"),
         ("enable_mergejoin", "off"),
     ])
+}
+
+/// The span of a statement, named as OpenTelemetry names things: `summary` is what it does to which table, and nothing of
+/// its values. It is there only if traces are exported or the log is at `debug`; otherwise this costs one comparison.
+fn statement(summary: &'static str) -> Span {
+    tracing::debug_span!(
+        "statement",
+        otel.name = summary,
+        otel.kind = "client",
+        db.system.name = "postgresql",
+        db.operation.name = summary.split(' ').next(),
+        db.query.summary = summary,
+    )
 }
 
 /// How to reach an embedded PostgreSQL.

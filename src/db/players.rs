@@ -2,11 +2,13 @@
 
 use sqlx::PgPool;
 use time::OffsetDateTime;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     DbError,
     refresh_tokens::{self, Hash},
+    statement,
 };
 use crate::domain::{Player, PlayerId, PlayerKind, PlayerName};
 
@@ -64,6 +66,7 @@ pub async fn insert(
         sign_in.expires_at,
     )
     .execute(pool)
+    .instrument(statement("insert player"))
     .await;
     named(stored.map(|done| done.rows_affected()))
 }
@@ -81,6 +84,7 @@ pub struct SignIn {
 pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
     let row = sqlx::query!("select id, kind, name, created_at, credentials_version from player where id = $1", id.0)
         .fetch_optional(pool)
+        .instrument(statement("select player"))
         .await?;
     let own = |row: PlayerRow, credentials_version| Ok(OwnPlayer { player: row.try_into()?, credentials_version });
     row.map(|row| {
@@ -100,6 +104,7 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
         name.key()
     )
     .fetch_optional(pool)
+    .instrument(statement("select account"))
     .await?;
     row.map(|row| {
         let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
@@ -148,6 +153,7 @@ pub async fn count_games(pool: &PgPool, id: PlayerId) -> Result<Counts, DbError>
         COUNTED_MAX,
     )
     .fetch_one(pool)
+    .instrument(statement("count games of a player"))
     .await?;
     let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(Counts { active: count(row.active), won: count(row.won), lost: count(row.lost), drawn: count(row.drawn) })
@@ -187,6 +193,7 @@ pub async fn update(
         password_hash,
     )
     .fetch_optional(pool)
+    .instrument(statement("update player"))
     .await;
     named(stored.map(|row| u64::from(row.is_some())))
 }
@@ -212,6 +219,7 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
         now,
     )
     .execute(pool)
+    .instrument(statement("update player delete account"))
     .await?;
     Ok(())
 }
@@ -220,6 +228,7 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
 pub async fn list_erased(pool: &PgPool, since: OffsetDateTime) -> Result<Vec<PlayerId>, DbError> {
     let ids = sqlx::query_scalar!("select id from player where erased_at >= $1 order by erased_at", since)
         .fetch_all(pool)
+        .instrument(statement("select erased players"))
         .await?;
     Ok(ids.into_iter().map(PlayerId).collect())
 }
@@ -263,6 +272,7 @@ pub async fn purge_guests(
         before + refresh_tokens::LIFETIME,
     )
     .fetch_optional(pool)
+    .instrument(statement("delete unused guests"))
     .await?;
     Ok(last.map(PlayerId))
 }

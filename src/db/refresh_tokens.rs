@@ -2,11 +2,13 @@
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     DbError,
     players::{OwnPlayer, PlayerRow, SignIn},
+    statement,
 };
 use crate::domain::{Player, PlayerId};
 
@@ -37,6 +39,7 @@ pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) 
         sign_in.expires_at,
     )
     .execute(pool)
+    .instrument(statement("insert refresh_family refresh_token"))
     .await?;
     Ok(())
 }
@@ -89,6 +92,7 @@ pub async fn rotate(
         GENERATIONS_KEPT,
     )
     .fetch_optional(pool)
+    .instrument(statement("update refresh_family insert refresh_token"))
     .await?;
     row.map(Player::try_from).transpose()
 }
@@ -105,6 +109,7 @@ pub async fn revoke(pool: &PgPool, presented: &Hash, now: OffsetDateTime) -> Res
         now,
     )
     .execute(pool)
+    .instrument(statement("update refresh_family"))
     .await?;
     Ok(())
 }
@@ -133,6 +138,7 @@ pub async fn list(pool: &PgPool, player: PlayerId, now: OffsetDateTime, limit: u
         i64::from(limit),
     )
     .fetch_all(pool)
+    .instrument(statement("select refresh_family"))
     .await?;
     Ok(rows.into_iter().map(|row| SignedIn { family: row.id, expires_at: row.expires_at }).collect())
 }
@@ -155,6 +161,7 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
         limit,
     )
     .execute(pool)
+    .instrument(statement("delete refresh_token"))
     .await?;
     let tokens = sqlx::query!(
         r#"
@@ -167,6 +174,7 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
         limit,
     )
     .execute(pool)
+    .instrument(statement("delete refresh_token"))
     .await?;
     Ok(families.rows_affected() + tokens.rows_affected())
 }

@@ -3,7 +3,7 @@
 //! A pool asks every connection that comes back to it whether it is still alive: a second round trip for each statement,
 //! which halved the rate of moves. Here a connection that failed is thrown away, and nobody is asked.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use sqlx::{ConnectOptions, PgConnection, postgres::PgConnectOptions};
 use tokio::{sync::Mutex, time::timeout};
@@ -21,7 +21,6 @@ const STATEMENT_WAIT: Duration = Duration::from_secs(8);
 
 /// A fixed number of connections for appends, made when first needed. Appends to one game share one, so that they wait for
 /// each other here and not for the row's lock; other workers and processes have connections of their own.
-#[derive(Debug)]
 pub struct Writers {
     options: PgConnectOptions,
     connections: Vec<Mutex<Option<PgConnection>>>,
@@ -31,6 +30,11 @@ impl Writers {
     /// At most `count` connections.
     pub fn new(options: PgConnectOptions, count: u32) -> Self {
         Self { options: with_limits(options), connections: (0..count.max(1)).map(|_| Mutex::default()).collect() }
+    }
+
+    /// How many connections are held by an append right now.
+    pub fn in_use(&self) -> usize {
+        self.connections.iter().filter(|slot| slot.try_lock().is_err()).count()
     }
 
     /// Runs a statement for a game. A connection is put back only when the statement is through with it: one whose caller
@@ -53,5 +57,12 @@ impl Writers {
             *slot = Some(connection);
         }
         outcome
+    }
+}
+
+/// A database's options may hold its password.
+impl fmt::Debug for Writers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writers").field("connections", &self.connections.len()).finish_non_exhaustive()
     }
 }

@@ -1,6 +1,7 @@
 //! Access tokens: JWTs signed with Ed25519, and who a request comes from.
 
 use std::{
+    collections::HashMap,
     fmt,
     fs::{self, OpenOptions},
     future::{Ready, ready},
@@ -17,13 +18,19 @@ use actix_web::{
     middleware::Next,
     web::Data,
 };
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ed25519_dalek::{
-    SigningKey,
-    pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes, spki::der::pem::LineEnding},
+    SigningKey, VerifyingKey,
+    pkcs8::{
+        DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, KeypairBytes, spki::der::pem::LineEnding,
+    },
 };
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey, Header, Validation,
-    jwk::{Jwk, JwkSet, PublicKeyUse, ThumbprintHash},
+    jwk::{
+        AlgorithmParameters, CommonParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, OctetKeyPairParameters,
+        OctetKeyPairType, PublicKeyUse, ThumbprintHash,
+    },
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -34,7 +41,7 @@ use super::{
     AppState,
     error::{Code, Problem},
 };
-use crate::domain::PlayerId;
+use crate::{domain::PlayerId, metrics::TokenKind};
 
 /// How long an access token is good for.
 pub const ACCESS_TOKEN_LIFETIME: Duration = Duration::minutes(15);
@@ -48,13 +55,18 @@ const TOKEN_BYTES_MAX: usize = 2048;
 /// Signs access tokens, and verifies them.
 pub struct Tokens {
     signing: EncodingKey,
-    verifying: DecodingKey,
+    /// The keys that are accepted, by their `kid`.
+    verifying: HashMap<String, DecodingKey>,
     public_keys: JwkSet,
     header: Header,
     validation: Validation,
     issuer: String,
     audience: String,
 }
+
+/// A public key whose tokens are accepted.
+#[derive(Clone)]
+pub struct PublicKey(VerifyingKey);
 
 /// What a token says.
 #[derive(Debug, Serialize, Deserialize)]
@@ -77,6 +89,13 @@ pub enum KeyError {
     NotEd25519 { path: String },
     #[error("the signing key {path} cannot be made: {source}")]
     Unwritable { path: String, source: io::Error },
+    #[error("the public key {path} cannot be read: {source}")]
+    PublicUnreadable { path: String, source: io::Error },
+    #[error(
+        "the public key {path} is no Ed25519 public key in PEM (SPKI); get it from its private key with: openssl pkey -in \
+         private.pem -pubout -out public.pem"
+    )]
+    NotPublicEd25519 { path: String },
 }
 
 impl Tokens {
@@ -97,19 +116,16 @@ impl Tokens {
 
     /// Signs with a private key in PKCS #8 PEM; `None` if it is no Ed25519 key.
     pub fn from_pem(pem: &str, issuer: &str, audience: &str) -> Option<Self> {
-        let key = without_public_key(&SigningKey::from_pkcs8_pem(pem).ok()?).to_pkcs8_der().ok()?;
-        let signing = EncodingKey::from_ed_der(key.as_bytes());
-        let mut jwk = Jwk::from_encoding_key(&signing, Algorithm::EdDSA).ok()?;
-        let kid = jwk.thumbprint(ThumbprintHash::SHA256).ok()?;
-        jwk.common.key_id = Some(kid.clone());
-        jwk.common.public_key_use = Some(PublicKeyUse::Signature);
+        let key = SigningKey::from_pkcs8_pem(pem).ok()?;
+        let (kid, jwk, verifying) = PublicKey(key.verifying_key()).published()?;
+        let signing = EncodingKey::from_ed_der(without_public_key(&key).to_pkcs8_der().ok()?.as_bytes());
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.leeway = CLOCK_LEEWAY_S;
         validation.set_issuer(&[issuer]);
         validation.set_audience(&[audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         Some(Self {
-            verifying: DecodingKey::from_jwk(&jwk).ok()?,
+            verifying: HashMap::from([(kid.clone(), verifying)]),
             public_keys: JwkSet { keys: vec![jwk] },
             header: Header { kid: Some(kid), ..Header::new(Algorithm::EdDSA) },
             signing,
@@ -117,6 +133,18 @@ impl Tokens {
             issuer: issuer.to_owned(),
             audience: audience.to_owned(),
         })
+    }
+
+    /// Accepts the tokens of these keys as well: those that signed before, or will next.
+    #[must_use]
+    pub fn accepting(mut self, keys: &[PublicKey]) -> Self {
+        for key in keys {
+            let (kid, jwk, verifying) = key.published().expect("an Ed25519 key always has a JWK");
+            if self.verifying.insert(kid, verifying).is_none() {
+                self.public_keys.keys.push(jwk);
+            }
+        }
+        self
     }
 
     /// A token that says who the player is, for 15 minutes from now on.
@@ -136,12 +164,13 @@ impl Tokens {
         &self.public_keys
     }
 
-    /// Who the token says the caller is, if this server signed it with this algorithm and it has not expired.
+    /// Who the token says the caller is, if a key that is accepted signed it with this algorithm and it has not expired.
     pub fn verify(&self, token: &str) -> Option<PlayerId> {
-        if token.len() > TOKEN_BYTES_MAX || jsonwebtoken::decode_header(token).ok()?.kid != self.header.kid {
+        if token.len() > TOKEN_BYTES_MAX {
             return None;
         }
-        let data = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation).ok()?;
+        let key = self.verifying.get(&jsonwebtoken::decode_header(token).ok()?.kid?)?;
+        let data = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?;
         Some(PlayerId(data.claims.sub))
     }
 }
@@ -149,6 +178,47 @@ impl Tokens {
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tokens").field("issuer", &self.issuer).field("audience", &self.audience).finish_non_exhaustive()
+    }
+}
+
+impl PublicKey {
+    /// The key in a PEM file.
+    pub fn from_file(path: &Path) -> Result<Self, KeyError> {
+        let name = || path.display().to_string();
+        let pem = fs::read_to_string(path).map_err(|source| KeyError::PublicUnreadable { path: name(), source })?;
+        Self::from_pem(&pem).ok_or_else(|| KeyError::NotPublicEd25519 { path: name() })
+    }
+
+    /// A public key in SPKI PEM; `None` if it is no Ed25519 key, or one with which anybody could sign.
+    pub fn from_pem(pem: &str) -> Option<Self> {
+        let key = VerifyingKey::from_public_key_pem(pem).ok()?;
+        (!key.is_weak()).then_some(Self(key))
+    }
+
+    /// The public key of a private key in PKCS #8 PEM, in SPKI PEM.
+    pub fn pem_of(private_pem: &str) -> Option<String> {
+        SigningKey::from_pkcs8_pem(private_pem).ok()?.verifying_key().to_public_key_pem(LineEnding::LF).ok()
+    }
+
+    /// Its id, how it is published, and what verifies with it.
+    fn published(&self) -> Option<(String, Jwk, DecodingKey)> {
+        let x = BASE64_URL_SAFE_NO_PAD.encode(self.0.as_bytes());
+        let mut jwk = Jwk {
+            common: CommonParameters {
+                public_key_use: Some(PublicKeyUse::Signature),
+                key_algorithm: Some(KeyAlgorithm::EdDSA),
+                ..CommonParameters::default()
+            },
+            algorithm: AlgorithmParameters::OctetKeyPair(OctetKeyPairParameters {
+                key_type: OctetKeyPairType::OctetKeyPair,
+                curve: EllipticCurve::Ed25519,
+                x,
+            }),
+        };
+        let kid = jwk.thumbprint(ThumbprintHash::SHA256).ok()?;
+        jwk.common.key_id = Some(kid.clone());
+        let verifying = DecodingKey::from_jwk(&jwk).ok()?;
+        Some((kid, jwk, verifying))
     }
 }
 
@@ -186,7 +256,10 @@ pub async fn identify(
             request.extensions_mut().insert(Identity(player));
             next.call(request).await.map(ServiceResponse::map_into_boxed_body)
         }
-        Err(problem) => Ok(request.error_response(problem)),
+        Err(problem) => {
+            state(request.request()).metrics.token_refused(TokenKind::Access);
+            Ok(request.error_response(problem))
+        }
     }
 }
 
@@ -232,6 +305,9 @@ fn player(request: &HttpRequest) -> Result<Option<PlayerId>, Problem> {
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(invalid());
     }
-    let state = request.app_data::<Data<AppState>>().expect("every app is built with its state");
-    state.tokens.verify(token.trim()).map(Some).ok_or_else(invalid)
+    state(request).tokens.verify(token.trim()).map(Some).ok_or_else(invalid)
+}
+
+fn state(request: &HttpRequest) -> &AppState {
+    request.app_data::<Data<AppState>>().expect("every app is built with its state")
 }

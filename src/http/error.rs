@@ -138,6 +138,8 @@ pub struct Problem {
     body: Box<ProblemBody>,
     cause: Option<String>,
     allow: Option<String>,
+    /// Part of what an operator does: no line in the log, though it is a 5xx.
+    is_meant: bool,
 }
 
 /// The body of every failure.
@@ -197,7 +199,7 @@ impl Problem {
             reason: None,
             legal_moves: None,
         };
-        Self { body: Box::new(body), cause: None, allow: None }
+        Self { body: Box::new(body), cause: None, allow: None, is_meant: false }
     }
 
     /// A field, parameter or header that is not what it should be.
@@ -220,6 +222,11 @@ impl Problem {
     /// A fault of ours. The cause goes to the log and nowhere else.
     pub fn internal(cause: impl fmt::Display) -> Self {
         Self::new(Code::Internal, "the server failed").because(cause)
+    }
+
+    /// The server is being stopped, and somebody asks whether to send requests here.
+    pub fn draining() -> Self {
+        Self { is_meant: true, ..Self::new(Code::Unavailable, "the server is stopping") }
     }
 
     /// A known path, asked with a method that it does not have.
@@ -251,7 +258,7 @@ impl Problem {
         self
     }
 
-    const fn code(&self) -> Code {
+    pub const fn code(&self) -> Code {
         self.body.code
     }
 }
@@ -297,8 +304,10 @@ impl ResponseError for Problem {
         response
             .insert_header((X_REQUEST_ID.clone(), self.body.request_id.as_str()))
             .insert_header((header::CONTENT_TYPE, PROBLEM_JSON))
-            .insert_header((header::CACHE_CONTROL, "no-store"))
-            .body(serde_json::to_string(&self.body).expect("wire types have string keys and are always JSON"))
+            .insert_header((header::CACHE_CONTROL, "no-store"));
+        // For whoever counts.
+        response.extensions_mut().insert(self.code());
+        response.body(serde_json::to_string(&self.body).expect("wire types have string keys and are always JSON"))
     }
 }
 
@@ -398,7 +407,7 @@ impl Problem {
 
     /// Says which request failed, to its client and, if it is a failure of ours, to the log.
     fn of_request(mut self, request_id: String) -> Self {
-        if self.code().status().is_server_error() {
+        if self.code().status().is_server_error() && !self.is_meant {
             let cause = self.cause.as_deref().unwrap_or_default();
             tracing::error!(request.id = request_id, code = self.code().as_str(), cause, "request failed: {self}");
         }

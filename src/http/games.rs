@@ -1,6 +1,9 @@
 //! Games: create, get, join, resign, abort.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use actix_web::{
     HttpRequest, HttpResponse, get,
@@ -34,6 +37,7 @@ use crate::{
         Action, BySeat, Clock, Command, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, Ply,
         RUNNING_GAMES_MAX, Refusal, Seat, Status, Terms, Visibility,
     },
+    metrics::AppendOutcome,
     rules::{AnyOptions, OptionsError, Variant},
 };
 
@@ -291,7 +295,7 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
     let mut failure = None;
     let mut remembered = state.recent.remove(&id).map(|(_, remembered)| remembered).filter(Remembered::is_recent);
     for attempt in 0..ATTEMPTS_MAX {
-        pause_before(attempt).await;
+        pause_before(state, attempt).await;
         let stored = remembered.is_none();
         let loaded = match load(state, id, remembered.take(), command).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => {
@@ -314,7 +318,7 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
         };
         let mut game = seated.game.clone();
         events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
-        match games::append(&state.writers, &game, &events).await {
+        match append(state, &game, &events).await {
             Ok(Appended::Stored) => return Ok(Carried::Out { before, game, events }),
             Ok(Appended::Conflict) => {}
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
@@ -325,6 +329,19 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
         || Problem::new(Code::Unavailable, "too many changes to this game at once; try again"),
         Problem::from,
     ))
+}
+
+/// Appends, and counts what became of it.
+async fn append(state: &AppState, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
+    let begun = Instant::now();
+    let outcome = games::append(&state.writers, next, events).await;
+    let counted = match &outcome {
+        Ok(Appended::Stored) => AppendOutcome::Stored,
+        Ok(Appended::Conflict) => AppendOutcome::Conflict,
+        Err(_) => AppendOutcome::Failed,
+    };
+    state.metrics.append_ended(counted, begun.elapsed());
+    outcome
 }
 
 /// The game, as it is remembered or else stored, and what its log holds under the ply number that a command wants to use.
@@ -397,7 +414,7 @@ fn seated_alone(game: Game, creator: &Player, invited: Option<Player>) -> Seated
 async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option<Keyed>) -> Result<Inserted, Problem> {
     let mut failure = None;
     for attempt in 0..ATTEMPTS_MAX {
-        pause_before(attempt).await;
+        pause_before(state, attempt).await;
         match games::insert(&state.db, game, created, keyed.as_ref()).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             inserted => return Ok(inserted?),
@@ -407,7 +424,10 @@ async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option
 }
 
 /// Lets a database come back, or another writer finish, before the next attempt.
-async fn pause_before(attempt: u32) {
+async fn pause_before(state: &AppState, attempt: u32) {
+    if attempt > 0 {
+        state.metrics.retried();
+    }
     if attempt > 1 {
         tokio::time::sleep(RETRY_PAUSE * attempt).await;
     }

@@ -27,7 +27,8 @@ pub async fn get_liveness(_: Query<NoQuery>) -> HttpResponse {
 
 /// Can the service serve?
 ///
-/// Asks the database, and whether it has every migration. For deciding whether to send requests here.
+/// Asks the database, and whether it has every migration. For deciding whether to send requests here: no more, as soon as
+/// the server is told to stop.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_readiness",
@@ -36,6 +37,9 @@ pub async fn get_liveness(_: Query<NoQuery>) -> HttpResponse {
 )]
 #[get("/readyz")]
 pub async fn get_readiness(state: Data<AppState>, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    if state.draining.is_cancelled() {
+        return Err(Problem::draining());
+    }
     if !migrations::are_current(&state.db).await? {
         return Err(Problem::new(Code::Unavailable, "the database lacks migrations: run `mancala-server migrate`"));
     }

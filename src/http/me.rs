@@ -20,6 +20,7 @@ use crate::{
         players::{self, Named, OwnPlayer},
     },
     domain::{Action, Command, Player, PlayerId, PlayerKind},
+    metrics::Grant,
 };
 
 /// How often a change of the caller is tried again after another one was faster.
@@ -87,7 +88,7 @@ pub async fn update_me(
         // Games that are remembered show the old name.
         state.recent.clear();
         let tokens = match hash {
-            Some(_) => Some(TokenSet::begin(&state, &find(&state, caller.0).await?).await?),
+            Some(_) => Some(TokenSet::begin(&state, &find(&state, caller.0).await?, Grant::Password).await?),
             None => None,
         };
         let updated = UpdatedMe { profile: ProfileView::of(&state, &after).await?, tokens };

@@ -17,12 +17,14 @@ mod idempotency;
 mod invitations;
 mod me;
 mod moves;
+mod observe;
 mod openapi;
 mod passwords;
 mod players;
 mod positions;
 mod problems;
 mod routes;
+mod scrape;
 mod tokens;
 mod variants;
 mod wire;
@@ -30,24 +32,24 @@ mod wire;
 use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
-pub use auth::{KeyError, Tokens, new_key};
+pub use auth::{KeyError, PublicKey, Tokens, new_key};
 pub use cors::ANY_ORIGIN;
 use openapi::Methods;
 use passwords::Passwords;
 use quick_cache::sync::Cache;
 pub use routes::document;
+pub use scrape::serve_metrics;
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
+use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
 
 use crate::{
     clock::now,
     db::{self, Writers, games::SeatedGame},
     domain::GameId,
+    metrics::{Connections, Metrics},
 };
-
-/// How long a stopping server waits for the requests that it has accepted.
-const SHUTDOWN_TIMEOUT_S: u64 = 20;
 
 /// How long a client may take to send the head of its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -66,7 +68,6 @@ const CONNECTIONS_MAX: u32 = 32;
 const WORKERS_MAX: u32 = 8;
 
 /// What a service needs to begin.
-#[derive(Debug)]
 pub struct Service {
     pub database: PgConnectOptions,
     pub tokens: Tokens,
@@ -74,6 +75,22 @@ pub struct Service {
     pub cors_origins: Vec<String>,
     /// Threads that answer requests; at most 8.
     pub workers: u32,
+    /// Where clients reach the service, if the document shall say so.
+    pub public_url: Option<String>,
+    /// How long the service waits, once it is stopped, for the requests that it has accepted.
+    pub shutdown_timeout_s: u64,
+    /// What it counts.
+    pub metrics: Arc<Metrics>,
+    /// To be cancelled when the service shall stop soon: it says that it is not ready, and who waits is released, while it
+    /// still answers.
+    pub draining: CancellationToken,
+}
+
+/// A database's options may hold its password.
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").field("tokens", &self.tokens).field("workers", &self.workers).finish_non_exhaustive()
+    }
 }
 
 /// What the handlers of one worker can reach.
@@ -86,6 +103,20 @@ struct AppState {
     /// Games as they were after their last move through this process. Another process may have changed them since: see
     /// [`games::carry_out`] for what they are good for.
     recent: Arc<Cache<GameId, Remembered>>,
+    metrics: Arc<Metrics>,
+    /// Cancelled when the server begins to stop.
+    draining: CancellationToken,
+}
+
+impl AppState {
+    /// What the metrics say of this worker's connections.
+    fn connections(&self) -> Connections {
+        Connections {
+            pool: self.db.size() as usize,
+            pool_idle: self.db.num_idle(),
+            writers_in_use: self.writers.in_use(),
+        }
+    }
 }
 
 /// A game as it was after its last move through this process.
@@ -105,24 +136,33 @@ impl Remembered {
 
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
-    let Service { database, tokens, cors_origins, workers } = service;
+    let Service { database, tokens, cors_origins, workers, public_url, shutdown_timeout_s, metrics, draining } =
+        service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = CONNECTIONS_MAX / workers / 2;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
     let passwords = Arc::new(Passwords::start()?);
-    let document = document();
+    let mut document = document();
+    if let Some(url) = public_url {
+        document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
+    }
     let methods = Data::new(Methods::of(&document));
     // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
     let server = HttpServer::new(move || {
-        let state = AppState {
+        let state = Arc::new(AppState {
             db: db::pool(database.clone(), connections),
             writers: Writers::new(database.clone(), connections),
             tokens: tokens.clone(),
             passwords: passwords.clone(),
             recent: recent.clone(),
-        };
+            metrics: metrics.clone(),
+            draining: draining.clone(),
+        });
+        // The metrics outlive the server, and must not keep its connections open.
+        let watched = Arc::downgrade(&state);
+        metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
         App::new()
-            .app_data(Data::new(state))
+            .app_data(Data::from(state))
             .configure(|config| routes::configure(config, &document, &methods))
             .wrap(from_fn(routes::negotiate))
             .wrap(from_fn(auth::identify))
@@ -130,11 +170,12 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             .wrap(from_fn(error::envelope))
             .wrap(cors::cors(&cors_origins))
             .wrap(from_fn(error::envelope))
-            .wrap(TracingLogger::default())
+            .wrap(from_fn(observe::count))
+            .wrap(TracingLogger::<observe::RequestSpan>::new())
     });
     let server = server
         .workers(workers as usize)
-        .shutdown_timeout(SHUTDOWN_TIMEOUT_S)
+        .shutdown_timeout(shutdown_timeout_s)
         .client_request_timeout(REQUEST_TIMEOUT)
         .disable_signals()
         .listen(listener)?;

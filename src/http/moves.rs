@@ -72,6 +72,7 @@ pub async fn play_move(
             let played = seated.last_ply.as_ref().map(MoveView::of);
             let mv = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
             let etag = view.etag();
+            state.metrics.move_played(seated.game.terms.options.variant().to_string());
             if seated.game.status == Status::Active {
                 state.recent.insert(seated.game.id, Remembered { seated: Arc::new(seated), ..before });
             }

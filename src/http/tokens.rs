@@ -22,6 +22,7 @@ use crate::{
         refresh_tokens::{self, Hash},
     },
     domain::Player,
+    metrics::{Grant, TokenKind},
 };
 
 /// Random bytes of a refresh token.
@@ -66,16 +67,18 @@ async fn sign_in(state: &AppState, name: &str, password: &str) -> Result<TokenSe
     let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
     let right = state.passwords.compare(password, hash).await?;
     let player = player.filter(|_| right).ok_or_else(refused)?;
-    TokenSet::begin(state, &player).await
+    TokenSet::begin(state, &player, Grant::Password).await
 }
 
 async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {
     let (now, successor) = (now(), new_refresh_token());
     let expires_at = now + refresh_tokens::LIFETIME;
     let rotated = refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at).await?;
-    let player =
-        rotated.ok_or_else(|| Problem::new(Code::InvalidToken, "the refresh token is not valid, or no longer"))?;
-    Ok(TokenSet::new(state, &player, successor, now))
+    let Some(player) = rotated else {
+        state.metrics.token_refused(TokenKind::Refresh);
+        return Err(Problem::new(Code::InvalidToken, "the refresh token is not valid, or no longer"));
+    };
+    Ok(TokenSet::new(state, &player, Grant::Refresh, successor, now))
 }
 
 /// Revoke a refresh token
@@ -153,7 +156,8 @@ pub struct TokenSet {
 }
 
 impl TokenSet {
-    fn new(state: &AppState, player: &Player, refresh_token: String, now: OffsetDateTime) -> Self {
+    fn new(state: &AppState, player: &Player, grant: Grant, refresh_token: String, now: OffsetDateTime) -> Self {
+        state.metrics.token_issued(grant);
         Self {
             player: PlayerView::from(player),
             access_token: state.tokens.issue(player.id, now),
@@ -164,10 +168,10 @@ impl TokenSet {
     }
 
     /// The first tokens of a player who signs in again.
-    pub(super) async fn begin(state: &AppState, player: &OwnPlayer) -> Result<Self, Problem> {
+    pub(super) async fn begin(state: &AppState, player: &OwnPlayer, grant: Grant) -> Result<Self, Problem> {
         let (now, first) = (now(), new_refresh_token());
         refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
-        Ok(Self::new(state, &player.player, first, now))
+        Ok(Self::new(state, &player.player, grant, first, now))
     }
 
     /// The first tokens of a new player, who is stored with them; `None`: another account has the name.
@@ -176,9 +180,10 @@ impl TokenSet {
         player: &Player,
         password_hash: Option<&str>,
     ) -> Result<Option<Self>, Problem> {
+        let grant = if password_hash.is_some() { Grant::Password } else { Grant::Guest };
         let (now, first) = (now(), new_refresh_token());
         let stored = players::insert(&state.db, player, password_hash, &new_sign_in(&first, now)).await?;
-        Ok((stored == Named::Stored).then(|| Self::new(state, player, first, now)))
+        Ok((stored == Named::Stored).then(|| Self::new(state, player, grant, first, now)))
     }
 }
 

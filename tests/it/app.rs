@@ -4,7 +4,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::Path,
     sync::{
-        OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicU32, Ordering},
     },
     thread,
@@ -18,11 +18,13 @@ use mancala_server::{
     },
     domain::PlayerId,
     http::{self, ANY_ORIGIN, Service, Tokens},
+    metrics::Metrics,
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::storage::every_log_replays_to_its_row;
@@ -74,9 +76,27 @@ pub struct TestApp {
     /// Signs as the server does.
     pub tokens: Tokens,
     pub options: PgConnectOptions,
+    /// What the server counts.
+    pub metrics: Arc<Metrics>,
+    /// Tells the server that it will be stopped soon.
+    pub draining: CancellationToken,
     client: reqwest::Client,
     server: actix_web::dev::ServerHandle,
     database: String,
+}
+
+/// What a server begins with unless a test says otherwise.
+pub fn service(database: PgConnectOptions, tokens: Tokens) -> Service {
+    Service {
+        database,
+        tokens,
+        cors_origins: vec![ANY_ORIGIN.to_owned()],
+        workers: 2,
+        public_url: None,
+        shutdown_timeout_s: 20,
+        metrics: Arc::new(Metrics::new(now().unix_timestamp())),
+        draining: CancellationToken::new(),
+    }
 }
 
 /// A player with a token.
@@ -116,12 +136,13 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("a listener has an address");
         let cors_origins = cors_origins.iter().map(ToString::to_string).collect();
-        let service = Service { database: options.clone(), tokens: tokens(), cors_origins, workers: 2 };
+        let service = Service { cors_origins, ..service(options.clone(), tokens()) };
+        let (metrics, draining) = (service.metrics.clone(), service.draining.clone());
         let server = http::serve(listener, service).expect("the server starts");
         let handle = server.handle();
         actix_web::rt::spawn(server);
         let client = reqwest::Client::new();
-        Self { address, db: pool, tokens: tokens(), options, client, server: handle, database }
+        Self { address, db: pool, tokens: tokens(), options, metrics, draining, client, server: handle, database }
     }
 
     /// A connection that may end other sessions, also those of PostgreSQL's own workers.

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod app;
+mod binary;
 mod bounds;
 mod concurrency;
 mod cors;
@@ -14,14 +15,17 @@ mod idempotency;
 mod invitations;
 mod joining;
 mod lists;
+mod metrics;
 mod moves;
 mod openapi;
 mod operation;
 mod players;
 mod readme;
 mod refresh;
+mod stopping;
 mod storage;
 mod tidy;
 mod tokens;
+mod traces;
 mod variants;
 mod vectors;

@@ -1,93 +1,17 @@
-//! What an operator sees: health, migrations, exit statuses, a graceful end.
-
-use std::{
-    env, fs,
-    io::{BufRead, BufReader},
-    path::PathBuf,
-    process::{Child, Command, Stdio},
-};
+//! What an operator sees: health, migrations, options, exit statuses; and what nobody sees: secrets.
 
 use mancala_server::{
     db::migrations::{self, MigrationError},
     http::{Tokens, new_key},
 };
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
+use nix::sys::signal::Signal;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions};
 
-use crate::app::{AUDIENCE, Answer, Guest, ISSUER, TestApp, now, send};
-
-/// The binary with nothing of the environment that could change what it does.
-fn server(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mancala-server"));
-    command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default()).args(arguments);
-    command
-}
-
-/// Exit status and standard error of a run that ends by itself.
-fn ended(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = server(arguments).output().expect("the binary runs");
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
-/// The binary serving on the database of a test.
-struct Running {
-    child: Child,
-    base: String,
-    key_file: PathBuf,
-    tokens: Tokens,
-}
-
-impl Running {
-    fn start(app: &TestApp) -> Self {
-        let key = new_key();
-        let name = app.options.get_database().expect("a name").to_owned();
-        let key_file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pem"));
-        fs::write(&key_file, &key).expect("a key is written");
-        let url = url(app);
-        let arguments =
-            ["--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", &url, "--jwt-private-key-file"];
-        let mut command = server(&arguments);
-        let mut child = command.arg(&key_file).stderr(Stdio::piped()).spawn().expect("the binary runs");
-        let mut log = BufReader::new(child.stderr.take().expect("standard error is piped")).lines();
-        let ready = log.find_map(|line| line.ok()?.split_once("API ").map(|(_, rest)| rest.to_owned()));
-        let ready = ready.expect("it says where it listens");
-        let base = ready.split("/v1").next().expect("an address").to_owned();
-        // Whoever stops reading a pipe stops its writer.
-        std::thread::spawn(move || log.for_each(drop));
-        let tokens = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a key");
-        Self { child, base, key_file, tokens }
-    }
-
-    async fn play(&self, id: &str, guest: &Guest, ply: u32, mv: &str) -> Answer {
-        let player = mancala_server::domain::PlayerId(guest.id.parse().expect("an id"));
-        let token = self.tokens.issue(player, now());
-        let request = reqwest::Client::new().post(format!("{}/v1/games/{id}/moves", self.base));
-        send(request.bearer_auth(token).json(&json!({"ply": ply, "move": mv}))).await
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.child.id().try_into().expect("a process id")), signal).expect("it runs");
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_file(&self.key_file);
-    }
-}
-
-fn url(app: &TestApp) -> String {
-    let options = &app.options;
-    let host = options.get_host();
-    let database = options.get_database().expect("a name");
-    format!("postgres://{}@localhost:{}/{database}?host={host}", options.get_username(), options.get_port())
-}
+use crate::{
+    app::{AUDIENCE, ISSUER, TestApp, send, service},
+    binary::{File, Running, ended, ended_with, server, url},
+};
 
 #[actix_web::test]
 async fn a_server_lives_and_is_ready() {
@@ -163,7 +87,7 @@ async fn a_database_that_is_up_to_date_is_served_without_the_right_to_change_tab
 async fn a_fresh_database_is_migrated_by_the_command_which_needs_no_key() {
     let app = TestApp::start().await;
     sqlx::raw_sql(
-        "drop table _sqlx_migrations, idempotency_key, account, refresh_token, refresh_family, event, game, player",
+        "drop schema public cascade; create schema public",
     )
     .execute(&app.db)
     .await
@@ -180,21 +104,111 @@ fn wrong_options_end_with_status_2_and_one_clear_line() {
     assert_eq!(status, Some(2));
     assert!(line.contains("openssl genpkey -algorithm ed25519"), "{line}");
     assert!(!line.contains("secret"));
+    let key = File::new(&new_key());
     for arguments in [
         &["--listen", "nowhere"][..],
+        &["--metrics-listen", "9090"],
+        &["--drain-s", "-1"],
+        &["--drain-s", "soon"],
+        &["--shutdown-timeout-s", "99999"],
+        &["--public-url", "play.example"],
+        &["--public-url", "https://ana:secret@play.example"],
+        &["--public-url", "https://play.example?x=1"],
+        &["--public-url", "https://"],
         &["--colour", "red"],
         &["--cors-origins", "play.example"],
         &["--cors-origins", "https://play.example/path"],
         &["play"],
+        &[url],
+        &["--listen"],
         &["--log-format", "xml"],
         &["--database-url", "mysql://localhost/x", "--log-format", "text"],
         &["--database-url", url, "--jwt-private-key-file", "/no/such/file"],
         &["--database-url", url, "--jwt-private-key-file", "/dev/null"],
+        &["--jwt-public-key-files", "/no/such/file"],
+        &["--jwt-public-key-files", "/dev/null"],
+        &["--jwt-public-key-files", key.name()],
     ] {
-        let (status, line) = ended(arguments);
-        assert_eq!(status, Some(2), "{arguments:?} {line}");
-        assert!(!line.is_empty() && !line.contains("panicked"), "{line}");
+        is_misuse(&ended(arguments), arguments);
     }
+    for variable in [
+        ("LISTEN", "nowhere"),
+        ("METRICS_LISTEN", "9090"),
+        ("LOG_FORMAT", "xml"),
+        ("DRAIN_S", "soon"),
+        ("CORS_ORIGINS", "play.example"),
+        ("PUBLIC_URL", "play.example"),
+        ("DATABASE_URL", "mysql://ana:secret@localhost/x"),
+        ("JWT_PUBLIC_KEY_FILES", "/no/such/file"),
+        ("RUST_LOG", "loud"),
+        ("RUST_LOG", "mancala_server=loud"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://ana:secret@localhost:4318"),
+    ] {
+        let (status, line) = ended_with(&[], &[variable]);
+        is_misuse(&(status, line.clone()), &[variable.0]);
+        assert!(line.contains(variable.0) || variable.0.starts_with("JWT"), "{line}");
+    }
+    let grpc = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")];
+    is_misuse(&ended_with(&[], &grpc), &["grpc"]);
+}
+
+#[track_caller]
+fn is_misuse((status, line): &(Option<i32>, String), arguments: &[&str]) {
+    assert_eq!(*status, Some(2), "{arguments:?} {line}");
+    assert!(line.starts_with("mancala-server: ") && line.trim_end().lines().count() == 1, "{arguments:?} {line}");
+    assert!(!line.contains("panicked") && !line.contains("secret"), "{line}");
+}
+
+#[actix_web::test]
+async fn a_variable_that_is_empty_counts_as_not_set() {
+    let app = TestApp::start().await;
+    let empty = [
+        "METRICS_LISTEN",
+        "JWT_PUBLIC_KEY_FILES",
+        "PUBLIC_URL",
+        "CORS_ORIGINS",
+        "DRAIN_S",
+        "SHUTDOWN_TIMEOUT_S",
+        "JWT_ISSUER",
+        "DATA_DIR",
+        "RUST_LOG",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+    ];
+    let mut running = Running::start_with(&url(&app), &new_key(), &[], &empty.map(|name| (name, "")));
+    assert_eq!(running.metrics, None);
+    let (id, south, _) = app.started(&json!({})).await;
+    assert_eq!(running.play(&id, &south, 1, "A").await.status, 201);
+    running.signal(Signal::SIGTERM);
+    assert_eq!(running.ended().0, Some(0));
+}
+
+#[test]
+fn the_help_names_every_option_with_its_variable() {
+    let output = server(&["--help"]).output().expect("the binary runs");
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && output.stderr.is_empty());
+    let flags = help.lines().filter_map(|line| line.strip_prefix("      --")?.split(' ').next());
+    let mut count = 0;
+    for flag in flags {
+        let variable = flag.to_uppercase().replace('-', "_");
+        assert!(help.contains(&format!("[env: {variable}")), "{flag}");
+        assert!(include_str!("../../README.md").contains(&format!("| `--{flag}` | `{variable}` |")), "{flag}");
+        count += 1;
+    }
+    assert!(count >= 13, "{count}");
+    for word in ["RUST_LOG", "PG_BIN", "OTEL_EXPORTER_OTLP_ENDPOINT", "Exit status", "SIGTERM"] {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
+#[actix_web::test]
+async fn the_served_document_names_the_public_url() {
+    let app = TestApp::start().await;
+    let arguments = ["--public-url", "https://api.example/mancala/"];
+    let running = Running::start_with(&url(&app), &new_key(), &arguments, &[]);
+    let document = send(running.get("/openapi.json")).await;
+    assert_eq!(document.body["servers"], json!([{"url": "https://api.example/mancala"}]));
 }
 
 #[test]
@@ -205,13 +219,14 @@ fn a_failure_to_start_ends_with_status_1_and_one_clear_line() {
     assert_eq!(status, Some(1));
     assert!(line.contains("cannot listen on"), "{line}");
 
-    let key = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("unreachable.pem");
-    fs::write(&key, new_key()).expect("a key is written");
-    let key_name = key.display().to_string();
+    let (status, line) = ended(&["--listen", "127.0.0.1:0", "--metrics-listen", &address]);
+    assert_eq!(status, Some(1));
+    assert!(line.contains("cannot listen on"), "{line}");
+
+    let key = File::new(&new_key());
     let url = "postgres://ana:secret@127.0.0.1:1/none";
     let (status, line) =
-        ended(&["--listen", "127.0.0.1:0", "--database-url", url, "--jwt-private-key-file", &key_name]);
-    fs::remove_file(key).expect("it was there");
+        ended(&["--listen", "127.0.0.1:0", "--database-url", url, "--jwt-private-key-file", key.name()]);
     assert_eq!(status, Some(1));
     assert!(line.contains("the database cannot be reached") && !line.contains("secret"), "{line}");
 }
@@ -223,30 +238,56 @@ fn the_document_is_printed_without_a_database_or_a_key() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), include_str!("../../openapi/openapi.json"));
 }
 
+/// Everything is logged, and nothing that is logged is a secret.
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_answers_what_it_has_accepted() {
-    for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let app = TestApp::start().await;
-        let (id, south, _) = app.started(&json!({})).await;
-        let mut running = Running::start(&app);
-        // Another session holds the game's row, so that the move is under way when the signal comes.
-        let mut holder = app.options.connect().await.expect("PostgreSQL runs");
-        sqlx::raw_sql("begin; select id from game for update").execute(&mut holder).await.expect("the row is held");
-        let playing = running.play(&id, &south, 1, "A");
-        let stopping = async {
-            let waits = "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-            while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
-            running.signal(signal);
-            // No new connection is accepted: the signal has arrived.
-            while std::net::TcpStream::connect(running.base.trim_start_matches("http://")).is_ok() {
-                actix_web::rt::task::yield_now().await;
-            }
-            sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the row is free");
-        };
-        let (answer, ()) = futures_util::future::join(playing, stopping).await;
-        assert_eq!(answer.status, 201, "{answer:?}");
-        let status = running.child.wait().expect("it ends");
-        assert_eq!(status.code(), Some(0));
-        assert_eq!(app.get_game(&id, None).await.body["ply"], 1);
+async fn no_secret_is_in_the_log_whatever_is_logged() {
+    let password = "hunter2hunter2";
+    let key = new_key();
+    let trace = [("RUST_LOG", "trace")];
+    let app = TestApp::start().await;
+    let url = url(&app).replacen('@', &format!(":{password}@"), 1);
+    let mut running = Running::start_with(&url, &key, &[], &trace);
+    let guest = send(running.post("/v1/players").json(&json!({"name": "Anastasia"}))).await;
+    let (token, refresh_token) = (guest.string("/access_token"), guest.string("/refresh_token"));
+    let signed = |request: reqwest::RequestBuilder| request.bearer_auth(&token);
+    let game = json!({"variant": "kalah", "opponent": {"type": "link"}, "visibility": "private"});
+    let game = send(signed(running.post("/v1/games")).json(&game)).await;
+    let join_code = game.string("/join_code");
+    let join = running.post(&format!("/v1/games/{}/join", game.string("/id"))).bearer_auth(&token);
+    send(join.json(&json!({"join_code": join_code}))).await;
+    let refreshed = json!({"grant_type": "refresh_token", "refresh_token": refresh_token});
+    let refreshed = send(running.post("/v1/tokens").json(&refreshed)).await;
+    let (next, next_refresh) = (refreshed.string("/access_token"), refreshed.string("/refresh_token"));
+    send(running.post("/v1/tokens/revoke").json(&json!({"token": next_refresh}))).await;
+    let forged = format!("{token}x");
+    send(running.get("/v1/games").bearer_auth(&forged)).await.is_problem(401, "invalid_token");
+    running.signal(Signal::SIGTERM);
+    let (status, log) = running.ended();
+    assert_eq!(status, Some(0));
+    // It did log what it was told to.
+    assert!(log.contains("TRACE") && log.contains("update refresh_family"), "{log}");
+    let secret_of_key = key.lines().nth(1).expect("a key has a line");
+    let secrets = [password, &token, &refresh_token, &join_code, &next, &next_refresh, secret_of_key];
+    for secret in secrets.into_iter().chain(["Anastasia", "Bearer ey"]) {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret}");
     }
+
+    let file = File::new(&key);
+    let url = format!("postgres://ana:{password}@127.0.0.1:1/none");
+    let arguments = ["--listen", "127.0.0.1:0", "--database-url", &url, "--jwt-private-key-file", file.name()];
+    let (status, log) = ended_with(&arguments, &trace);
+    assert_eq!(status, Some(1));
+    assert!(log.contains("the database cannot be reached") && !log.contains(password), "{log}");
+}
+
+#[actix_web::test]
+async fn what_is_printed_for_debugging_holds_no_password() {
+    let app = TestApp::start().await;
+    let database = app.options.clone().password("hunter2");
+    let tokens = Tokens::from_pem(&new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
+    let service = service(database.clone(), tokens);
+    assert!(!format!("{service:?}").contains("hunter2"));
+    let writers = mancala_server::db::Writers::new(database, 1);
+    assert!(!format!("{writers:?}").contains("hunter2"));
 }

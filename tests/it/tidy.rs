@@ -51,6 +51,7 @@ fn the_rules_know_nothing_but_the_games() {
             "crate::db",
             "crate::http",
             "crate::config",
+            "crate::metrics",
             "serde",
             "sqlx",
             "uuid",
@@ -79,6 +80,7 @@ fn the_domain_knows_the_rules_and_nothing_of_storage_or_http() {
             "crate::db",
             "crate::http",
             "crate::config",
+            "crate::metrics",
             "serde",
             "sqlx",
             "tokio",
@@ -114,7 +116,28 @@ fn http_has_no_sql() {
 #[test]
 fn options_and_logs_know_nothing_of_the_rest() {
     without("config.rs", &["crate::"]);
+    without("metrics.rs", &["crate::", "actix", "sqlx"]);
     without("telemetry.rs", &["crate::db", "crate::http", "crate::domain", "crate::rules"]);
+}
+
+#[test]
+fn every_statement_of_the_service_has_a_span() {
+    // Whoever fetches through a pool, or through a connection that is lent to it for an append.
+    let ends = [".fetch_all(pool)", ".fetch_one(pool)", ".fetch_optional(pool)", ".execute(pool)"];
+    let ends = [&ends[..], &[".fetch_optional(connection)", ".execute(connection)"]].concat();
+    let mut count = 0;
+    for (name, text) in sources().into_iter().filter(|(name, _)| name.starts_with("db/")) {
+        let lines: Vec<&str> = lines(&text).collect();
+        for (n, line) in lines.iter().enumerate().filter(|(_, line)| ends.iter().any(|end| line.ends_with(end))) {
+            assert!(lines[n + 1].starts_with(".instrument(statement("), "{name}: {line}");
+            count += 1;
+        }
+        for line in lines.iter().filter(|line| line.contains("(pool)") && line.contains(".await")) {
+            let has_span = line.contains(").instrument(statement(");
+            assert!(has_span || !line.contains(".fetch") && !line.contains(".execute"), "{name}: {line}");
+        }
+    }
+    assert!(count >= 13, "{count}");
 }
 
 #[test]

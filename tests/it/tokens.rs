@@ -4,14 +4,17 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use mancala_server::{
     domain::PlayerId,
-    http::{Tokens, new_key},
+    http::{PublicKey, Tokens, new_key},
 };
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::app::{AUDIENCE, Guest, ISSUER, TestApp, now, send};
+use crate::{
+    app::{AUDIENCE, Guest, ISSUER, TestApp, now, send},
+    binary::{File, Running, url},
+};
 
 fn segment(token: &str, n: usize) -> Value {
     let part = token.split('.').nth(n).expect("a token has three parts");
@@ -154,4 +157,47 @@ async fn a_player_whom_the_database_does_not_know_cannot_sit_down() {
     let game = app.created(&ana, &json!({"variant": "kalah"})).await;
     app.join_game(game["id"].as_str().expect("an id"), &nobody).await.is_problem(401, "invalid_token");
     assert_eq!(app.get_game(game["id"].as_str().expect("an id"), None).await.body["status"], "open");
+}
+
+#[actix_web::test]
+async fn the_signing_key_is_changed_without_signing_anybody_out() {
+    let app = TestApp::start().await;
+    let (old, new) = (new_key(), new_key());
+    let public = |private: &str| File::new(&PublicKey::pem_of(private).expect("a key"));
+    let (old_public, new_public) = (public(&old), public(&new));
+    let start = |key: &str, accepted: &[&File]| {
+        let files: Vec<&str> = accepted.iter().map(|file| file.name()).collect();
+        let files = files.join(",");
+        let arguments = ["--jwt-public-key-files", &files];
+        let arguments = if files.is_empty() { &[][..] } else { &arguments };
+        Running::start_with(&url(&app), key, arguments, &[])
+    };
+    let knows = async |server: &Running, token: &str| {
+        send(server.get("/v1/games?player=me").bearer_auth(token)).await.status.as_u16()
+    };
+    let kids = async |server: &Running| {
+        let keys = send(server.get("/.well-known/jwks.json")).await.body["keys"].as_array().expect("keys").clone();
+        assert!(keys.iter().all(|key| key["kty"] == "OKP" && key["alg"] == "EdDSA" && key["d"].is_null()), "{keys:?}");
+        keys.iter().map(|key| key["kid"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    let token_of = async |server: &Running| send(server.post("/v1/players")).await.string("/access_token");
+
+    let before = start(&old, &[&new_public]);
+    let first = token_of(&before).await;
+    let during = start(&new, &[&old_public, &new_public]);
+    let second = token_of(&during).await;
+    assert_ne!(segment(&first, 0)["kid"], segment(&second, 0)["kid"]);
+    for server in [&before, &during] {
+        assert_eq!((knows(server, &first).await, knows(server, &second).await), (200, 200));
+    }
+    // A key that is named twice is listed once, and the signing key first.
+    let (listed_before, listed_during) = (kids(&before).await, kids(&during).await);
+    assert_eq!((listed_before.len(), listed_during.len()), (2, 2));
+    assert_eq!(listed_before[0], segment(&first, 0)["kid"]);
+    assert_eq!(listed_during[0], segment(&second, 0)["kid"]);
+    assert!(listed_during.contains(&listed_before[0]));
+
+    let after = start(&new, &[]);
+    assert_eq!((knows(&after, &first).await, knows(&after, &second).await), (401, 200));
+    assert_eq!(kids(&after).await, [segment(&second, 0)["kid"].as_str().expect("a name")]);
 }

@@ -1,0 +1,346 @@
+//! What the service counts, as Prometheus reads it.
+//!
+//! Everybody may count here. This module knows nothing of ours: what is counted comes as numbers, and as words of which
+//! there is a bounded number (route patterns, failure codes, variants), never as what a client has sent.
+
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode_registry},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+/// What every name begins with, but those that Prometheus itself has named.
+const PREFIX: &str = "mancala";
+
+/// Upper ends of the buckets in seconds: a move takes a millisecond, and a request that waits for a change up to 50 seconds.
+const REQUEST_BUCKETS_S: [f64; 15] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+
+/// Upper ends of the buckets in seconds: from a commit to a fast disk to the time-out of a statement.
+const APPEND_BUCKETS_S: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 8.0];
+
+/// The numbers of one process. Counting is a few atomic operations.
+pub struct Metrics {
+    registry: Registry,
+    sources: Mutex<Vec<Source>>,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Family<RouteLabels, Histogram>,
+    refusals: Family<Label<&'static str>, Counter>,
+    pool_connections: Gauge,
+    pool_connections_idle: Gauge,
+    pool_connections_in_use: Gauge,
+    writer_connections_in_use: Gauge,
+    /// In the order of [`AppendOutcome`].
+    appends: [Counter; 3],
+    append_seconds: Histogram,
+    retries: Counter,
+    moves: Family<Label<String>, Counter>,
+    waiters: Gauge,
+    /// In the order of [`Grant`].
+    tokens_issued: [Counter; 3],
+    /// In the order of [`TokenKind`].
+    tokens_refused: [Counter; 2],
+}
+
+/// Says how many connections a part of the process has now; `None` once that part is gone.
+type Source = Box<dyn Fn() -> Option<Connections> + Send + Sync>;
+
+/// Connections to the database.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Connections {
+    /// Of the pools, open.
+    pub pool: usize,
+    /// Of those, free.
+    pub pool_idle: usize,
+    /// For appends, held by one right now.
+    pub writers_in_use: usize,
+}
+
+/// What became of an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendOutcome {
+    Stored,
+    Conflict,
+    Failed,
+}
+
+/// What a set of tokens was given for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    Guest,
+    Password,
+    Refresh,
+}
+
+/// A kind of token that somebody presents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    Access,
+    Refresh,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: &'static str,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    method: &'static str,
+    route: String,
+}
+
+/// One label and its value.
+type Label<T> = [(&'static str, T); 1];
+
+impl Metrics {
+    /// For a process that started at this moment, in seconds since 1970.
+    pub fn new(started_at_s: i64) -> Self {
+        let mut registry = Registry::default();
+        let started: Gauge = Gauge::default();
+        started.set(started_at_s);
+        registry.register("process_start_time_seconds", "When the process started, in seconds since 1970", started);
+
+        let ours = registry.sub_registry_with_prefix(PREFIX);
+        let build = Family::<Label<&'static str>, Gauge>::default();
+        build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
+        ours.register("build_info", "Always 1; the label says which version runs", build);
+
+        let appends = Family::default();
+        let issued = Family::default();
+        let refused = Family::default();
+        let metrics = Self {
+            registry: Registry::default(),
+            sources: Mutex::default(),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
+            refusals: Family::default(),
+            pool_connections: Gauge::default(),
+            pool_connections_idle: Gauge::default(),
+            pool_connections_in_use: Gauge::default(),
+            writer_connections_in_use: Gauge::default(),
+            appends: ["stored", "conflict", "failed"].map(|word| of(&appends, "outcome", word)),
+            append_seconds: Histogram::new(APPEND_BUCKETS_S),
+            retries: Counter::default(),
+            moves: Family::default(),
+            waiters: Gauge::default(),
+            tokens_issued: ["guest", "password", "refresh"].map(|word| of(&issued, "grant", word)),
+            tokens_refused: ["access", "refresh"].map(|word| of(&refused, "token", word)),
+        };
+        metrics.register(ours);
+        ours.register("appends", "Appends to the logs of games, by what became of them", appends);
+        ours.register("tokens_issued", "Sets of tokens given out, by what they were given for", issued);
+        ours.register("tokens_refused", "Tokens presented that were not valid, or no longer", refused);
+        Self { registry, ..metrics }
+    }
+
+    fn register(&self, ours: &mut Registry) {
+        ours.register("http_requests", "Requests answered, by route, method and status", self.requests.clone());
+        ours.register(
+            "http_request_duration_seconds",
+            "Time from a request's head to its answer's",
+            self.request_seconds.clone(),
+        );
+        ours.register("http_refusals", "Failures answered, by their code", self.refusals.clone());
+        ours.register(
+            "db_pool_connections",
+            "Connections to the database that are open, but those for appends",
+            self.pool_connections.clone(),
+        );
+        ours.register(
+            "db_pool_connections_idle",
+            "Connections of the pools that are free",
+            self.pool_connections_idle.clone(),
+        );
+        ours.register(
+            "db_pool_connections_in_use",
+            "Connections of the pools that are not free",
+            self.pool_connections_in_use.clone(),
+        );
+        ours.register(
+            "db_writer_connections_in_use",
+            "Connections for appends that are held by one",
+            self.writer_connections_in_use.clone(),
+        );
+        ours.register(
+            "append_duration_seconds",
+            "Time of an append, with the wait for its connection",
+            self.append_seconds.clone(),
+        );
+        ours.register(
+            "retries",
+            "Changes decided again: somebody else was faster, or the connection was lost",
+            self.retries.clone(),
+        );
+        ours.register("moves", "Moves played, by variant", self.moves.clone());
+        ours.register("waiters", "Requests that wait for a game to change", self.waiters.clone());
+    }
+
+    /// A request was answered. `route` is the pattern of its path, never the path.
+    pub fn request_answered(&self, method: &'static str, route: String, status: u16, took: Duration) {
+        let labels = RouteLabels { method, route };
+        self.request_seconds.get_or_create(&labels).observe(took.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { method, route: labels.route, status }).inc();
+    }
+
+    /// A failure was answered, with this code.
+    pub fn request_refused(&self, code: &'static str) {
+        self.refusals.get_or_create(&[("code", code)]).inc();
+    }
+
+    pub fn append_ended(&self, outcome: AppendOutcome, took: Duration) {
+        self.appends[outcome as usize].inc();
+        self.append_seconds.observe(took.as_secs_f64());
+    }
+
+    /// A change was decided again.
+    pub fn retried(&self) {
+        self.retries.inc();
+    }
+
+    pub fn move_played(&self, variant: String) {
+        self.moves.get_or_create(&[("variant", variant)]).inc();
+    }
+
+    pub fn token_issued(&self, grant: Grant) {
+        self.tokens_issued[grant as usize].inc();
+    }
+
+    pub fn token_refused(&self, kind: TokenKind) {
+        self.tokens_refused[kind as usize].inc();
+    }
+
+    /// How many requests wait for a game to change: to be raised and lowered by whoever lets them wait.
+    pub const fn waiters(&self) -> &Gauge {
+        &self.waiters
+    }
+
+    /// Asks for a part's connections whenever the metrics are read, for as long as there is an answer.
+    pub fn watch_connections(&self, source: impl Fn() -> Option<Connections> + Send + Sync + 'static) {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(source));
+    }
+
+    /// Everything in Prometheus' text format, version 0.0.4.
+    pub fn text(&self) -> String {
+        self.count_connections();
+        let mut open_metrics = String::new();
+        encode_registry(&mut open_metrics, &self.registry).expect("writing to a string does not fail");
+        prometheus_text(&open_metrics)
+    }
+
+    fn count_connections(&self) {
+        let mut all = Connections::default();
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).retain(|source| match source() {
+            Some(part) => {
+                all.pool += part.pool;
+                all.pool_idle += part.pool_idle;
+                all.writers_in_use += part.writers_in_use;
+                true
+            }
+            None => false,
+        });
+        let set = |gauge: &Gauge, count: usize| gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        set(&self.pool_connections, all.pool);
+        set(&self.pool_connections_idle, all.pool_idle);
+        set(&self.pool_connections_in_use, all.pool.saturating_sub(all.pool_idle));
+        set(&self.writer_connections_in_use, all.writers_in_use);
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// The counter with this label, which is there from the start: a rate begins at zero.
+fn of(family: &Family<Label<&'static str>, Counter>, label: &'static str, word: &'static str) -> Counter {
+    Counter::clone(&family.get_or_create(&[(label, word)]))
+}
+
+/// The library writes OpenMetrics, in which the description of a counter leaves out `_total`. The older format, which every
+/// reader knows, names it as its samples are named; otherwise the two are alike.
+fn prometheus_text(open_metrics: &str) -> String {
+    let counters: Vec<&str> =
+        open_metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();
+    let mut text = String::with_capacity(open_metrics.len() + counters.len() * 16);
+    for line in open_metrics.lines() {
+        let described = line.strip_prefix("# HELP ").or_else(|| line.strip_prefix("# TYPE "));
+        match described.and_then(|rest| rest.split_once(' ')) {
+            Some((name, rest)) if counters.contains(&name) => {
+                text.push_str(&line[..7]);
+                text.push_str(name);
+                text.push_str("_total ");
+                text.push_str(rest);
+            }
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_described_under_its_own_name() {
+        let metrics = Metrics::new(15);
+        metrics.request_answered("GET", "/v1/games/{id}".to_owned(), 200, Duration::from_millis(3));
+        metrics.request_refused("not_found");
+        metrics.move_played("kalah".to_owned());
+        metrics.append_ended(AppendOutcome::Conflict, Duration::from_millis(1));
+        metrics.token_issued(Grant::Refresh);
+        metrics.waiters().inc();
+        let text = metrics.text();
+        for line in [
+            "process_start_time_seconds 15",
+            "# TYPE mancala_http_requests_total counter",
+            r#"mancala_http_requests_total{method="GET",route="/v1/games/{id}",status="200"} 1"#,
+            r#"mancala_http_request_duration_seconds_bucket{le="0.005",method="GET",route="/v1/games/{id}"} 1"#,
+            r#"mancala_http_refusals_total{code="not_found"} 1"#,
+            r#"mancala_moves_total{variant="kalah"} 1"#,
+            r#"mancala_appends_total{outcome="conflict"} 1"#,
+            r#"mancala_tokens_issued_total{grant="refresh"} 1"#,
+            "mancala_waiters 1",
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line} is missing in\n{text}");
+        }
+        let mut type_of = std::collections::BTreeMap::new();
+        for line in text.lines() {
+            if let Some((name, kind)) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' ')) {
+                assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
+                assert!(type_of.insert(name, kind).is_none(), "{line}");
+            } else if !line.starts_with("# HELP ") {
+                let name = line.split(['{', ' ']).next().unwrap_or_default();
+                let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+                let family = family.filter(|family| type_of.get(family) == Some(&"histogram")).unwrap_or(name);
+                assert!(type_of.contains_key(family), "{line} is not described");
+            }
+        }
+    }
+
+    #[test]
+    fn connections_are_asked_for_when_read_and_forgotten_with_their_owner() {
+        let metrics = Metrics::new(0);
+        let owner = std::sync::Arc::new(());
+        let weak = std::sync::Arc::downgrade(&owner);
+        metrics.watch_connections(|| Some(Connections { pool: 3, pool_idle: 1, writers_in_use: 2 }));
+        metrics.watch_connections(move || {
+            weak.upgrade().map(|_| Connections { pool: 5, pool_idle: 5, writers_in_use: 0 })
+        });
+        let has = |line: &str| metrics.text().lines().any(|known| known == line);
+        assert!(has("mancala_db_pool_connections 8") && has("mancala_db_pool_connections_in_use 2"));
+        drop(owner);
+        assert!(has("mancala_db_pool_connections 3") && has("mancala_db_writer_connections_in_use 2"));
+    }
+}

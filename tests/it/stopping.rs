@@ -1,0 +1,151 @@
+//! How a server ends: what it says, what it still answers, and how long it waits.
+
+use std::{net::TcpStream, time::Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+use sqlx::{ConnectOptions, PgConnection};
+
+use crate::{
+    app::{TestApp, send},
+    binary::{Running, url},
+};
+use mancala_server::http::new_key;
+
+/// A drain that no test waits for.
+const LONG_S: &str = "600";
+
+/// Another session that holds every game's row, so that a move is under way until it lets go.
+async fn hold_rows(app: &TestApp) -> PgConnection {
+    let mut holder = app.options.connect().await.expect("PostgreSQL runs");
+    sqlx::raw_sql("begin; select id from game for update").execute(&mut holder).await.expect("the row is held");
+    holder
+}
+
+/// Waits until a statement waits for a lock.
+async fn somebody_waits(app: &TestApp) {
+    let waits =
+        "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
+}
+
+/// Waits until no new connection is accepted.
+async fn accepts_nobody(running: &Running) {
+    while TcpStream::connect(running.address()).is_ok() {
+        actix_web::rt::task::yield_now().await;
+    }
+}
+
+/// Waits until the server says that it is not ready.
+async fn is_not_ready(running: &Running) {
+    loop {
+        let answer = send(running.get("/readyz")).await;
+        if answer.status != 200 {
+            answer.is_problem(503, "unavailable");
+            assert_eq!(answer.string("/detail"), "the server is stopping");
+            return;
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_server_that_is_told_to_stop_answers_what_it_has_accepted() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let app = TestApp::start().await;
+        let (id, south, _) = app.started(&json!({})).await;
+        let mut running = Running::start(&app);
+        let mut holder = hold_rows(&app).await;
+        let playing = running.play(&id, &south, 1, "A");
+        let stopping = async {
+            somebody_waits(&app).await;
+            running.signal(signal);
+            accepts_nobody(&running).await;
+            sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the row is free");
+        };
+        let (answer, ()) = futures_util::future::join(playing, stopping).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        assert_eq!(running.ended().0, Some(0));
+        assert_eq!(app.get_game(&id, None).await.body["ply"], 1);
+    }
+}
+
+#[actix_web::test]
+async fn a_server_that_drains_says_so_and_still_serves() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    let mut running = Running::start_with(&url(&app), &new_key(), &["--drain-s", LONG_S], &[]);
+    running.signal(Signal::SIGTERM);
+    is_not_ready(&running).await;
+    assert_eq!(send(running.get("/livez")).await.status, 200);
+    assert_eq!(running.play(&id, &south, 1, "A").await.status, 201);
+    // The wait is cut short, but not what follows it: the end is a clean one.
+    running.signal(Signal::SIGTERM);
+    let (status, log) = running.ended();
+    assert_eq!(status, Some(0), "{log}");
+    // That it is not ready is what was asked for, and no failure.
+    assert!(!log.contains("ERROR") && log.contains("draining"), "{log}");
+}
+
+#[actix_web::test]
+async fn a_drain_ends_by_itself_and_an_idle_connection_does_not_hold_it_up() {
+    let app = TestApp::start().await;
+    let mut running = Running::start_with(&url(&app), &new_key(), &["--drain-s", "1"], &[]);
+    let client = reqwest::Client::new();
+    let kept = client.get(format!("{}/livez", running.base)).send().await.expect("an answer");
+    assert_eq!(kept.status(), 200);
+    let begun = Instant::now();
+    running.signal(Signal::SIGINT);
+    is_not_ready(&running).await;
+    assert_eq!(running.ended().0, Some(0));
+    let took_s = begun.elapsed().as_secs();
+    assert!((1..15).contains(&took_s), "{took_s}");
+}
+
+#[actix_web::test]
+async fn a_second_signal_ends_at_once_what_is_still_waited_for() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", LONG_S], &[]);
+    let mut holder = hold_rows(&app).await;
+    let playing = running.playing(&id, &south, 1, "A").send();
+    let stopping = async {
+        somebody_waits(&app).await;
+        running.signal(Signal::SIGTERM);
+        accepts_nobody(&running).await;
+        running.signal(Signal::SIGTERM);
+    };
+    let (answer, ()) = futures_util::future::join(playing, stopping).await;
+    assert!(answer.is_err(), "{answer:?}");
+    let (status, log) = running.ended();
+    assert_eq!(status, Some(1));
+    assert!(log.contains("at a further signal"), "{log}");
+    sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the row is free");
+}
+
+#[actix_web::test]
+async fn what_takes_longer_than_the_time_out_is_cut_off() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", "1"], &[]);
+    // Each attempt waits for the row until the lock's time-out, and is followed by another: longer than a second in all.
+    let mut holder = hold_rows(&app).await;
+    let playing = running.playing(&id, &south, 1, "A").send();
+    let stopping = async {
+        somebody_waits(&app).await;
+        running.signal(Signal::SIGTERM);
+    };
+    let (answer, ()) = futures_util::future::join(playing, stopping).await;
+    assert!(answer.is_err(), "{answer:?}");
+    assert_eq!(running.ended().0, Some(0));
+    sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the row is free");
+}
+
+#[actix_web::test]
+async fn who_waits_in_the_server_is_told_when_it_drains() {
+    let app = TestApp::start().await;
+    assert_eq!(app.get("/readyz", None).await.status, 200);
+    app.draining.cancel();
+    app.get("/readyz", None).await.is_problem(503, "unavailable");
+    assert_eq!(app.get("/livez", None).await.status, 200);
+    assert_eq!(app.get("/v1/games", None).await.status, 200);
+}
