@@ -52,7 +52,7 @@ pub enum Refusal {
     NotSeated,
     #[error("this game is joined with the code that its creator holds")]
     WrongJoinCode,
-    #[error("this game is for the player whom its creator invited")]
+    #[error("the caller is not invited to this game")]
     NotInvited,
     #[error("a player has at most {RUNNING_GAMES_MAX} games that are not over")]
     TooManyGames,

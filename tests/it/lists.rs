@@ -1,12 +1,15 @@
 //! Lists of games: what they show, in which order, page by page, and how far they look.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, net::TcpListener};
 
-use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
+use mancala_server::{
+    http::{self, Service, Tokens},
+    rules::{AnyOptions, AnyPosition, Variant},
+};
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
-use crate::app::{Guest, TestApp};
+use crate::app::{AUDIENCE, Guest, ISSUER, TestApp, send};
 
 #[actix_web::test]
 async fn lists_show_public_games_and_the_callers_own() {
@@ -120,6 +123,25 @@ async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
     ] {
         app.get(&format!("/v1/games?{query}"), None).await.is_problem(422, "validation_failed");
     }
+}
+
+#[actix_web::test]
+async fn a_cursor_holds_at_another_server_of_the_same_database() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let games =
+        [app.created(&ana, &json!({"variant": "kalah"})).await, app.created(&ana, &json!({"variant": "kalah"})).await];
+    let cursor = app.list_games("limit=1", None).await.string("/next_cursor");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("a listener has an address");
+    let tokens = Tokens::from_pem(&http::new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
+    let service = Service { database: app.options.clone(), tokens, cors_origins: vec![], workers: 1 };
+    let server = http::serve(listener, service).expect("the server starts");
+    let handle = server.handle();
+    actix_web::rt::spawn(server);
+    let there = reqwest::Client::new().get(format!("http://{address}/v1/games?limit=1&cursor={cursor}"));
+    assert_eq!(send(there).await.ids(), [games[0]["id"].as_str().expect("an id")]);
+    handle.stop(false).await;
 }
 
 /// A line of play that ends in a draw.

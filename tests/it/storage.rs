@@ -7,7 +7,7 @@ use mancala_server::{
     rules::AnyPosition,
 };
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions, PgPool};
+use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 use uuid::Uuid;
 
 use crate::app::{Guest, TestApp};
@@ -87,6 +87,33 @@ async fn nearly_every_move_is_a_heap_only_update() {
     assert_eq!(updates, moves);
     println!("{heap_only} of {updates} updates were heap-only");
     assert!(heap_only * 100 >= updates * 95, "{heap_only} of {updates}");
+}
+
+#[actix_web::test]
+async fn a_migration_fills_in_what_older_games_lack() {
+    let app = TestApp::start().await;
+    for (swap, resign) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
+        app.play_move(&id, &south, 1, "A").await;
+        if swap {
+            assert_eq!(app.play_move(&id, &north, 2, "swap").await.status, 201);
+        }
+        for loser in resign.then_some([&south, &north]).into_iter().flatten() {
+            app.resign_game(&id, loser).await;
+        }
+    }
+    sqlx::raw_sql("update game set winner_seat = null, turn_seat = null").execute(&app.db).await.expect("it is older");
+    let statements = include_str!("../../migrations/0006_lists.sql").split(";\n").map(|statement| {
+        let code = statement.lines().filter(|line| !line.starts_with("--"));
+        code.collect::<Vec<_>>().join("\n")
+    });
+    let updates: Vec<_> = statements.filter(|statement| statement.trim_start().starts_with("update game")).collect();
+    assert_eq!(updates.len(), 2);
+    for update in updates {
+        sqlx::raw_sql(AssertSqlSafe(update)).execute(&app.db).await.expect("it is filled in");
+    }
+    // That it is right is checked of every game, here as in every test.
+    assert_eq!(every_log_replays_to_its_row(&app.db).await, 4);
 }
 
 #[actix_web::test]
