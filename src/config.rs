@@ -1,6 +1,10 @@
 //! Options, by flag or by environment variable.
 
-use std::{env, net::SocketAddr, path::PathBuf};
+use std::{
+    env,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
 
 use clap::{
     Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
@@ -8,6 +12,7 @@ use clap::{
     error::ErrorKind,
 };
 use etcetera::BaseStrategy;
+use ipnet::IpNet;
 
 /// A game-service backend for Kalah, Oware and Congkak: a REST API whose every move is stored in PostgreSQL.
 ///
@@ -169,6 +174,15 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
     pub shutdown_timeout_s: u64,
 
+    /// Whether calls are limited, by player or by address; each process counts for itself
+    #[arg(long, env, global = true, default_value = "on", value_name = "WHETHER")]
+    pub rate_limits: Switch,
+
+    /// Networks of reverse proxies, such as `10.0.0.0/8`, separated by commas: from there, `Forwarded` or `X-Forwarded-For`
+    /// says who calls. Unless given, nobody is believed
+    #[arg(long, env, global = true, default_value = "", hide_default_value = true, value_parser = networks, value_name = "NETWORKS")]
+    pub trusted_proxies: Networks,
+
     /// How to write the log; unless set, text on a terminal and JSON otherwise
     #[arg(long, env, global = true, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
@@ -195,6 +209,16 @@ impl std::fmt::Debug for Database {
         let url = self.database_url.as_ref().map(|_| "…");
         f.debug_struct("Database").field("database_url", &url).field("data_dir", &self.data_dir).finish()
     }
+}
+
+/// Networks; none is a list as well.
+pub type Networks = Vec<IpNet>;
+
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 /// How to write the log.
@@ -237,6 +261,14 @@ fn public_url(text: &str) -> Result<String, String> {
     } else {
         Err("a URL is like https://api.example or http://localhost:8080/mancala, without query or user".to_owned())
     }
+}
+
+/// Networks in CIDR notation, separated by commas; an address alone is a network of one.
+fn networks(text: &str) -> Result<Networks, String> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let network = |part: &str| part.parse().or_else(|_| part.parse().map(|address: IpAddr| address.into()));
+    let wrong = |part: &str| format!("`{part}` is no network; one is like 10.0.0.0/8 or fd00::/8");
+    parts.map(|part| network(part).map_err(|_| wrong(part))).collect()
 }
 
 impl Database {

@@ -16,13 +16,13 @@ use std::{
 use actix_web::dev::ServerHandle;
 use mancala_server::{
     clock,
-    config::{Cli, Command, Database, Misread, Serve},
+    config::{Cli, Command, Database, Misread, Serve, Switch},
     db::{
         self,
         embedded::{self, Durability, Embedded},
         migrations,
     },
-    http::{self, PublicKey, Service, Tokens},
+    http::{self, PublicKey, RateLimits, Service, Tokens},
     jobs::{self, purge},
     metrics::Metrics,
     telemetry::{self, Telemetry},
@@ -78,6 +78,12 @@ fn serve(options: &Serve) -> Result<(), Failure> {
         database: database.clone(),
         tokens: tokens.accepting(&accepted),
         cors_origins: options.cors_origins.clone(),
+        rate_limits: match options.rate_limits {
+            Switch::On => RateLimits::On,
+            Switch::Off => RateLimits::Off,
+        },
+        trusted_proxies: options.trusted_proxies.clone(),
+        keep_alive: http::KEEP_ALIVE,
         workers,
         public_url: options.public_url.clone(),
         shutdown_timeout_s: options.shutdown_timeout_s,

@@ -242,25 +242,37 @@ fn write_new_key(path: &Path) -> io::Result<()> {
     fs::rename(new, path)
 }
 
-/// Who a request says it comes from, for the extractors below.
-#[derive(Clone, Copy)]
-struct Identity(Option<PlayerId>);
+/// Who a request comes from, as its token says, for all that follows; or what is wrong with the token.
+struct Identity(Result<Option<PlayerId>, Problem>);
 
-/// Reads the token, if there is one. A bad token is refused whatever is asked for, also where none is needed.
+/// Reads the token, if there is one.
 pub async fn identify(
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    let identity = Identity(player(request.request()));
+    request.extensions_mut().insert(identity);
+    next.call(request).await
+}
+
+/// Refuses a bad token, whatever is asked for, also where none is needed.
+pub async fn refuse_bad_tokens(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    match player(request.request()) {
-        Ok(player) => {
-            request.extensions_mut().insert(Identity(player));
-            next.call(request).await.map(ServiceResponse::map_into_boxed_body)
-        }
-        Err(problem) => {
+    let bad = request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().err().cloned());
+    match bad {
+        Some(problem) => {
             state(request.request()).metrics.token_refused(TokenKind::Access);
             Ok(request.error_response(problem))
         }
+        None => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
     }
+}
+
+/// Who a request comes from, if it has a good token.
+pub fn identity(request: &impl HttpMessage) -> Option<PlayerId> {
+    request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().ok().copied().flatten())
 }
 
 /// The player who calls; without a token the request is refused.
@@ -288,10 +300,6 @@ impl FromRequest for Reader {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         ready(Ok(Self(identity(request))))
     }
-}
-
-fn identity(request: &HttpRequest) -> Option<PlayerId> {
-    request.extensions().get::<Identity>().and_then(|identity| identity.0)
 }
 
 fn player(request: &HttpRequest) -> Result<Option<PlayerId>, Problem> {

@@ -11,7 +11,7 @@ use actix_web::{
     dev::{ServiceRequest, ServiceResponse},
     http::{
         StatusCode,
-        header::{self, HeaderName, HeaderValue},
+        header::{self, HeaderMap, HeaderName, HeaderValue},
     },
     middleware::Next,
 };
@@ -24,7 +24,7 @@ use super::{game_view::GameView, moves::MoveView};
 use crate::{db::DbError, domain::Refusal};
 
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
-const RETRY_AFTER_S: &str = "2";
+const RETRY_AFTER_S: u64 = 2;
 
 const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -85,7 +85,7 @@ codes! {
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE "The body is too large"
         "A body has at most 64 KiB."
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is not declared as JSON"
-        "Send `Content-Type: application/json`."
+        "Send `Content-Type: application/json`, and the body without compression (no `Content-Encoding`)."
     NameTaken "name_taken" CONFLICT "The name is taken"
         "An account has this name, or one that reads the same (capitals make no difference). Choose another."
     SeatTaken "seat_taken" CONFLICT "The seat is taken"
@@ -109,6 +109,9 @@ codes! {
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"
         "Within a day the same `Idempotency-Key` came with something else. Nothing was done; give every new request a new key, \
          and keep the key with the body when sending again."
+    RateLimited "rate_limited" TOO_MANY_REQUESTS "Too many calls"
+        "The player, or without a token the address, has made more calls than allowed. Send the same request again after the \
+         seconds in `Retry-After`. `RateLimit` tells with every answer how many calls are left."
     Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
         "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
          later may help; a move can be sent again without being played twice."
@@ -140,6 +143,7 @@ pub struct Problem {
     allow: Option<String>,
     /// Part of what an operator does: no line in the log, though it is a 5xx.
     is_meant: bool,
+    retry_after_s: Option<u64>,
 }
 
 /// The body of every failure.
@@ -199,7 +203,7 @@ impl Problem {
             reason: None,
             legal_moves: None,
         };
-        Self { body: Box::new(body), cause: None, allow: None, is_meant: false }
+        Self { body: Box::new(body), cause: None, allow: None, is_meant: false, retry_after_s: None }
     }
 
     /// A field, parameter or header that is not what it should be.
@@ -232,6 +236,11 @@ impl Problem {
     /// A known path, asked with a method that it does not have.
     pub fn method_not_allowed(allow: String) -> Self {
         Self { allow: Some(allow), ..Self::new(Code::MethodNotAllowed, "this address does not know the method") }
+    }
+
+    /// When the same request may be sent again.
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
     }
 
     /// What the log will say about it.
@@ -293,11 +302,14 @@ impl ResponseError for Problem {
                 response.insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             }
             Code::InvalidToken => response.insert_header((header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")),
-            Code::Unavailable => response.insert_header((header::RETRY_AFTER, RETRY_AFTER_S)),
             // There may be more of the body to come, which nobody will read.
             Code::MalformedRequest | Code::PayloadTooLarge => response.force_close(),
             _ => &mut response,
         };
+        let retry_after_s = self.retry_after_s.or((self.code() == Code::Unavailable).then_some(RETRY_AFTER_S));
+        if let Some(seconds) = retry_after_s {
+            response.insert_header((header::RETRY_AFTER, seconds));
+        }
         if let Some(allow) = &self.allow {
             response.insert_header((header::ALLOW, allow.as_str()));
         }
@@ -367,14 +379,18 @@ pub async fn envelope(
         Ok(Ok(response)) if fails(&response) && !is_problem(&response) => {
             let problem = response.response().error().map(Problem::of);
             let problem = problem.unwrap_or_else(|| Problem::of_status(response.status()));
-            let (request, _) = response.into_parts();
-            Ok(ServiceResponse::new(request, problem.of_request(request_id).error_response()))
+            let (request, before) = response.into_parts();
+            let mut response = problem.of_request(request_id).error_response();
+            keep_added(response.headers_mut(), before.headers());
+            Ok(ServiceResponse::new(request, response))
         }
         Ok(Ok(mut response)) => {
             let id = HeaderValue::from_str(&request_id).expect("a UUID is a header value");
             response.headers_mut().insert(X_REQUEST_ID.clone(), id);
             Ok(response.map_into_boxed_body())
         }
+        // One that is in the envelope already may have got headers since.
+        Ok(Err(error)) if error.as_error::<Problem>().is_some_and(Problem::has_request) => Err(error),
         Ok(Err(error)) => Err(Problem::of(&error).of_request(request_id).into()),
         Err(panic) => {
             let words = panic.downcast_ref::<&str>().map(ToString::to_string);
@@ -384,9 +400,22 @@ pub async fn envelope(
     }
 }
 
+/// What others have added to an answer on its way, such as where the caller stands with its calls, is said in its new form
+/// too.
+fn keep_added(headers: &mut HeaderMap, before: &HeaderMap) {
+    for (name, value) in before {
+        if !headers.contains_key(name) {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+}
+
 fn fails<B>(response: &ServiceResponse<B>) -> bool {
     response.status().is_client_error() || response.status().is_server_error()
 }
+
+/// The status of an answer that has not changed since its client got it.
+pub const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
 
 /// Whether a failure is in the envelope already: what lies around the routes may fail as well, so there are two.
 fn is_problem<B>(response: &ServiceResponse<B>) -> bool {
@@ -403,6 +432,11 @@ impl Problem {
     fn of_status(status: StatusCode) -> Self {
         let code = Code::of_status(status);
         Self::new(code, code.title())
+    }
+
+    /// Whether it says already which request failed.
+    const fn has_request(&self) -> bool {
+        !self.body.request_id.is_empty()
     }
 
     /// Says which request failed, to its client and, if it is a failure of ours, to the log.

@@ -45,13 +45,11 @@ impl<T: DeserializeOwned> FromRequest for Body<T> {
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let is_json = declares_json(request);
+        let declared = declares_json(request);
         let bytes = read(request, payload);
         Box::pin(async move {
             let bytes = bytes.await?;
-            if !is_json {
-                return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
-            }
+            declared?;
             parse(&bytes).map(Body)
         })
     }
@@ -66,16 +64,14 @@ impl<T: DeserializeOwned + Default> FromRequest for OptionalBody<T> {
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let is_json = declares_json(request);
+        let declared = declares_json(request);
         let bytes = read(request, payload);
         Box::pin(async move {
             let bytes = bytes.await?;
             if bytes.is_empty() {
                 return Ok(OptionalBody(T::default()));
             }
-            if !is_json {
-                return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
-            }
+            declared?;
             parse(&bytes).map(OptionalBody)
         })
     }
@@ -157,10 +153,18 @@ fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Re
     }
 }
 
-fn declares_json(request: &HttpRequest) -> bool {
-    let value = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next()).unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("application/json")
+/// Refuses a body that does not say that it is JSON, or says that it is compressed: what it would become has no bound.
+fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
+    if !essence.trim().eq_ignore_ascii_case("application/json") {
+        return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
+    }
+    let plain = !request.headers().contains_key(header::CONTENT_ENCODING)
+        || text(header::CONTENT_ENCODING).trim().eq_ignore_ascii_case("identity");
+    plain.then_some(()).ok_or_else(|| {
+        Problem::new(Code::UnsupportedMediaType, "a body is sent as it is, without compression (Content-Encoding)")
+    })
 }
 
 fn unreadable(error: &actix_web::Error) -> Problem {

@@ -12,7 +12,7 @@ use super::{
     error::{Code, Problem},
     extract::Query,
     game_view::{GameView, StatusWord, VisibilityWord},
-    games::{NOT_KEPT, VARIES},
+    headers::{NOT_KEPT, VARIES},
     wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, decode_cursor, encode_cursor, next_link},
 };
 use crate::{

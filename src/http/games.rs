@@ -22,6 +22,7 @@ use super::{
     error::{Code, Problem, ProblemBody},
     extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query, pointer_token},
     game_view::{GameView, VisibilityWord},
+    headers::{KEPT_FOR_EVER, NOT_KEPT, VARIES},
     idempotency::{self, IdempotencyKey, KeyedRequest},
     me, now,
     variants::OptionValueView,
@@ -251,16 +252,10 @@ pub async fn abort_game(
     change(&state, caller, path, if_match, Action::Abort).await
 }
 
-/// What may change, or shows people's names: asked for again each time, and kept for nobody else.
-pub(super) const NOT_KEPT: (HeaderName, &str) = (header::CACHE_CONTROL, "private, no-cache");
-
-/// What answers depend on beside the address.
-pub(super) const VARIES: (HeaderName, &str) = (header::VARY, "Authorization, Prefer");
-
 /// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
 pub(super) fn kept(game: &Game) -> (HeaderName, &'static str) {
     if game.status == Status::Finished && game.terms.visibility == Visibility::Public {
-        (header::CACHE_CONTROL, "public, max-age=31536000, immutable")
+        KEPT_FOR_EVER
     } else {
         NOT_KEPT
     }
@@ -380,7 +375,9 @@ pub(super) async fn change(
         Carried::Out { .. } | Carried::Already { .. } => {
             // Read again: whoever joins brings a name along.
             let view = GameView::of(&find_visible(state, path.0, Some(caller.0)).await?, Some(caller.0));
-            Ok(HttpResponse::Ok().insert_header((header::ETAG, view.etag())).json(view))
+            let mut response = HttpResponse::Ok();
+            response.insert_header((header::ETAG, view.etag())).insert_header(NOT_KEPT).insert_header(VARIES);
+            Ok(response.json(view))
         }
         Carried::Refused { seated, refusal } => Err(match refusal {
             Refusal::SeatTaken | Refusal::NotStarted | Refusal::Over => {

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::{
     AppState,
     error::{Code, Problem},
+    headers::{NOT_KEPT, VARIES},
     now,
 };
 use crate::{
@@ -91,5 +92,7 @@ pub fn created(answer: &Answer) -> HttpResponse {
         .insert_header(ContentType::json())
         .insert_header((header::LOCATION, answer.location.as_str()))
         .insert_header((header::ETAG, answer.etag.as_str()))
+        .insert_header(NOT_KEPT)
+        .insert_header(VARIES)
         .body(answer.body.clone())
 }

@@ -5,6 +5,8 @@
 //! no SQL and no rule of a game.
 
 mod auth;
+mod compress;
+mod connections;
 mod cors;
 mod error;
 mod export;
@@ -12,9 +14,11 @@ mod extract;
 mod game_list;
 mod game_view;
 mod games;
+mod headers;
 mod health;
 mod idempotency;
 mod invitations;
+mod limits;
 mod me;
 mod moves;
 mod observe;
@@ -23,6 +27,7 @@ mod passwords;
 mod players;
 mod positions;
 mod problems;
+mod proxies;
 mod routes;
 mod scrape;
 mod tokens;
@@ -33,9 +38,14 @@ use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
 pub use auth::{KeyError, PublicKey, Tokens, new_key};
+pub use connections::KEEP_ALIVE;
+use connections::REQUEST_TIMEOUT;
 pub use cors::ANY_ORIGIN;
+use ipnet::IpNet;
+use limits::Limits;
 use openapi::Methods;
 use passwords::Passwords;
+use proxies::TrustedProxies;
 use quick_cache::sync::Cache;
 pub use routes::document;
 pub use scrape::serve_metrics;
@@ -51,18 +61,15 @@ use crate::{
     metrics::{Connections, Metrics},
 };
 
-/// How long a client may take to send the head of its request.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// How many games are remembered after a move: those that are played right now, at 1 to 2 KiB each.
 const RECENT_GAMES_MAX: usize = 4096;
 
 /// How long a player's name may be shown after it was changed through another process.
 const NAMES_SHOWN: time::Duration = time::Duration::MINUTE;
 
-/// All connections of a process. More than cores pay off only while statements wait for the disk; every one costs the
-/// database memory, and several processes share one.
-const CONNECTIONS_MAX: u32 = 32;
+/// All connections of a process to the database. More than cores pay off only while statements wait for the disk; every
+/// one costs the database memory, and several processes share one.
+const DATABASE_CONNECTIONS_MAX: u32 = 32;
 
 /// Workers, each with connections of its own: more would leave each too few.
 const WORKERS_MAX: u32 = 8;
@@ -73,6 +80,11 @@ pub struct Service {
     pub tokens: Tokens,
     /// Origins whose pages may call from a browser, or [`ANY_ORIGIN`].
     pub cors_origins: Vec<String>,
+    pub rate_limits: RateLimits,
+    /// Networks of reverse proxies that are believed when they say who calls.
+    pub trusted_proxies: Vec<IpNet>,
+    /// How long a connection may idle between two requests; [`KEEP_ALIVE`] unless there is a reason.
+    pub keep_alive: Duration,
     /// Threads that answer requests; at most 8.
     pub workers: u32,
     /// Where clients reach the service, if the document shall say so.
@@ -93,6 +105,13 @@ impl std::fmt::Debug for Service {
     }
 }
 
+/// Whether calls are limited, by player or by address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateLimits {
+    On,
+    Off,
+}
+
 /// What the handlers of one worker can reach.
 #[derive(Debug)]
 struct AppState {
@@ -100,6 +119,8 @@ struct AppState {
     writers: Writers,
     tokens: Arc<Tokens>,
     passwords: Arc<Passwords>,
+    /// All calls of the process, counted; `None` if they are not limited.
+    limits: Option<Arc<Limits>>,
     /// Games as they were after their last move through this process. Another process may have changed them since: see
     /// [`games::carry_out`] for what they are good for.
     recent: Arc<Cache<GameId, Remembered>>,
@@ -136,12 +157,14 @@ impl Remembered {
 
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
-    let Service { database, tokens, cors_origins, workers, public_url, shutdown_timeout_s, metrics, draining } =
-        service;
+    let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
+    let Service { public_url, shutdown_timeout_s, metrics, draining, .. } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
-    let connections = CONNECTIONS_MAX / workers / 2;
+    let connections = DATABASE_CONNECTIONS_MAX / workers / 2;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
     let passwords = Arc::new(Passwords::start()?);
+    let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
+    let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let mut document = document();
     if let Some(url) = public_url {
         document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
@@ -154,6 +177,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             writers: Writers::new(database.clone(), connections),
             tokens: tokens.clone(),
             passwords: passwords.clone(),
+            limits: limits.clone(),
             recent: recent.clone(),
             metrics: metrics.clone(),
             draining: draining.clone(),
@@ -161,22 +185,38 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         // The metrics outlive the server, and must not keep its connections open.
         let watched = Arc::downgrade(&state);
         metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
+        // A request goes through these from the last to the first, and its answer from the first to the last. What is
+        // refused on the way goes back from where it is, so whoever adds to an answer stands below whoever refuses.
         App::new()
             .app_data(Data::from(state))
+            .app_data(trusted_proxies.clone())
             .configure(|config| routes::configure(config, &document, &methods))
             .wrap(from_fn(routes::negotiate))
+            .wrap(from_fn(auth::refuse_bad_tokens))
+            // Counts by who calls, and bad tokens too.
+            .wrap(from_fn(limits::limit))
             .wrap(from_fn(auth::identify))
             .wrap(from_fn(routes::head_as_get))
+            // Before an answer is compressed, or read by a page, it is in its final form.
             .wrap(from_fn(error::envelope))
+            .wrap(from_fn(compress::compress))
+            // Answers preflights itself, so that they need no token and are not counted.
             .wrap(cors::cors(&cors_origins))
+            // What the three above refuse.
             .wrap(from_fn(error::envelope))
+            .wrap(from_fn(headers::complete))
             .wrap(from_fn(observe::count))
             .wrap(TracingLogger::<observe::RequestSpan>::new())
+            .wrap(from_fn(proxies::identify))
+            .wrap(from_fn(connections::follow))
     });
     let server = server
         .workers(workers as usize)
-        .shutdown_timeout(shutdown_timeout_s)
+        .max_connections(connections::maximum() / workers as usize)
+        .keep_alive(keep_alive)
         .client_request_timeout(REQUEST_TIMEOUT)
+        .on_connect(move |io, data| connections::watch(io, data, keep_alive))
+        .shutdown_timeout(shutdown_timeout_s)
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())

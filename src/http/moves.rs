@@ -13,7 +13,8 @@ use super::{
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
     game_view::{GameView, legal_moves},
-    games::{Carried, VARIES, carry_out, find_visible, kept},
+    games::{Carried, carry_out, find_visible, kept},
+    headers::{NOT_KEPT, VARIES},
     wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, decode_cursor, encode_cursor, next_link},
 };
 use crate::{
@@ -76,13 +77,17 @@ pub async fn play_move(
             if seated.game.status == Status::Active {
                 state.recent.insert(seated.game.id, Remembered { seated: Arc::new(seated), ..before });
             }
-            Ok(HttpResponse::Created().insert_header((header::ETAG, etag)).json(PlayedMove { mv, game: view }))
+            let mut response = HttpResponse::Created();
+            response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
+            Ok(response.json(PlayedMove { mv, game: view }))
         }
         Carried::Already { seated, recorded } => {
             let recorded = recorded.as_ref().map(MoveView::of);
             let mv = recorded.ok_or_else(|| Problem::internal("a move that the log has is not there"))?;
             let game = GameView::of(&seated, Some(caller.0));
-            Ok(HttpResponse::Ok().insert_header((header::ETAG, game.etag())).json(PlayedMove { mv, game }))
+            let mut response = HttpResponse::Ok();
+            response.insert_header((header::ETAG, game.etag())).insert_header(NOT_KEPT).insert_header(VARIES);
+            Ok(response.json(PlayedMove { mv, game }))
         }
         Carried::Refused { seated, refusal } => {
             let problem = Problem::from(&refusal);

@@ -13,6 +13,8 @@ use utoipa::{
     },
 };
 
+use super::limits::UNLIMITED;
+
 /// What the document says beyond the routes.
 #[derive(OpenApi)]
 #[openapi(
@@ -20,7 +22,8 @@ use utoipa::{
         title = "mancala-server",
         description = "Create games of Kalah, play moves, read histories. Every move is stored, so every game can be replayed.\n\n\
             Every failure is `application/problem+json` with a stable `code`; clients ignore response fields and enum \
-            values that they do not know, and the server refuses request fields and parameters that it does not know.",
+            values that they do not know, and the server refuses request fields and parameters that it does not know.\n\n\
+            Every answer of a call that is limited has `RateLimit-Policy` and `RateLimit`, which say how many calls are left.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     tags(
@@ -90,6 +93,9 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
     let mut failures = vec![("401", unknown), ("422", invalid), ("500", "`internal`")];
     if path.starts_with("/v1/") {
         failures.push(("406", "`not_acceptable`"));
+    }
+    if !UNLIMITED.iter().any(|address| path.starts_with(address)) {
+        failures.push(("429", "`rate_limited`: try again after `Retry-After`"));
     }
     if !WITHOUT_DATABASE.iter().any(|address| path.starts_with(address)) {
         failures.push(("503", "`unavailable`: try again after `Retry-After`"));

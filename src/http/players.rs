@@ -9,7 +9,7 @@ use super::{
     AppState,
     error::{Code, Problem, ProblemBody},
     extract::{NoQuery, OptionalBody, Query},
-    games::{NOT_KEPT, VARIES},
+    headers::{NOT_KEPT, VARIES},
     now,
     tokens::TokenSet,
     wire::{PlayerKindWord, Timestamp},

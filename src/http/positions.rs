@@ -10,7 +10,8 @@ use super::{
     error::{Problem, ProblemBody},
     extract::{GamePath, NoQuery, Query},
     game_view::{BoardView, ResultView, legal_moves},
-    games::{VARIES, find_visible, kept},
+    games::{find_visible, kept},
+    headers::VARIES,
     wire::SideWord,
 };
 use crate::{db::games, domain::Game, rules::AnyPosition};

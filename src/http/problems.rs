@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use actix_web::{HttpRequest, HttpResponse, get, http::header};
+use actix_web::{HttpRequest, HttpResponse, get};
 
 use super::{
     error::{Code, Problem, ProblemBody},
     extract::{NoQuery, Query},
+    headers::KEPT_FOR_MINUTES,
 };
 
 /// What a failure code means
@@ -27,10 +28,7 @@ pub async fn get_problem(_: Query<NoQuery>, request: HttpRequest) -> Result<Http
     let word = request.match_info().get("code").unwrap_or_default();
     let code = Code::ALL.iter().find(|code| code.as_str() == word);
     let code = code.ok_or_else(|| Problem::not_found("there is no such failure code"))?;
-    Ok(HttpResponse::Ok()
-        .insert_header((header::CACHE_CONTROL, "public, max-age=3600"))
-        .content_type("text/html; charset=utf-8")
-        .body(page(*code)))
+    Ok(HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).content_type("text/html; charset=utf-8").body(page(*code)))
 }
 
 fn page(code: Code) -> String {

@@ -13,6 +13,7 @@ use super::{
     auth::ACCESS_TOKEN_LIFETIME,
     error::{Code, Problem, ProblemBody},
     extract::{Body, NoQuery, Query},
+    headers::KEPT_FOR_MINUTES,
     now,
     wire::PlayerView,
 };
@@ -114,7 +115,7 @@ pub async fn revoke_token(
 )]
 #[get("/.well-known/jwks.json")]
 pub async fn get_jwks(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
-    HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "public, max-age=300")).json(state.tokens.public_keys())
+    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(state.tokens.public_keys())
 }
 
 /// What is exchanged for tokens.

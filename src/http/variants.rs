@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::{
     error::{Problem, ProblemBody},
     extract::{NoQuery, Query},
+    headers::KEPT_FOR_MINUTES,
 };
 use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
 
@@ -24,7 +25,7 @@ use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, PresetSpec, 
 #[get("/variants")]
 pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
     let items = Variant::ALL.iter().copied().map(VariantView::of).collect();
-    HttpResponse::Ok().json(VariantPage { items, next_cursor: None })
+    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantPage { items, next_cursor: None })
 }
 
 /// Get a variant
@@ -42,7 +43,7 @@ pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
 pub async fn get_variant(_: Query<NoQuery>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let variant = request.match_info().get("variant").and_then(|name| name.parse().ok());
     let variant = variant.ok_or_else(|| Problem::not_found("there is no such variant"))?;
-    Ok(HttpResponse::Ok().json(VariantView::of(variant)))
+    Ok(HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantView::of(variant)))
 }
 
 /// All variants. There is never a second page.

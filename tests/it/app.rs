@@ -8,6 +8,7 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use mancala_server::{
@@ -17,7 +18,7 @@ use mancala_server::{
         migrations,
     },
     domain::PlayerId,
-    http::{self, ANY_ORIGIN, Service, Tokens},
+    http::{self, ANY_ORIGIN, RateLimits, Service, Tokens},
     metrics::Metrics,
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
@@ -85,12 +86,31 @@ pub struct TestApp {
     database: String,
 }
 
+/// What a server of a test may be told.
+pub struct Setup {
+    pub cors_origins: Vec<&'static str>,
+    /// Off unless a test is about them: a test makes more calls than a person.
+    pub rate_limits: RateLimits,
+    pub trusted_proxies: Vec<&'static str>,
+    pub keep_alive: Duration,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let cors_origins = vec![ANY_ORIGIN];
+        Self { cors_origins, rate_limits: RateLimits::Off, trusted_proxies: vec![], keep_alive: http::KEEP_ALIVE }
+    }
+}
+
 /// What a server begins with unless a test says otherwise.
-pub fn service(database: PgConnectOptions, tokens: Tokens) -> Service {
+pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Service {
     Service {
         database,
         tokens,
-        cors_origins: vec![ANY_ORIGIN.to_owned()],
+        cors_origins: setup.cors_origins.iter().map(ToString::to_string).collect(),
+        rate_limits: setup.rate_limits,
+        trusted_proxies: setup.trusted_proxies.iter().map(|text| text.parse().expect("a network")).collect(),
+        keep_alive: setup.keep_alive,
         workers: 2,
         public_url: None,
         shutdown_timeout_s: 20,
@@ -117,11 +137,15 @@ pub struct Answer {
 
 impl TestApp {
     pub async fn start() -> Self {
-        Self::start_for(&[ANY_ORIGIN]).await
+        Self::start_with(Setup::default()).await
     }
 
     /// A server for pages of some origins.
-    pub async fn start_for(cors_origins: &[&str]) -> Self {
+    pub async fn start_for(cors_origins: &[&'static str]) -> Self {
+        Self::start_with(Setup { cors_origins: cors_origins.to_vec(), ..Setup::default() }).await
+    }
+
+    pub async fn start_with(setup: Setup) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let database = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let maintenance = db::embedded_options(&Cluster::get().embedded);
@@ -135,8 +159,7 @@ impl TestApp {
         let tokens = || Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("a listener has an address");
-        let cors_origins = cors_origins.iter().map(ToString::to_string).collect();
-        let service = Service { cors_origins, ..service(options.clone(), tokens()) };
+        let service = service(options.clone(), tokens(), &setup);
         let (metrics, draining) = (service.metrics.clone(), service.draining.clone());
         let server = http::serve(listener, service).expect("the server starts");
         let handle = server.handle();

@@ -3,13 +3,13 @@
 use std::{collections::BTreeSet, net::TcpListener};
 
 use mancala_server::{
-    http::{self, Service, Tokens},
+    http::{self, Tokens},
     rules::{AnyOptions, AnyPosition, Variant},
 };
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
-use crate::app::{AUDIENCE, Guest, ISSUER, TestApp, send};
+use crate::app::{AUDIENCE, Guest, ISSUER, Setup, TestApp, send, service};
 
 #[actix_web::test]
 async fn lists_show_public_games_and_the_callers_own() {
@@ -135,7 +135,7 @@ async fn a_cursor_holds_at_another_server_of_the_same_database() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("a listener has an address");
     let tokens = Tokens::from_pem(&http::new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
-    let service = Service { database: app.options.clone(), tokens, cors_origins: vec![], workers: 1 };
+    let service = service(app.options.clone(), tokens, &Setup::default());
     let server = http::serve(listener, service).expect("the server starts");
     let handle = server.handle();
     actix_web::rt::spawn(server);

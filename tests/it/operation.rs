@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions};
 
 use crate::{
-    app::{AUDIENCE, ISSUER, TestApp, send, service},
+    app::{AUDIENCE, ISSUER, Setup, TestApp, send, service},
     binary::{File, Running, ended, ended_with, server, url},
 };
 
@@ -86,12 +86,7 @@ async fn a_database_that_is_up_to_date_is_served_without_the_right_to_change_tab
 #[actix_web::test]
 async fn a_fresh_database_is_migrated_by_the_command_which_needs_no_key() {
     let app = TestApp::start().await;
-    sqlx::raw_sql(
-        "drop schema public cascade; create schema public",
-    )
-    .execute(&app.db)
-    .await
-    .expect("all goes");
+    sqlx::raw_sql("drop schema public cascade; create schema public").execute(&app.db).await.expect("all goes");
     let (status, line) = ended(&["migrate", "--database-url", &url(&app)]);
     assert_eq!((status, line.as_str()), (Some(0), ""));
     assert_eq!(app.get("/readyz", None).await.status, 200);
@@ -118,6 +113,9 @@ fn wrong_options_end_with_status_2_and_one_clear_line() {
         &["--colour", "red"],
         &["--cors-origins", "play.example"],
         &["--cors-origins", "https://play.example/path"],
+        &["--rate-limits", "sometimes"],
+        &["--trusted-proxies", "proxy.example"],
+        &["--trusted-proxies", "10.0.0.0/8,10.0.0.0/33"],
         &["play"],
         &[url],
         &["--listen"],
@@ -286,7 +284,7 @@ async fn what_is_printed_for_debugging_holds_no_password() {
     let app = TestApp::start().await;
     let database = app.options.clone().password("hunter2");
     let tokens = Tokens::from_pem(&new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
-    let service = service(database.clone(), tokens);
+    let service = service(database.clone(), tokens, &Setup::default());
     assert!(!format!("{service:?}").contains("hunter2"));
     let writers = mancala_server::db::Writers::new(database, 1);
     assert!(!format!("{writers:?}").contains("hunter2"));

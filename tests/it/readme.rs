@@ -6,8 +6,9 @@ use std::{
 };
 
 use actix_web::web;
+use mancala_server::http::RateLimits;
 
-use crate::app::TestApp;
+use crate::app::{Setup, TestApp};
 
 const README: &str = include_str!("../../README.md");
 
@@ -56,7 +57,8 @@ fn run(script: &str) -> Output {
 
 #[actix_web::test]
 async fn the_game_by_curl_goes_as_the_readme_says() {
-    let app = TestApp::start().await;
+    // As a server is that nobody has told anything.
+    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
     let blocks = blocks();
     assert_eq!(blocks.iter().filter(|block| block.commands.contains(BASE)).count(), 1);
     let base = format!("BASE=http://{}\n", app.address);

@@ -1,0 +1,109 @@
+//! Connections: how many there may be, and how long one may be open without a request.
+//!
+//! actix-web waits only so long for the first request of a connection, and for the next one to begin. Not for the rest of
+//! that one, nor for the end of a body that nobody reads, nor for a client that does not take its answer: these waits end
+//! here.
+
+use std::{
+    any::Any,
+    cell::Cell,
+    net::{Shutdown, TcpStream},
+    os::fd::AsFd,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use actix_web::{
+    body::{BodySize, MessageBody},
+    dev::{Extensions, ServiceRequest, ServiceResponse},
+    http::header,
+    middleware::Next,
+    rt,
+};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::time::sleep;
+
+/// How long a connection may idle between two requests: longer than the 60 seconds that reverse proxies keep theirs, so that
+/// it is the proxy that closes one, and never sends a request into a connection that is just being closed.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// How long a client may take to send the head of its request.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Bytes a second in which a client must take its answer at least: a bad line.
+const RATE_MIN: u64 = 10 * 1024;
+
+/// How many connections a process has at most; more wait to be accepted. An idle one takes some 10 KiB. There is no maximum
+/// for each address: a school has one, and so has a reverse proxy, which can tell its clients apart.
+const CONNECTIONS_MAX: u64 = 8192;
+
+/// Files that are left for everything else: the database's connections, the log, the embedded PostgreSQL.
+const FILES_RESERVED: u64 = 128;
+
+/// Files that each connection has open: it, and a second name for it to close it by.
+const FILES_EACH: u64 = 2;
+
+/// How many connections the process can have. Asks the system for as many open files as it may, for what is usual (1,024)
+/// is meant for programs of another kind.
+pub fn maximum() -> usize {
+    let (usual, allowed) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
+    let wanted = (CONNECTIONS_MAX * FILES_EACH + FILES_RESERVED).min(allowed).max(usual);
+    let files = if setrlimit(Resource::RLIMIT_NOFILE, wanted, allowed).is_ok() { wanted } else { usual };
+    let connections = (files.saturating_sub(FILES_RESERVED) / FILES_EACH).clamp(1, CONNECTIONS_MAX);
+    usize::try_from(connections).expect("8192 is a usize everywhere")
+}
+
+/// A connection, as its requests see it.
+struct Connection {
+    socket: TcpStream,
+    /// How long it may idle between two requests.
+    keep_alive: Duration,
+    /// Until when it must have sent its next request; `None` while one is answered.
+    until: Cell<Option<Instant>>,
+}
+
+/// Watches a connection that has just been made. It is known to its requests, and forgotten when it closes.
+pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration) {
+    // Without another file the connection is served, but not watched; whoever used up all files has many that are.
+    let socket = io.downcast_ref::<rt::net::TcpStream>().and_then(|io| io.as_fd().try_clone_to_owned().ok());
+    let Some(socket) = socket else { return };
+    let until = Cell::new(Some(Instant::now() + 2 * REQUEST_TIMEOUT));
+    let connection = Rc::new(Connection { socket: socket.into(), keep_alive, until });
+    let watched = Rc::downgrade(&connection);
+    data.insert(connection);
+    rt::spawn(async move {
+        while let Some(connection) = watched.upgrade() {
+            let wait = connection.until.get().map(|until| until.saturating_duration_since(Instant::now()));
+            if wait.is_some_and(|wait| wait.is_zero()) {
+                // It may be closed already.
+                let _ = connection.socket.shutdown(Shutdown::Both);
+                return;
+            }
+            drop(connection);
+            // It may be less by then.
+            sleep(wait.unwrap_or(REQUEST_TIMEOUT).min(REQUEST_TIMEOUT)).await;
+        }
+    });
+}
+
+/// Says of a connection that it has a request, and then until when it must have the next one.
+pub async fn follow(
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    let Some(connection) = request.conn_data::<Rc<Connection>>().cloned() else { return next.call(request).await };
+    connection.until.set(None);
+    // What is left of a body of unknown length is read and thrown away, without an end if the client knows none.
+    let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
+    let outcome = next.call(request).await;
+    let size = outcome.as_ref().map_or(BodySize::None, |response| response.response().body().size());
+    let taken = match size {
+        BodySize::None => Duration::ZERO,
+        BodySize::Sized(bytes) => Duration::from_secs(bytes / RATE_MIN),
+        // What has no known end is being answered until the client goes.
+        BodySize::Stream => return outcome,
+    };
+    let idle = if is_chunked { Duration::ZERO } else { connection.keep_alive };
+    connection.until.set(Some(Instant::now() + taken + idle + REQUEST_TIMEOUT));
+    outcome
+}
