@@ -35,6 +35,9 @@ const SIGN_IN: &str = r#"{"grant_type":"password","name":"Ana","password":"corre
 /// Sign-ins a second that are tried beside the moves.
 const SIGN_INS: u32 = 50;
 
+/// No player may have more at once.
+const GAMES_A_GUEST: usize = 1000;
+
 /// The append of a move with its values written out, as pgbench can send it: one row of `event` an update.
 const PGBENCH_SETUP: &str = "
 create table pgbench_game (like game including all) with (fillfactor = 70);
@@ -327,11 +330,13 @@ fn sign_in(server: &Server, n: u32, time: Duration) -> usize {
 }
 
 fn create_games(server: &Server) {
-    let mut client = Client::guest(&server.address).expect("the server answers");
-    for _ in 0..GAMES {
-        client
-            .exchange("/v1/games", r#"{"variant":"kalah","opponent":{"type":"self"}}"#, 201)
-            .expect("a game is created");
+    for _ in 0..GAMES / GAMES_A_GUEST {
+        let mut client = Client::guest(&server.address).expect("the server answers");
+        for _ in 0..GAMES_A_GUEST {
+            client
+                .exchange("/v1/games", r#"{"variant":"kalah","opponent":{"type":"self"}}"#, 201)
+                .expect("a game is created");
+        }
     }
 }
 
