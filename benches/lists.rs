@@ -46,6 +46,18 @@ const RUNS: usize = 9;
 
 const PAGE: u32 = 20;
 
+/// All public games, newest first.
+const EVERYBODYS: Filter = Filter {
+    whose: Whose::Everybodys,
+    status: None,
+    variant: None,
+    ended: None,
+    since: None,
+    until: None,
+    order: Order::Created,
+    viewer: None,
+};
+
 /// A game in 20 is one of a player who has as many active ones as are allowed; a game in 50 one of a player who hides all of
 /// theirs. `{begin}`, `{step}`, `{opening}`, `{first}` and `{second}` are filled in.
 const FILL: &str = "
@@ -217,107 +229,88 @@ fn player_id(n: u32) -> PlayerId {
     PlayerId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(n)))
 }
 
+fn of(player: u32, viewer: u32) -> Filter {
+    let of = Of { player: player_id(player), opponent: None, visibility: None, to_move: false };
+    Filter { whose: Whose::Players(of), viewer: Some(player_id(viewer)), ..EVERYBODYS }
+}
+
+/// Only some of a player's games.
+fn among(filter: &Filter, change: fn(&mut Of)) -> Filter {
+    let mut filter = filter.clone();
+    if let Whose::Players(of) = &mut filter.whose {
+        change(of);
+    }
+    filter
+}
+
+fn first(filter: Filter) -> List {
+    List::Games(filter, None)
+}
+
+fn ended(filter: &Filter, ended: Ended) -> List {
+    first(Filter { status: Some(Status::Finished), ended: Some(ended), ..filter.clone() })
+}
+
 /// Every query, with what is asked for often and with what is rare.
 fn lists() -> Vec<(&'static str, List)> {
-    let everybodys = Filter {
-        whose: Whose::Everybodys,
-        status: None,
-        variant: None,
-        ended: None,
-        since: None,
-        until: None,
-        order: Order::Created,
-        viewer: None,
-    };
-    let of = |player, viewer| Filter {
-        whose: Whose::Players(Of { player: player_id(player), opponent: None, visibility: None, to_move: false }),
-        viewer: Some(player_id(viewer)),
-        ..everybodys.clone()
-    };
-    let among = |filter: Filter, change: fn(&mut Of)| match filter.whose {
-        Whose::Players(mut of) => {
-            change(&mut of);
-            Filter { whose: Whose::Players(of), ..filter }
-        }
-        Whose::Everybodys => filter,
-    };
-    let with = |filter: &Filter, change: fn(&mut Filter)| {
-        let mut filter = filter.clone();
-        change(&mut filter);
-        List::Games(filter, None)
-    };
-    let middle = BEGIN + Duration::from_secs_f64(YEARS_S / 2.0);
-    let ms = u128::try_from(middle.unix_timestamp()).expect("after 1970") * 1000;
-    let place = Some(Place { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
-    let (own, strange) = (of(BUSY, BUSY), of(BUSY, ORDINARY));
-    let active = Filter { status: Some(Status::Active), ..own.clone() };
-    let finished = Filter { order: Order::Finished, status: Some(Status::Finished), ..own.clone() };
-    let friend = among(own.clone(), |of| of.opponent = Some(player_id(FRIEND)));
-    vec![
-        ("(no filter)", with(&everybodys, |_| {})),
-        ("`status=open`", with(&everybodys, |filter| filter.status = Some(Status::Open))),
-        ("`status=active`", with(&everybodys, |filter| filter.status = Some(Status::Active))),
-        ("`status=finished`", with(&everybodys, |filter| filter.status = Some(Status::Finished))),
-        ("`status=aborted`", with(&everybodys, |filter| filter.status = Some(Status::Aborted))),
-        ("(no filter), after half of all", List::Games(everybodys.clone(), place)),
-        ("`since` and `until`, a day", {
-            let day = Filter { since: Some(middle), until: Some(middle + time::Duration::DAY), ..everybodys.clone() };
-            List::Games(day, None)
-        }),
-        (
-            "`result=draw`",
-            with(&everybodys, |filter| {
-                (filter.status, filter.ended) = (Some(Status::Finished), Some(Ended::Drawn));
-            }),
-        ),
-        ("`sort=finished_at`", with(&everybodys, |filter| filter.order = Order::Finished)),
-        ("`sort=finished_at`, after half", {
-            List::Games(Filter { order: Order::Finished, ..everybodys.clone() }, place)
-        }),
-        (
-            "`sort=finished_at&result=draw`",
-            with(&everybodys, |filter| {
-                (filter.order, filter.ended) = (Order::Finished, Some(Ended::Drawn));
-            }),
-        ),
-        ("`player=me`", with(&own, |_| {})),
-        ("`player=me`, an ordinary player", with(&of(ORDINARY, ORDINARY), |_| {})),
-        ("`player=…` of the busy player, by a stranger", with(&strange, |_| {})),
-        ("`player=…` of the recluse, by a stranger", with(&of(RECLUSE, ORDINARY), |_| {})),
-        ("`player=me&status=active`", with(&active, |_| {})),
-        ("`turn=me`", List::Games(among(active.clone(), |of| of.to_move = true), None)),
-        ("`player=me&status=active&sort=updated_at`", with(&active, |filter| filter.order = Order::Updated)),
-        ("`turn=me&sort=updated_at`", {
-            let to_move = among(active.clone(), |of| of.to_move = true);
-            List::Games(Filter { order: Order::Updated, ..to_move }, None)
-        }),
-        ("`player=me&status=aborted`", with(&own, |filter| filter.status = Some(Status::Aborted))),
-        (
-            "`player=me&result=won`",
-            with(&own, |filter| {
-                (filter.status, filter.ended) = (Some(Status::Finished), Some(Ended::Won));
-            }),
-        ),
-        (
-            "`player=me&result=draw`",
-            with(&own, |filter| {
-                (filter.status, filter.ended) = (Some(Status::Finished), Some(Ended::Drawn));
-            }),
-        ),
-        ("`player=me&visibility=private`", {
-            List::Games(among(own.clone(), |of| of.visibility = Some(Visibility::Private)), None)
-        }),
-        ("`player=me&sort=finished_at`", with(&finished, |_| {})),
-        ("`player=me&sort=finished_at&result=lost`", with(&finished, |filter| filter.ended = Some(Ended::Lost))),
-        ("`player=me&sort=finished_at`, of a friend", {
-            List::Games(among(finished.clone(), |of| of.opponent = Some(player_id(FRIEND))), None)
-        }),
-        ("`player=me&opponent=…`, a friend", with(&friend, |_| {})),
-        ("`player=me&opponent=…&status=active`", with(&friend, |filter| filter.status = Some(Status::Active))),
+    let mut lists = public_lists();
+    lists.extend(lists_of_players());
+    lists.extend([
         ("invitations received", List::Invitations(ORDINARY, Direction::Received)),
         ("invitations sent", List::Invitations(BUSY, Direction::Sent)),
         ("(how many are not over), the busy player", List::Running(BUSY)),
         ("(how many are not over), an ordinary player", List::Running(ORDINARY)),
+    ]);
+    lists
+}
+
+fn public_lists() -> Vec<(&'static str, List)> {
+    let middle = BEGIN + Duration::from_secs_f64(YEARS_S / 2.0);
+    let ms = u128::try_from(middle.unix_timestamp()).expect("after 1970") * 1000;
+    let place = Some(Place { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
+    let of_status = |status| first(Filter { status: Some(status), ..EVERYBODYS });
+    let by_end = Filter { order: Order::Finished, ..EVERYBODYS };
+    let day = Filter { since: Some(middle), until: Some(middle + time::Duration::DAY), ..EVERYBODYS };
+    vec![
+        ("(no filter)", first(EVERYBODYS)),
+        ("`status=open`", of_status(Status::Open)),
+        ("`status=active`", of_status(Status::Active)),
+        ("`status=finished`", of_status(Status::Finished)),
+        ("`status=aborted`", of_status(Status::Aborted)),
+        ("(no filter), after half of all", List::Games(EVERYBODYS, place)),
+        ("`since` and `until`, a day", first(day)),
+        ("`result=draw`", ended(&EVERYBODYS, Ended::Drawn)),
+        ("`sort=finished_at`", first(by_end.clone())),
+        ("`sort=finished_at`, after half", List::Games(by_end.clone(), place)),
+        ("`sort=finished_at&result=draw`", ended(&by_end, Ended::Drawn)),
+    ]
+}
+
+fn lists_of_players() -> Vec<(&'static str, List)> {
+    let own = of(BUSY, BUSY);
+    let active = Filter { status: Some(Status::Active), ..own.clone() };
+    let by_change = Filter { order: Order::Updated, ..active.clone() };
+    let by_end = Filter { order: Order::Finished, status: Some(Status::Finished), ..own.clone() };
+    let with_friend = |filter: &Filter| first(among(filter, |of| of.opponent = Some(player_id(FRIEND))));
+    let to_move = |filter: &Filter| first(among(filter, |of| of.to_move = true));
+    vec![
+        ("`player=me`", first(own.clone())),
+        ("`player=me`, an ordinary player", first(of(ORDINARY, ORDINARY))),
+        ("`player=…` of the busy player, by a stranger", first(of(BUSY, ORDINARY))),
+        ("`player=…` of the recluse, by a stranger", first(of(RECLUSE, ORDINARY))),
+        ("`player=me&status=active`", first(active.clone())),
+        ("`turn=me`", to_move(&active)),
+        ("`player=me&status=active&sort=updated_at`", first(by_change.clone())),
+        ("`turn=me&sort=updated_at`", to_move(&by_change)),
+        ("`player=me&status=aborted`", first(Filter { status: Some(Status::Aborted), ..own.clone() })),
+        ("`player=me&result=won`", ended(&own, Ended::Won)),
+        ("`player=me&result=draw`", ended(&own, Ended::Drawn)),
+        ("`player=me&visibility=private`", first(among(&own, |of| of.visibility = Some(Visibility::Private)))),
+        ("`player=me&sort=finished_at`", first(by_end.clone())),
+        ("`player=me&sort=finished_at&result=lost`", ended(&by_end, Ended::Lost)),
+        ("`player=me&sort=finished_at`, of a friend", with_friend(&by_end)),
+        ("`player=me&opponent=…`, a friend", with_friend(&own)),
+        ("`player=me&opponent=…&status=active`", with_friend(&active)),
     ]
 }
 
