@@ -1,7 +1,7 @@
 //! mancala-server: a game-service backend for Kalah, Oware and Congkak.
 //!
-//! The modules in reading order: the games themselves, a played game and its people, where they are stored, how they
-//! are reached.
+//! The modules in reading order: the games themselves, a played game and its people, where they are stored, who
+//! waits for them, how they are reached.
 
 /// The games: boards, moves, results. Pure; knows nothing of players, time, storage or HTTP.
 pub mod rules;
@@ -11,6 +11,9 @@ pub mod domain;
 
 /// PostgreSQL: every SQL statement, the migrations, and the embedded server.
 pub mod db;
+
+/// Who waits for which game, and is woken when it has changed.
+pub mod live;
 
 /// What is done without being asked: ending the games of the erased, deleting what has run out.
 pub mod jobs;

@@ -89,6 +89,7 @@ fn serve(options: &Serve) -> Result<(), Failure> {
         shutdown_timeout_s: options.shutdown_timeout_s,
         metrics: Arc::new(Metrics::new(clock::now().unix_timestamp())),
         draining: CancellationToken::new(),
+        hub: Arc::default(),
     };
     let served = actix_web::rt::System::new().block_on(async {
         migrations::run(database.clone()).await.map_err(Failure::new)?;
@@ -121,7 +122,7 @@ async fn run(
 ) -> Result<(), Failure> {
     let mut stops = Stops::new()?;
     let address = listener.local_addr().map_err(Failure::new)?;
-    let draining = service.draining.clone();
+    let (draining, hub) = (service.draining.clone(), service.hub.clone());
     let metrics_handle = match metrics_listener {
         Some(listener) => Some(serve_metrics(listener, &service)?),
         None => None,
@@ -134,6 +135,7 @@ async fn run(
     let stopping = async {
         stops.next().await;
         draining.cancel();
+        hub.release_all();
         if !drain.is_zero() {
             tracing::info!("draining: not ready any more, still serving for {} s", drain.as_secs());
             stops.cut_short(sleep(drain)).await;

@@ -29,6 +29,7 @@ const APPEND_BUCKETS_S: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01
 pub struct Metrics {
     registry: Registry,
     sources: Mutex<Vec<Source>>,
+    waiting: Mutex<Option<Waiting>>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram>,
     refusals: Family<Label<&'static str>, Counter>,
@@ -47,6 +48,9 @@ pub struct Metrics {
     /// In the order of [`TokenKind`].
     tokens_refused: [Counter; 2],
 }
+
+/// Says how many requests wait for a game to change; `None` once the service is gone.
+type Waiting = Box<dyn Fn() -> Option<usize> + Send + Sync>;
 
 /// Says how many connections a part of the process has now; `None` once that part is gone.
 type Source = Box<dyn Fn() -> Option<Connections> + Send + Sync>;
@@ -120,6 +124,7 @@ impl Metrics {
         let metrics = Self {
             registry: Registry::default(),
             sources: Mutex::default(),
+            waiting: Mutex::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
             refusals: Family::default(),
@@ -218,9 +223,9 @@ impl Metrics {
         self.tokens_refused[kind as usize].inc();
     }
 
-    /// How many requests wait for a game to change: to be raised and lowered by whoever lets them wait.
-    pub const fn waiters(&self) -> &Gauge {
-        &self.waiters
+    /// Asks how many requests wait for a game to change whenever the metrics are read, for as long as there is an answer.
+    pub fn watch_waiters(&self, source: impl Fn() -> Option<usize> + Send + Sync + 'static) {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
     }
 
     /// Asks for a part's connections whenever the metrics are read, for as long as there is an answer.
@@ -230,13 +235,13 @@ impl Metrics {
 
     /// Everything in Prometheus' text format, version 0.0.4.
     pub fn text(&self) -> String {
-        self.count_connections();
+        self.ask_sources();
         let mut open_metrics = String::new();
         encode_registry(&mut open_metrics, &self.registry).expect("writing to a string does not fail");
         prometheus_text(&open_metrics)
     }
 
-    fn count_connections(&self) {
+    fn ask_sources(&self) {
         let mut all = Connections::default();
         self.sources.lock().unwrap_or_else(PoisonError::into_inner).retain(|source| match source() {
             Some(part) => {
@@ -252,6 +257,8 @@ impl Metrics {
         set(&self.pool_connections_idle, all.pool_idle);
         set(&self.pool_connections_in_use, all.pool.saturating_sub(all.pool_idle));
         set(&self.writer_connections_in_use, all.writers_in_use);
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        set(&self.waiters, waiting.as_ref().and_then(|count| count()).unwrap_or(0));
     }
 }
 
@@ -300,7 +307,7 @@ mod tests {
         metrics.move_played("kalah".to_owned());
         metrics.append_ended(AppendOutcome::Conflict, Duration::from_millis(1));
         metrics.token_issued(Grant::Refresh);
-        metrics.waiters().inc();
+        metrics.watch_waiters(|| Some(1));
         let text = metrics.text();
         for line in [
             "process_start_time_seconds 15",

@@ -413,7 +413,7 @@ fn seat(table: &'static str, id: impl Display, number: i16) -> Result<Seat, DbEr
     }
 }
 
-fn number(table: &'static str, column: &'static str, id: impl Display, value: i32) -> Result<u32, DbError> {
+pub(super) fn number(table: &'static str, column: &'static str, id: impl Display, value: i32) -> Result<u32, DbError> {
     u32::try_from(value).map_err(|e| DbError::inconsistent(table, column, id, e))
 }
 

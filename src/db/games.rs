@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     DbError, Writers,
-    game_rows::{Detail, EventColumns, EventRow, Fold, GameRow, PlyRow, TermsText, column, seeds},
+    game_rows::{Detail, EventColumns, EventRow, Fold, GameRow, PlyRow, TermsText, column, number, seeds},
     idempotency::{self, Keyed},
     statement,
 };
@@ -227,6 +227,16 @@ pub async fn count_running(pool: &PgPool, player: PlayerId) -> Result<u32, DbErr
     .instrument(statement("count running games"))
     .await?;
     Ok(u32::try_from(count).expect("a count that is limited"))
+}
+
+/// At which versions games are, of those that exist.
+pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)>, DbError> {
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    let rows = sqlx::query!("select id, version from game where id = any($1)", &ids)
+        .fetch_all(pool)
+        .instrument(statement("select game versions"))
+        .await?;
+    rows.into_iter().map(|row| Ok((GameId(row.id), number("game", "version", row.id, row.version)?))).collect()
 }
 
 /// Stores a new game and its first event, and what is answered if the request may be sent again. A second time with the same

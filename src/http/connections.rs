@@ -33,9 +33,10 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes a second in which a client must take its answer at least: a bad line.
 const RATE_MIN: u64 = 10 * 1024;
 
-/// How many connections a process has at most; more wait to be accepted. An idle one takes some 10 KiB. There is no maximum
+/// How many connections a process has at most; more wait to be accepted: those who wait for a game
+/// (`live::WAITERS_MAX`) and as many as call. An idle one takes some 10 KiB. There is no maximum
 /// for each address: a school has one, and so has a reverse proxy, which can tell its clients apart.
-const CONNECTIONS_MAX: u64 = 8192;
+const CONNECTIONS_MAX: u64 = 12_288;
 
 /// Files that are left for everything else: the database's connections, the log, the embedded PostgreSQL.
 const FILES_RESERVED: u64 = 128;
@@ -50,7 +51,7 @@ pub fn maximum() -> usize {
     let wanted = (CONNECTIONS_MAX * FILES_EACH + FILES_RESERVED).min(allowed).max(usual);
     let files = if setrlimit(Resource::RLIMIT_NOFILE, wanted, allowed).is_ok() { wanted } else { usual };
     let connections = (files.saturating_sub(FILES_RESERVED) / FILES_EACH).clamp(1, CONNECTIONS_MAX);
-    usize::try_from(connections).expect("8192 is a usize everywhere")
+    usize::try_from(connections).expect("12,288 is a usize everywhere")
 }
 
 /// A connection, as its requests see it.

@@ -12,7 +12,7 @@ use actix_web::{
     FromRequest, HttpRequest,
     dev::Payload,
     error::PayloadError,
-    http::header::{self, Header},
+    http::header::{self, EntityTag, Header},
     web::{Bytes, PayloadConfig},
 };
 use serde::{
@@ -141,6 +141,43 @@ impl FromRequest for IfMatch {
             Err(_) => Some(vec![]),
         };
         ready(Ok(Self(versions)))
+    }
+}
+
+/// What `If-None-Match` says that the client has already.
+#[derive(Clone, Debug)]
+pub enum IfNoneMatch {
+    /// Nothing, or nothing that can be read.
+    Nothing,
+    /// Some answer, whichever.
+    Any,
+    Tags(Vec<EntityTag>),
+}
+
+impl FromRequest for IfNoneMatch {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        if !request.headers().contains_key(header::IF_NONE_MATCH) {
+            return ready(Ok(Self::Nothing));
+        }
+        ready(Ok(match header::IfNoneMatch::parse(request) {
+            Ok(header::IfNoneMatch::Any) => Self::Any,
+            Ok(header::IfNoneMatch::Items(tags)) if !tags.is_empty() => Self::Tags(tags),
+            _ => Self::Nothing,
+        }))
+    }
+}
+
+impl IfNoneMatch {
+    /// Whether the client has the answer of this tag.
+    pub fn has(&self, etag: &EntityTag) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Any => true,
+            Self::Tags(tags) => tags.iter().any(|tag| tag.weak_eq(etag)),
+        }
     }
 }
 

@@ -6,13 +6,14 @@ use std::{
 };
 
 use actix_web::{
-    HttpRequest, HttpResponse, get,
-    http::header::{self, Header, HeaderName, IfNoneMatch},
+    HttpResponse, get,
+    http::header::{self, EntityTag, HeaderName},
     post,
     web::Data,
 };
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -20,11 +21,12 @@ use super::{
     AppState, Remembered,
     auth::{Caller, Reader},
     error::{Code, Problem, ProblemBody},
-    extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query, pointer_token},
+    extract::{self, Body, GamePath, IfMatch, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query, pointer_token},
     game_view::{GameView, VisibilityWord},
     headers::{KEPT_FOR_EVER, NOT_KEPT, VARIES},
     idempotency::{self, IdempotencyKey, KeyedRequest},
     me, now,
+    prefer::{self, Wait},
     variants::OptionValueView,
 };
 use crate::{
@@ -38,6 +40,7 @@ use crate::{
         Action, BySeat, Clock, Command, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, Ply,
         RUNNING_GAMES_MAX, Refusal, Seat, Status, Terms, Visibility,
     },
+    live::Released,
     metrics::AppendOutcome,
     rules::{AnyOptions, OptionsError, Variant},
 };
@@ -49,6 +52,10 @@ const ATTEMPTS_MAX: u32 = 8;
 /// How much longer each attempt waits than the one before it, from the third on: all of them together about half a second,
 /// in which a PostgreSQL that was killed is back.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// How long one of a crowd that was woken at once waits for its turn to read the game: after that, whatever keeps the others
+/// is nothing that waiting helps against.
+const TURN_WAIT: Duration = Duration::from_secs(20);
 
 /// Random bytes of a join code: 144 bits, 24 characters.
 const JOIN_CODE_BYTES: usize = 18;
@@ -112,17 +119,26 @@ pub async fn create_game(
 /// Get a game
 ///
 /// Enough to draw the board and to play, without any other call. A private game is there for its players only.
+///
+/// With `If-None-Match` and `Prefer: wait=N` the answer comes when the game's version changes, or after N seconds: so a client
+/// waits for the opponent's move. If the game is not the one that the client has, the answer comes at once.
 #[utoipa::path(
     tag = "games",
     operation_id = "get_game",
     params(
         ("id" = Uuid, Path, description = "The game's id"),
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
+        ("Prefer" = Option<String>, Header, description = "`wait=N`: how many seconds to wait for a change, at most 50. Ignored \
+            without a tag in `If-None-Match`, and if it is no positive integer", example = "wait=50"),
     ),
     responses(
-        (status = 200, description = "The game", body = GameView,
-            headers(("ETag" = String, description = "The game's version, and a digest of what else is shown"))),
-        (status = 304, description = "The client's answer is still the present one"),
+        (status = 200, description = "The game", body = GameView, headers(
+            ("ETag" = String, description = "The game's version, and a digest of what else is shown"),
+            ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
+        (status = 304, description = "The client's answer is still the present one", headers(
+            ("ETag" = String, description = "As the client sent it"),
+            ("Preference-Applied" = String, description = "`wait=N`, if nothing changed for so long. If it is missing, the \
+                server did not wait: the client pauses before it asks again"))),
         (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
     ),
     security((), ("bearer" = []))
@@ -132,20 +148,46 @@ pub async fn get_game(
     state: Data<AppState>,
     reader: Reader,
     path: GamePath,
+    known: IfNoneMatch,
+    wait: Wait,
     _: Query<NoQuery>,
-    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let seated = find_visible(&state, path.0, reader.0).await?;
-    let view = GameView::of(&seated, reader.0);
-    let etag = view.etag();
-    let unchanged = match IfNoneMatch::parse(&request) {
-        Ok(IfNoneMatch::Any) => request.headers().contains_key(header::IF_NONE_MATCH),
-        Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|tag| tag.weak_eq(&etag)),
-        Err(_) => false,
-    };
-    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    // Before the game is read, so that nothing that happens from then on is missed.
+    let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
+    let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(path.0)?, wait_s)));
+    let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
+    let mut view = GameView::of(&find_visible(&state, path.0, reader.0).await?, reader.0);
+    let mut etag = view.etag();
+    if let Some((mut waiter, wait_s)) = waiting
+        && known.has(&etag)
+    {
+        let version = view.version;
+        // Who waits holds next to nothing meanwhile, and no connection to the database.
+        drop(view);
+        match timeout(prefer::duration(wait_s), waiter.past(version)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(Released)) => return Ok(answer_with(etag, None, None)),
+            Err(_) => return Ok(answer_with(etag, None, granted_s)),
+        }
+        let _turn = timeout(TURN_WAIT, state.woken.acquire()).await;
+        view = GameView::of(&find_visible(&state, path.0, reader.0).await?, reader.0);
+        etag = view.etag();
+    }
+    let news = (!known.has(&etag)).then_some(view);
+    Ok(answer_with(etag, news, granted_s))
+}
+
+/// The game if it is news to the client, and how long the server would have waited for news.
+fn answer_with(etag: EntityTag, news: Option<GameView>, granted_s: Option<u32>) -> HttpResponse {
+    let mut response = if news.is_some() { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
-    Ok(if unchanged { response.finish() } else { response.json(view) })
+    if let Some(granted_s) = granted_s {
+        response.insert_header(prefer::applied(granted_s));
+    }
+    match news {
+        Some(view) => response.json(view),
+        None => response.finish(),
+    }
 }
 
 /// Join a game
@@ -301,6 +343,10 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
         };
         let (before, recorded) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
         let seated = before.seated.clone();
+        if stored {
+            // It may be news: of another process, or of an append whose answer was lost.
+            state.hub.tell(id, seated.game.version);
+        }
         let action = match command.action {
             Action::Play { ply, word, .. } => Action::Play { ply, word, recorded: recorded.as_ref() },
             action => action,
@@ -314,7 +360,10 @@ pub(super) async fn carry_out(state: &AppState, id: GameId, command: &Command<'_
         let mut game = seated.game.clone();
         events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
         match append(state, &game, &events).await {
-            Ok(Appended::Stored) => return Ok(Carried::Out { before, game, events }),
+            Ok(Appended::Stored) => {
+                state.hub.tell(id, game.version);
+                return Ok(Carried::Out { before, game, events });
+            }
             Ok(Appended::Conflict) => {}
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),

@@ -26,6 +26,7 @@ mod openapi;
 mod passwords;
 mod players;
 mod positions;
+mod prefer;
 mod problems;
 mod proxies;
 mod routes;
@@ -51,6 +52,7 @@ pub use routes::document;
 pub use scrape::serve_metrics;
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
 
@@ -58,6 +60,7 @@ use crate::{
     clock::now,
     db::{self, Writers, games::SeatedGame},
     domain::GameId,
+    live::{self, Hub},
     metrics::{Connections, Metrics},
 };
 
@@ -67,8 +70,8 @@ const RECENT_GAMES_MAX: usize = 4096;
 /// How long a player's name may be shown after it was changed through another process.
 const NAMES_SHOWN: time::Duration = time::Duration::MINUTE;
 
-/// All connections of a process to the database. More than cores pay off only while statements wait for the disk; every
-/// one costs the database memory, and several processes share one.
+/// All connections of a process to the database, beside the one that asks for changes while somebody waits. More than cores pay
+/// off only while statements wait for the disk; every one costs the database memory, and several processes share one.
 const DATABASE_CONNECTIONS_MAX: u32 = 32;
 
 /// Workers, each with connections of its own: more would leave each too few.
@@ -87,6 +90,8 @@ pub struct Service {
     pub keep_alive: Duration,
     /// Threads that answer requests; at most 8.
     pub workers: u32,
+    /// Who waits for a game. To be released by whoever stops the server, before it does.
+    pub hub: Arc<Hub>,
     /// Where clients reach the service, if the document shall say so.
     pub public_url: Option<String>,
     /// How long the service waits, once it is stopped, for the requests that it has accepted.
@@ -124,6 +129,10 @@ struct AppState {
     /// Games as they were after their last move through this process. Another process may have changed them since: see
     /// [`games::carry_out`] for what they are good for.
     recent: Arc<Cache<GameId, Remembered>>,
+    hub: Arc<Hub>,
+    /// Of many who are woken at once so many read their game at a time: a crowd does not keep all connections from the others,
+    /// nor does it run out of the time that a connection is waited for.
+    woken: Semaphore,
     metrics: Arc<Metrics>,
     /// Cancelled when the server begins to stop.
     draining: CancellationToken,
@@ -155,10 +164,11 @@ impl Remembered {
     }
 }
 
-/// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter.
+/// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter. To be called where
+/// actix-web's runtime is.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
     let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, metrics, draining, .. } = service;
+    let Service { public_url, shutdown_timeout_s, metrics, draining, hub, .. } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = DATABASE_CONNECTIONS_MAX / workers / 2;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
@@ -170,6 +180,9 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
     }
     let methods = Data::new(Methods::of(&document));
+    let waiting = Arc::downgrade(&hub);
+    metrics.watch_waiters(move || waiting.upgrade().map(|hub| hub.waiters()));
+    actix_web::rt::spawn(live::follow(Arc::downgrade(&hub), db::pool(database.clone(), 1)));
     // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
     let server = HttpServer::new(move || {
         let state = Arc::new(AppState {
@@ -179,6 +192,8 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             passwords: passwords.clone(),
             limits: limits.clone(),
             recent: recent.clone(),
+            hub: hub.clone(),
+            woken: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),
             metrics: metrics.clone(),
             draining: draining.clone(),
         });
@@ -197,6 +212,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             .wrap(from_fn(limits::limit))
             .wrap(from_fn(auth::identify))
             .wrap(from_fn(routes::head_as_get))
+            .wrap(from_fn(routes::slim_down))
             // Before an answer is compressed, or read by a page, it is in its final form.
             .wrap(from_fn(error::envelope))
             .wrap(from_fn(compress::compress))
@@ -215,6 +231,8 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         .max_connections(connections::maximum() / workers as usize)
         .keep_alive(keep_alive)
         .client_request_timeout(REQUEST_TIMEOUT)
+        // Who hangs up does not wait any more.
+        .h1_allow_half_closed(false)
         .on_connect(move |io, data| connections::watch(io, data, keep_alive))
         .shutdown_timeout(shutdown_timeout_s)
         .disable_signals()

@@ -7,7 +7,7 @@ use actix_web::{
     guard,
     http::{
         Method,
-        header::{self, Accept, Header, Quality},
+        header::{self, Accept, Header, HeaderMap, Quality},
     },
     middleware::Next,
     web::{self, Data, ServiceConfig},
@@ -91,6 +91,23 @@ pub async fn head_as_get(
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
     if request.method() == Method::HEAD {
         request.head_mut().method = Method::GET;
+    }
+    next.call(request).await
+}
+
+/// A request that asks to wait keeps no more room for headers than it needs: as they come, they have room for 28, which is a
+/// quarter of what a client that waits would cost.
+pub async fn slim_down(
+    mut request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    if request.headers().contains_key("prefer") {
+        let sent = request.headers();
+        let mut headers = HeaderMap::with_capacity(sent.len_keys());
+        for (name, value) in sent {
+            headers.append(name.clone(), value.clone());
+        }
+        *request.headers_mut() = headers;
     }
     next.call(request).await
 }

@@ -8,9 +8,10 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use actix_web::dev::ServerHandle;
 use mancala_server::{
     db::{
         self,
@@ -19,6 +20,7 @@ use mancala_server::{
     },
     domain::PlayerId,
     http::{self, ANY_ORIGIN, RateLimits, Service, Tokens},
+    live::Hub,
     metrics::Metrics,
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
@@ -81,8 +83,11 @@ pub struct TestApp {
     pub metrics: Arc<Metrics>,
     /// Tells the server that it will be stopped soon.
     pub draining: CancellationToken,
+    /// Who waits at this server.
+    pub hub: Arc<Hub>,
+    key: String,
     client: reqwest::Client,
-    server: actix_web::dev::ServerHandle,
+    server: ServerHandle,
     database: String,
 }
 
@@ -116,6 +121,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         shutdown_timeout_s: 20,
         metrics: Arc::new(Metrics::new(now().unix_timestamp())),
         draining: CancellationToken::new(),
+        hub: Arc::default(),
     }
 }
 
@@ -156,16 +162,16 @@ impl TestApp {
         let options = maintenance.database(&database);
         let pool = db::pool(options.clone(), 2);
         let key = http::new_key();
-        let tokens = || Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let address = listener.local_addr().expect("a listener has an address");
-        let service = service(options.clone(), tokens(), &setup);
-        let (metrics, draining) = (service.metrics.clone(), service.draining.clone());
-        let server = http::serve(listener, service).expect("the server starts");
-        let handle = server.handle();
-        actix_web::rt::spawn(server);
+        let Serving { address, handle: server, hub, metrics, draining } = serve(&options, &key, &setup);
+        let tokens = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
         let client = reqwest::Client::new();
-        Self { address, db: pool, tokens: tokens(), options, metrics, draining, client, server: handle, database }
+        Self { address, db: pool, tokens, options, metrics, draining, hub, key, client, server, database }
+    }
+
+    /// Another server on the same database, and who waits there.
+    pub fn second_server(&self) -> (SocketAddr, Arc<Hub>) {
+        let Serving { address, hub, .. } = serve(&self.options, &self.key, &Setup::default());
+        (address, hub)
     }
 
     /// A connection that may end other sessions, also those of PostgreSQL's own workers.
@@ -348,6 +354,36 @@ fn superuser_of(owner: &PgConnectOptions) -> PgConnectOptions {
 
 async fn execute(connection: &mut PgConnection, sql: String) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.expect("the statement is right");
+}
+
+/// A server on a database: where it listens, how it is stopped, and what it began with.
+fn serve(options: &PgConnectOptions, key: &str, setup: &Setup) -> Serving {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("a listener has an address");
+    let tokens = Tokens::from_pem(key, ISSUER, AUDIENCE).expect("a new key is a key");
+    let service = service(options.clone(), tokens, setup);
+    let (hub, metrics, draining) = (service.hub.clone(), service.metrics.clone(), service.draining.clone());
+    let server = http::serve(listener, service).expect("the server starts");
+    let handle = server.handle();
+    actix_web::rt::spawn(server);
+    Serving { address, handle, hub, metrics, draining }
+}
+
+struct Serving {
+    address: SocketAddr,
+    handle: ServerHandle,
+    hub: Arc<Hub>,
+    metrics: Arc<Metrics>,
+    draining: CancellationToken,
+}
+
+/// Lets everything else go on until it is so.
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never happened: {what}");
+        actix_web::rt::task::yield_now().await;
+    }
 }
 
 /// The present moment.

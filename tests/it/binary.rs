@@ -84,7 +84,7 @@ pub struct Running {
 
 impl Running {
     pub fn start(app: &TestApp) -> Self {
-        Self::start_with(&url(app), &new_key(), &[], &[])
+        Self::start_with(&url(app), &new_key(), &["--rate-limits", "off"], &[])
     }
 
     /// With a database's URL, a private key, and more options and variables.
@@ -133,6 +133,13 @@ impl Running {
 
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id().try_into().expect("a process id")), signal).expect("it runs");
+    }
+
+    /// Memory that the process has in use.
+    pub fn resident_kib(&self) -> usize {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        resident.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
     pub fn address(&self) -> &str {

@@ -32,3 +32,4 @@ mod tokens;
 mod traces;
 mod variants;
 mod vectors;
+mod waiting;

@@ -1,6 +1,9 @@
 //! How a server ends: what it says, what it still answers, and how long it waits.
 
-use std::{net::TcpStream, time::Instant};
+use std::{
+    net::TcpStream,
+    time::{Duration, Instant},
+};
 
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -148,4 +151,30 @@ async fn who_waits_in_the_server_is_told_when_it_drains() {
     app.get("/readyz", None).await.is_problem(503, "unavailable");
     assert_eq!(app.get("/livez", None).await.status, 200);
     assert_eq!(app.get("/v1/games", None).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_server_that_is_told_to_stop_lets_go_who_waits() {
+    let app = TestApp::start().await;
+    let (id, _, _) = app.started(&json!({})).await;
+    let etag = app.get_game(&id, None).await.headers["etag"].clone();
+    let mut running = Running::start(&app);
+    let waiting = futures_util::future::join_all((0..5).map(|_| {
+        let request = running.get(&format!("/v1/games/{id}"));
+        send(request.header("if-none-match", etag.clone()).header("prefer", "wait=50"))
+    }));
+    let stopping = async {
+        // Only a server at which somebody waits asks this.
+        let asks = "select count(*) > 0 from pg_stat_activity where datname = current_database() \
+                    and query like 'select id, version from game%'";
+        while !sqlx::query_scalar::<_, bool>(asks).fetch_one(&app.db).await.expect("an answer") {}
+        running.signal(Signal::SIGTERM);
+    };
+    let begun = Instant::now();
+    let (answers, ()) = futures_util::future::join(waiting, stopping).await;
+    for answer in answers {
+        assert_eq!((answer.status.as_u16(), answer.headers.get("preference-applied")), (304, None));
+    }
+    assert_eq!(running.ended().0, Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }

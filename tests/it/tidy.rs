@@ -78,6 +78,7 @@ fn the_domain_knows_the_rules_and_nothing_of_storage_or_http() {
         "domain",
         &[
             "crate::db",
+            "crate::live",
             "crate::http",
             "crate::config",
             "crate::metrics",
@@ -100,7 +101,12 @@ fn the_domain_knows_the_rules_and_nothing_of_storage_or_http() {
 
 #[test]
 fn the_database_knows_nothing_of_http() {
-    without("db", &["crate::http", "crate::config", "actix", "utoipa", "StatusCode", "now_utc"]);
+    without("db", &["crate::http", "crate::live", "crate::config", "actix", "utoipa", "StatusCode", "now_utc"]);
+}
+
+#[test]
+fn who_waits_is_no_matter_of_http_or_sql() {
+    without("live", &["crate::http", "crate::config", "actix", "utoipa", "StatusCode", "now_utc", "query!", "select "]);
 }
 
 #[test]
