@@ -132,6 +132,7 @@ pub struct ListGames {
     #[param(minimum = 1, maximum = 100, default = 20)]
     limit: Option<u32>,
     /// Where to go on: `next_cursor` of the page before, with the same filters.
+    #[param(min_length = 1)]
     cursor: Option<String>,
 }
 

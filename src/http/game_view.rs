@@ -57,8 +57,7 @@ pub struct GameView {
     #[schema(required = true)]
     last_move: Option<MoveView>,
     /// Offers that wait for an answer. None exist yet.
-    #[schema(value_type = Vec<Object>)]
-    offers: [(); 0],
+    offers: [OfferView; 0],
     clock: ClockView,
     /// Null until the game is finished.
     #[schema(required = true)]
@@ -77,6 +76,15 @@ pub struct GameView {
     updated_at: Timestamp,
     #[schema(required = true)]
     finished_at: Option<Timestamp>,
+}
+
+/// An offer that waits for an answer.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Offer)]
+struct OfferView {
+    /// What is offered. Clients ignore values that they do not know.
+    #[serde(rename = "type")]
+    kind: String,
 }
 
 /// Who sits at which side of the board; null where a seat is free.
@@ -157,13 +165,13 @@ impl GameView {
         let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
         let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = &game.terms;
         let (opponent, join_code) = match opponent {
-            Opponent::Open => (OpponentView::Open, None),
-            Opponent::Link { join_code } => (OpponentView::Link, Some(join_code)),
+            Opponent::Open => (OpponentView::Open {}, None),
+            Opponent::Link { join_code } => (OpponentView::Link {}, Some(join_code)),
             Opponent::Player { player } => {
                 let named = invited.as_ref().map(PlayerView::from);
                 (OpponentView::Player { player_id: player.0, player: named }, None)
             }
-            Opponent::Oneself => (OpponentView::Oneself, None),
+            Opponent::Oneself => (OpponentView::Oneself {}, None),
         };
         let is_creator = viewer.is_some() && game.players[*creator] == viewer;
         let turn = game.turn();
@@ -273,15 +281,15 @@ impl From<StatusWord> for Status {
     }
 }
 
-/// Who may take the other seat.
+/// Who could take the second seat. Clients ignore types that they do not know.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 #[schema(as = Opponent)]
 enum OpponentView {
     /// Anyone who can see the game.
-    Open,
+    Open {},
     /// Whoever holds the join code.
-    Link,
+    Link {},
     /// This player only.
     Player {
         player_id: Uuid,
@@ -291,7 +299,7 @@ enum OpponentView {
     },
     /// Nobody: one player plays both sides.
     #[serde(rename = "self")]
-    Oneself,
+    Oneself {},
 }
 
 /// Who may read the game.

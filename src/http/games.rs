@@ -486,9 +486,9 @@ pub struct CreateGame {
     /// The game: see `GET /v1/variants`.
     #[schema(example = "kalah")]
     variant: String,
-    /// One of the variant's presets.
+    /// One of the variant's presets; `standard` unless given.
     #[serde(default = "standard")]
-    #[schema(default = "standard", example = "standard")]
+    #[schema(required = false, example = "standard")]
     preset: String,
     /// Where the rules differ from the preset.
     #[serde(default, deserialize_with = "extract::entries")]

@@ -189,12 +189,13 @@ pub struct PlayedMove {
 #[into_params(parameter_in = Query)]
 pub struct ListMoves {
     /// Only plies after this one.
-    #[param(minimum = 0, default = 0)]
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64, default = 0)]
     after: Option<u32>,
     /// How many at most.
     #[param(minimum = 1, maximum = 100, default = 20)]
     limit: Option<u32>,
     /// Where to go on: `next_cursor` of the page before. Not together with `after`.
+    #[param(min_length = 1)]
     cursor: Option<String>,
 }
 

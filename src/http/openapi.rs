@@ -1,14 +1,16 @@
 //! The OpenAPI document: what the route table says, with what is true of every call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use actix_web::dev::ResourceDef;
+use serde::Serialize;
 use utoipa::{
     Modify, OpenApi,
     openapi::{
-        self, Content, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
-        path::Operation,
+        self, Content, Header, Object, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Type,
+        path::{Operation, Parameter, ParameterIn},
         request_body::RequestBody,
+        schema::{AdditionalProperties, AnyOfBuilder, Discriminator, SchemaType},
         security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
     },
 };
@@ -53,18 +55,168 @@ impl Modify for Bearer {
     }
 }
 
-/// Adds to each operation the failures that follow from what it takes: a token, a body, or nothing at all.
+/// Says what is true of every operation and schema, and what the derived document says in a way that makes clumsy clients.
 pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     for (path, item) in &mut document.paths.paths {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
             add_common_failures(path, operation);
+            add_common_headers(operation);
+            operation.parameters.iter_mut().flatten().for_each(say_text);
             if let Some(RefOr::T(body)) = &mut operation.request_body {
                 say_optional(body);
             }
         }
     }
+    let components = document.components.get_or_insert_default();
+    for (name, description) in HEADERS {
+        let mut header = Header::default();
+        header.description = Some(description.to_owned());
+        components.headers.insert(name.to_owned(), RefOr::T(header));
+    }
+    let schemas = &mut components.schemas;
+    for name in GROWING {
+        open_enum(schemas.get_mut(name).expect("a growing enum is a schema of the document"));
+    }
+    name_alternatives(schemas);
+    say_what_is_refused(&mut document);
     document
+}
+
+/// Fields that the server does not know it refuses; the derived document says so of some schemas only.
+fn say_what_is_refused(document: &mut openapi::OpenApi) {
+    let sent = sent(document);
+    let schemas = &mut document.components.get_or_insert_default().schemas;
+    for name in sent {
+        if let Some(RefOr::T(Schema::Object(object))) = schemas.get_mut(&name)
+            && object.schema_type == SchemaType::from(Type::Object)
+            && object.additional_properties.is_none()
+        {
+            object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        }
+    }
+}
+
+/// The names of the schemas of what clients send.
+fn sent(document: &openapi::OpenApi) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut open: Vec<String> = vec![];
+    for item in document.paths.paths.values() {
+        for operation in [&item.get, &item.post, &item.put, &item.patch, &item.delete].into_iter().flatten() {
+            open.extend(operation.request_body.iter().flat_map(references));
+        }
+    }
+    // Ends: each name is followed once.
+    while let Some(name) = open.pop() {
+        if names.insert(name.clone()) {
+            let schema = document.components.as_ref().and_then(|components| components.schemas.get(&name));
+            open.extend(schema.into_iter().flat_map(references));
+        }
+    }
+    names
+}
+
+/// The names of the schemas that a part of the document refers to.
+fn references(part: &impl Serialize) -> Vec<String> {
+    let json = serde_json::to_string(part).expect("a part of the document is JSON");
+    let rests = json.split("\"$ref\":\"#/components/schemas/").skip(1);
+    rests.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
+}
+
+/// Words of answers to which others may be added at any time. A client that was made from a closed list could not read them.
+const GROWING: [&str; 5] = ["ClockType", "Code", "OptionType", "PlayerKind", "Status"];
+
+/// These words, or any other.
+fn open_enum(schema: &mut RefOr<Schema>) {
+    if let RefOr::T(Schema::Object(words)) = schema {
+        let description = words.description.take();
+        let any = Object::with_type(Type::String);
+        *schema = AnyOfBuilder::new().item(words.clone()).item(any).description(description).into();
+    }
+}
+
+/// Gives each alternative of a tagged choice a schema of its own, named by the choice and the tag's value: what is written in
+/// line gets a name that the client's generator makes up.
+fn name_alternatives(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
+    let mut named = BTreeMap::new();
+    for (name, schema) in schemas.iter_mut() {
+        let RefOr::T(Schema::OneOf(choice)) = schema else { continue };
+        let tags: Option<Vec<_>> = choice.items.iter().map(tag_of).collect();
+        let Some(tags) = tags else { continue };
+        let mut discriminator = Discriminator::new(tags.first().map(|(tag, _)| tag.as_str()).unwrap_or_default());
+        for (item, (_, value)) in choice.items.iter_mut().zip(tags) {
+            let own_name = format!("{name}{}", pascal_case(&value));
+            let reference = Ref::from_schema_name(&own_name);
+            discriminator.mapping.insert(value, reference.ref_location.clone());
+            named.insert(own_name, std::mem::replace(item, RefOr::Ref(reference)));
+        }
+        choice.discriminator = Some(discriminator);
+    }
+    schemas.append(&mut named);
+}
+
+/// The property of an object that has one possible value, and that value.
+fn tag_of(item: &RefOr<Schema>) -> Option<(String, String)> {
+    let RefOr::T(Schema::Object(object)) = item else { return None };
+    object.properties.iter().find_map(|(name, property)| {
+        let RefOr::T(Schema::Object(property)) = property else { return None };
+        match property.enum_values.as_deref() {
+            Some([serde_json::Value::String(value)]) => Some((name.clone(), value.clone())),
+            _ => None,
+        }
+    })
+}
+
+fn pascal_case(word: &str) -> String {
+    let capitalized = |part: &str| part[..1].to_uppercase() + &part[1..];
+    word.split('_').filter(|part| !part.is_empty()).map(capitalized).collect()
+}
+
+/// A header that may be left out is none that may be `null`.
+fn say_text(parameter: &mut RefOr<Parameter>) {
+    if let RefOr::T(Parameter {
+        parameter_in: ParameterIn::Header,
+        schema: Some(RefOr::T(Schema::Object(schema))),
+        ..
+    }) = parameter
+    {
+        schema.schema_type = Type::String.into();
+    }
+}
+
+/// Headers that many answers have, and what they say.
+const HEADERS: [(&str, &str); 4] = [
+    ("ETag", "The game's version, and a digest of what else is shown"),
+    ("Retry-After", "After how many seconds to try again"),
+    ("WWW-Authenticate", "`Bearer`, and what is wrong with the token"),
+    ("x-request-id", "Names the request in the server's log"),
+];
+
+/// Headers that follow from what an answer is.
+fn add_common_headers(operation: &mut Operation) {
+    for (status, response) in &mut operation.responses.responses {
+        let RefOr::T(response) = response else { continue };
+        let shows_game = response.content.values().any(|content| {
+            let schema = match content {
+                RefOr::T(Content { schema: Some(RefOr::Ref(schema)), .. }) => schema.ref_location.as_str(),
+                _ => "",
+            };
+            schema.ends_with("/Game") || schema.ends_with("/PlayedMove")
+        });
+        let mut headers = vec!["x-request-id"];
+        if shows_game {
+            headers.push("ETag");
+        }
+        match status.as_str() {
+            "401" => headers.push("WWW-Authenticate"),
+            "503" => headers.push("Retry-After"),
+            _ => {}
+        }
+        for name in headers {
+            let reference = RefOr::Ref(Ref::new(format!("#/components/headers/{name}")));
+            response.headers.entry(name.to_owned()).or_insert(reference);
+        }
+    }
 }
 
 /// A body that may be left out is no body that may be `null`, which is how an `Option` is described.
@@ -83,6 +235,7 @@ fn say_optional(body: &mut RequestBody) {
 /// Addresses that are answered without the database.
 const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.well-known/"];
 
+/// The failures that follow from what an operation takes: a token, a body, or nothing at all.
 fn add_common_failures(path: &str, operation: &mut Operation) {
     let needs_token = operation.security.iter().flatten().all(|scheme| *scheme != SecurityRequirement::default());
     let invalid = match operation.operation_id.as_deref() {

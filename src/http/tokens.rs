@@ -108,7 +108,7 @@ pub async fn revoke_token(
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_jwks",
-    responses((status = 200, description = "The public keys", body = Object, example = json!({"keys": [{"kty": "OKP",
+    responses((status = 200, description = "The public keys", body = JwkSetView, example = json!({"keys": [{"kty": "OKP",
         "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "alg": "EdDSA", "use": "sig",
         "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"}]}))),
     security(())
@@ -116,6 +116,33 @@ pub async fn revoke_token(
 #[get("/.well-known/jwks.json")]
 pub async fn get_jwks(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
     HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(state.tokens.public_keys())
+}
+
+/// A JSON Web Key Set (RFC 7517). Only described here: what is sent is the library's own.
+#[derive(ToSchema)]
+#[schema(as = JwkSet)]
+#[expect(dead_code, reason = "it describes the answer")]
+struct JwkSetView {
+    keys: Vec<JwkView>,
+}
+
+/// A public key.
+#[derive(ToSchema)]
+#[schema(as = Jwk)]
+#[expect(dead_code, reason = "it describes the answer")]
+struct JwkView {
+    #[schema(example = "OKP")]
+    kty: String,
+    #[schema(example = "Ed25519")]
+    crv: String,
+    /// The key itself, in base64url.
+    x: String,
+    #[schema(example = "EdDSA")]
+    alg: String,
+    #[schema(rename = "use", example = "sig")]
+    usage: String,
+    /// What tokens that are signed with it have in their header.
+    kid: String,
 }
 
 /// What is exchanged for tokens.

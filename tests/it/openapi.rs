@@ -1,5 +1,7 @@
 //! The document says what the service does.
 
+use std::collections::BTreeSet;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -88,6 +90,52 @@ fn every_operation_is_named_described_and_complete() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), count);
+}
+
+/// Adds the names of the schemas that a part of the document refers to, directly or by others.
+fn add_references(document: &Value, part: &Value, names: &mut BTreeSet<String>) {
+    match part {
+        Value::Object(fields) => {
+            if let Some(name) = part["$ref"].as_str().and_then(|path| path.strip_prefix("#/components/schemas/"))
+                && names.insert(name.to_owned())
+            {
+                add_references(document, &document["components"]["schemas"][name], names);
+            }
+            fields.values().for_each(|value| add_references(document, value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|value| add_references(document, value, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_sent_is_closed_and_what_is_answered_is_open() {
+    // Answers have these words and no others, for ever; or a client has sent them itself.
+    const CLOSED: [&str; 2] = ["Side", "Visibility"];
+    let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    let (mut sent, mut answered) = (BTreeSet::new(), BTreeSet::new());
+    for (_, _, operation) in operations(&document) {
+        add_references(&document, &operation["requestBody"], &mut sent);
+        add_references(&document, &operation["responses"], &mut answered);
+    }
+    assert!(sent.len() > 5 && answered.len() > 20);
+    let schemas = &document["components"]["schemas"];
+    for name in &sent {
+        let closed = schemas[name].get("properties").is_none() || schemas[name]["additionalProperties"] == false;
+        assert!(closed, "{name} does not say that unknown fields are refused");
+    }
+    for name in &answered {
+        let schema = &schemas[name];
+        assert_ne!(schema["additionalProperties"], false, "{name} could never have another field");
+        assert!(
+            schema.get("enum").is_none() || CLOSED.contains(&name.as_str()),
+            "{name} could never have another word"
+        );
+        // What stands in line gets a name that the client's generator makes up.
+        for alternative in schema["oneOf"].as_array().into_iter().flatten() {
+            assert!(alternative.get("properties").is_none(), "an alternative of {name} has no name");
+        }
+    }
 }
 
 #[actix_web::test]

@@ -1,0 +1,153 @@
+// Two guests play a game of Kalah to its end, through a client that was generated from the OpenAPI document. Ends with an error
+// if anything is not as the document and docs/api.md say.
+//
+//   node built/play.js http://127.0.0.1:8080
+
+import { argv } from "node:process";
+import createClient, { type Client } from "openapi-fetch";
+import { apply, expect, same, type Board } from "./board.js";
+import type { components, paths } from "./generated/api.js";
+
+type Game = components["schemas"]["Game"];
+type Move = components["schemas"]["Move"];
+type Player = components["schemas"]["Player"];
+type Problem = components["schemas"]["Problem"];
+type Guest = { player: Player; api: Client<paths> };
+
+const baseUrl = argv[2];
+expect(baseUrl !== undefined, "usage: node built/play.js BASE_URL");
+
+const ana = await becomeGuest("Ana");
+const bo = await becomeGuest("Bo");
+const opened = await create(ana);
+const started = await join(bo, opened.id);
+const finished = await playToTheEnd(started);
+const moves = await readHistory(finished.id);
+checkHistory(started.board, moves, finished);
+console.log(`played: ${moves.map((move) => move.move).join(" ")}; ${finished.position}`);
+
+async function becomeGuest(name: string): Promise<Guest> {
+  const anybody = createClient<paths>({ baseUrl: baseUrl ?? "" });
+  const { data, error } = await anybody.POST("/v1/players", { body: { name } });
+  expect(data !== undefined, told(error));
+  expect(data.player.name === name && data.token_type === "Bearer", "the guest is somebody else");
+  const headers = { Authorization: `Bearer ${data.access_token}` };
+  return { player: data.player, api: createClient<paths>({ baseUrl: baseUrl ?? "", headers }) };
+}
+
+async function create(creator: Guest): Promise<Game> {
+  const { data, error, response } = await creator.api.POST("/v1/games", { body: { variant: "kalah", side: "south" } });
+  expect(data !== undefined, told(error));
+  expect(response.headers.get("Location") === `/v1/games/${data.id}`, "the game is elsewhere");
+  expect(data.status === "open" && data.turn === null && data.legal_moves.length === 0, "nobody can play yet");
+  expect(data.seats.south?.id === creator.player.id && data.seats.north === null, "the creator sits South, alone");
+  return data;
+}
+
+async function join(guest: Guest, id: string): Promise<Game> {
+  const { data, error } = await guest.api.POST("/v1/games/{id}/join", { params: { path: { id } } });
+  expect(data !== undefined, told(error));
+  expect(data.status === "active" && data.seats.north?.id === guest.player.id, "the guest sits North, and play begins");
+  return data;
+}
+
+// Plays some legal move after the other. What can go wrong on the way goes wrong once.
+async function playToTheEnd(started: Game): Promise<Game> {
+  let game = started;
+  while (game.status === "active") {
+    const [mover, waiter] = whoMovesAndWhoWaits(game);
+    const choice = game.legal_moves[(game.ply * 7) % game.legal_moves.length];
+    expect(choice !== undefined, "an active game has a legal move");
+    if (game.ply === 2) await tryWhatIsNotAllowed(game, mover, waiter);
+    const news = waitForNews(waiter, game);
+    const played = await play(mover, game, choice, 201);
+    expect((await news).version === played.game.version, "who waits hears of the move");
+    if (game.ply === 3) {
+      const again = await play(mover, game, choice, 200);
+      expect(again.game.version === played.game.version, "a move that is sent again changes nothing");
+    }
+    expect(same(apply(game.board, played.move.effects), played.game.board), `the effects of ply ${played.move.ply} lead elsewhere`);
+    game = played.game;
+  }
+  return game;
+}
+
+function whoMovesAndWhoWaits(game: Game): [Guest, Guest] {
+  expect(game.turn !== null, "in an active game it is somebody's turn");
+  return game.seats[game.turn]?.id === ana.player.id ? [ana, bo] : [bo, ana];
+}
+
+async function play(guest: Guest, game: Game, move: string, status: 200 | 201): Promise<{ move: Move; game: Game }> {
+  const path = { id: game.id };
+  const body = { ply: game.ply + 1, move };
+  const { data, error, response } = await guest.api.POST("/v1/games/{id}/moves", { params: { path }, body });
+  expect(data !== undefined, told(error));
+  expect(response.status === status, `${response.status} instead of ${status}`);
+  expect(data.move.ply === body.ply && data.move.move === move && data.move.player_id === guest.player.id, "another move");
+  return data;
+}
+
+async function tryWhatIsNotAllowed(game: Game, mover: Guest, waiter: Guest): Promise<void> {
+  const illegal = await refused(mover, game, game.ply + 1, "pass");
+  expect(illegal.code === "illegal_move" && illegal.reason !== undefined, "a move that is not legal");
+  expect(String(illegal.legal_moves) === String(game.legal_moves), "the refusal says what is legal");
+
+  const early = await refused(waiter, game, game.ply + 1, "A");
+  expect(early.code === "not_your_turn" && early.game?.version === game.version, "a move out of turn");
+
+  const late = await refused(mover, game, game.ply, "swap");
+  expect(late.code === "stale_ply" && late.moves?.[0]?.ply === game.ply, "a ply that is in the log");
+}
+
+async function refused(guest: Guest, game: Game, ply: number, move: string): Promise<Problem> {
+  const params = { path: { id: game.id } };
+  const { error } = await guest.api.POST("/v1/games/{id}/moves", { params, body: { ply, move } });
+  expect(error !== undefined, `${move} as ply ${ply} was not refused`);
+  return error;
+}
+
+// Waits for the next change, as docs/api.md says.
+async function waitForNews(guest: Guest, game: Game): Promise<Game> {
+  const path = { id: game.id };
+  const first = await guest.api.GET("/v1/games/{id}", { params: { path } });
+  expect(first.data !== undefined, told(first.error));
+  const known = first.response.headers.get("ETag");
+  expect(known !== null, "a game has an ETag");
+  if (first.data.version > game.version) return first.data;
+  const header = { "If-None-Match": known, Prefer: "wait=30" };
+  const { data, error, response } = await guest.api.GET("/v1/games/{id}", { params: { path, header } });
+  expect(response.headers.get("Preference-Applied") === "wait=30", "the server waits");
+  expect(data !== undefined, response.status === 304 ? "nothing happened for 30 seconds" : told(error));
+  return data;
+}
+
+// All pages, small ones.
+async function readHistory(id: string): Promise<Move[]> {
+  const moves: Move[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: { limit: number; cursor?: string } = cursor === null ? { limit: 5 } : { limit: 5, cursor };
+    const { data, error } = await ana.api.GET("/v1/games/{id}/moves", { params: { path: { id }, query } });
+    expect(data !== undefined, told(error));
+    moves.push(...data.items);
+    cursor = data.next_cursor;
+  } while (cursor !== null);
+  return moves;
+}
+
+function checkHistory(opening: Board, moves: Move[], game: Game): void {
+  expect(moves.length === game.ply && moves.every((move, n) => move.ply === n + 1), "the history has every ply");
+  const end = moves.reduce((board, move) => apply(board, move.effects), opening);
+  expect(same(end, game.board), "the history leads to another board");
+  expect(moves.at(-1)?.position === game.position, "the history ends in another position");
+  const { result } = game;
+  expect(game.status === "finished" && game.turn === null && result !== null, "the game has a result");
+  const lead = result.score.south - result.score.north;
+  expect(result.winner === (lead > 0 ? "south" : lead < 0 ? "north" : null), "who has more seeds wins");
+  const winner = result.winner === null ? null : game.seats[result.winner];
+  expect(result.winner_player_id === (winner?.id ?? null), "the winner sits where the result says");
+}
+
+function told(problem: Problem | undefined): string {
+  return problem === undefined ? "no answer" : `${problem.code}: ${problem.detail}`;
+}
