@@ -436,7 +436,6 @@ async fn five_thousand_who_wait_cost_less_than_100_mib() {
     println!("{WAITERS} who wait cost {} MiB, {} bytes each", cost / 1024, cost * 1024 / WAITERS);
     assert!(cost < 100 * 1024, "{cost} KiB");
 
-    // A crowd that is woken does not keep the others from playing.
+    drop(waiting);
     assert_eq!(running.play(&id, &south, 1, "A").await.status, 201);
-    assert_eq!(running.play(&id, &south, 1, "A").await.status, 200);
 }
