@@ -123,7 +123,7 @@ pub struct Counts {
     pub drawn: u32,
 }
 
-/// Counts a player's games, up to [`COUNTED_MAX`] finished ones in each seat.
+/// Counts a player's games, up to 100,000 finished ones in each seat.
 pub async fn count_games(pool: &PgPool, id: PlayerId) -> Result<Counts, DbError> {
     let row = sqlx::query!(
         r#"
