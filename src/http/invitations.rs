@@ -7,11 +7,11 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     AppState,
     auth::Caller,
+    change::change,
     error::{Problem, ProblemBody},
     extract::{GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
     game_list::{GamePage, answer, page_size, place_of},
     game_view::GameView,
-    games::change,
 };
 use crate::{
     db::invitations::{self, Direction},

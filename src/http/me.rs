@@ -7,9 +7,9 @@ use utoipa::ToSchema;
 use super::{
     AppState,
     auth::Caller,
+    change::{Carried, carry_out},
     error::{Code, Problem, ProblemBody},
     extract::{Body, NoQuery, Query},
-    games::{Carried, carry_out},
     headers::{NOT_KEPT, VARIES},
     now,
     players::{ProfileView, name_taken, parse_name, parse_password},

@@ -5,6 +5,7 @@
 //! no SQL and no rule of a game.
 
 mod auth;
+mod change;
 mod compress;
 mod connections;
 mod cors;
@@ -21,6 +22,7 @@ mod invitations;
 mod limits;
 mod me;
 mod moves;
+mod new_game;
 mod observe;
 mod openapi;
 mod passwords;
@@ -127,7 +129,7 @@ struct AppState {
     /// All calls of the process, counted; `None` if they are not limited.
     limits: Option<Arc<Limits>>,
     /// Games as they were after their last move through this process. Another process may have changed them since: see
-    /// [`games::carry_out`] for what they are good for.
+    /// [`change::carry_out`] for what they are good for.
     recent: Arc<Cache<GameId, Remembered>>,
     hub: Arc<Hub>,
     /// Of many who are woken at once so many read their game at a time: a crowd does not keep all connections from the others,

@@ -10,10 +10,11 @@ use uuid::Uuid;
 use super::{
     AppState, Remembered,
     auth::{Caller, Reader},
+    change::{Carried, carry_out},
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
     game_view::{GameView, legal_moves},
-    games::{Carried, carry_out, find_visible, kept},
+    games::{find_visible, kept},
     headers::{NOT_KEPT, VARIES},
     wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, decode_cursor, encode_cursor, next_link},
 };

@@ -18,7 +18,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use super::{
     error::{Code, Problem},
-    export, extract, game_list, games, health, invitations, me, moves,
+    export, extract, game_list, games, health, invitations, me, moves, new_game,
     openapi::{self, Document, Methods},
     players, positions, problems, tokens, variants,
 };
@@ -38,7 +38,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(tokens::revoke_token)
                 .service(variants::list_variants)
                 .service(variants::get_variant)
-                .service(games::create_game)
+                .service(new_game::create_game)
                 .service(game_list::list_games)
                 .service(games::get_game)
                 .service(games::join_game)

@@ -1,0 +1,246 @@
+//! New games: what is asked for, made into a game, and stored with the answer.
+
+use actix_web::{HttpResponse, post, web::Data};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{
+    AppState,
+    auth::Caller,
+    change::{ATTEMPTS_MAX, pause_before},
+    error::{Problem, ProblemBody},
+    extract::{self, Body, NoQuery, Query, pointer_token},
+    game_view::{GameView, VisibilityWord},
+    idempotency::{self, IdempotencyKey, KeyedRequest},
+    me, now,
+    variants::OptionValueView,
+};
+use crate::{
+    db::{
+        DbError,
+        games::{self, Inserted, SeatedGame},
+        idempotency::Keyed,
+        players,
+    },
+    domain::{
+        BySeat, Clock, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
+        Terms, Visibility,
+    },
+    rules::{AnyOptions, OptionsError, Variant},
+};
+
+/// Random bytes of a join code: 144 bits, 24 characters.
+const JOIN_CODE_BYTES: usize = 18;
+
+/// Create a game
+///
+/// Only `variant` is required. In a game against oneself (`opponent.type` `self`) play begins at once; otherwise it
+/// begins when somebody joins: of a game for one player (`player`), that player.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "create_game",
+    request_body(content = CreateGame, examples(
+        ("against anyone" = (value = json!({"variant": "kalah"}))),
+        ("by link, with options" = (value = json!({"variant": "kalah", "preset": "bga", "options": {"seeds": 5, "pie": true},
+            "side": "south", "opponent": {"type": "link"}, "visibility": "private"}))),
+        ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
+    )),
+    responses(
+        (status = 201, description = "The game", body = GameView,
+            headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
+                ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+        (status = 409, description = "`too_many_games`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "With the same key and body the same game is answered again for a day, and not created twice")),
+    security(("bearer" = []))
+)]
+#[post("/games")]
+pub async fn create_game(
+    state: Data<AppState>,
+    caller: Caller,
+    key: IdempotencyKey,
+    _: Query<NoQuery>,
+    body: Body<CreateGame>,
+) -> Result<HttpResponse, Problem> {
+    let keyed = KeyedRequest::of(key, caller.0, "/v1/games", &body.0);
+    if let Some(keyed) = &keyed
+        && let Some(replayed) = keyed.replay(&state).await?
+    {
+        return Ok(replayed);
+    }
+    let terms = body.0.terms()?;
+    let creator = me::find(&state, caller.0).await?.player;
+    let invited = find_invited(&state, caller.0, &terms.opponent).await?;
+    if games::count_running(&state.db, caller.0).await? >= RUNNING_GAMES_MAX {
+        return Err(Problem::from(&Refusal::TooManyGames));
+    }
+    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.0, now());
+    let seated = seated_alone(game, &creator, invited);
+    let answer = GameView::of(&seated, Some(caller.0)).as_created();
+    let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+    match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
+        // Another request with this key was faster.
+        (Inserted::KeyUsed, Some(keyed)) => {
+            keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
+        }
+        _ => Ok(idempotency::created(&answer)),
+    }
+}
+
+/// Whom a new game invites: somebody who is there, and somebody else.
+async fn find_invited(state: &AppState, creator: PlayerId, opponent: &Opponent) -> Result<Option<Player>, Problem> {
+    let Opponent::Player { player } = opponent else { return Ok(None) };
+    if *player == creator {
+        let detail = "nobody invites themselves: choose `self` to play both sides";
+        return Err(Problem::invalid("/opponent/player_id", detail));
+    }
+    let found = players::find(&state.db, *player).await?.map(|own| own.player);
+    let invited = found.filter(|player| player.kind != PlayerKind::Deleted);
+    invited.map(Some).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
+}
+
+/// A new game with its people: its creator, and nobody else yet.
+fn seated_alone(game: Game, creator: &Player, invited: Option<Player>) -> SeatedGame {
+    let player = |seat: Seat| game.players[seat].map(|_| creator.clone());
+    let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
+    SeatedGame { game, players, invited, last_ply: None }
+}
+
+/// Stores a new game. If the connection is lost on the way it begins again: a game that was stored already is not stored twice.
+async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option<Keyed>) -> Result<Inserted, Problem> {
+    let mut failure = None;
+    for attempt in 0..ATTEMPTS_MAX {
+        pause_before(state, attempt).await;
+        match games::insert(&state.db, game, created, keyed.as_ref()).await {
+            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
+            inserted => return Ok(inserted?),
+        }
+    }
+    Err(failure.map_or_else(|| Problem::internal("no attempt was made"), Problem::from))
+}
+
+/// What a new game is to be.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateGame {
+    /// The game: see `GET /v1/variants`.
+    #[schema(example = "kalah")]
+    variant: String,
+    /// One of the variant's presets; `standard` unless given.
+    #[serde(default = "standard")]
+    #[schema(required = false, example = "standard")]
+    preset: String,
+    /// Where the rules differ from the preset.
+    #[serde(default, deserialize_with = "extract::entries")]
+    #[schema(required = false, value_type = BTreeMap<String, OptionValueView>)]
+    options: Vec<(String, OptionValueView)>,
+    /// The creator's side of the board. South opens.
+    #[serde(default, deserialize_with = "extract::word")]
+    #[schema(required = false)]
+    side: SideChoice,
+    /// Who may take the other seat: unless given, anyone; of a private game, whoever holds the join code.
+    #[serde(default, deserialize_with = "extract::some_object")]
+    #[schema(nullable = false)]
+    opponent: Option<OpponentChoice>,
+    /// Time to think.
+    #[serde(default, deserialize_with = "extract::object")]
+    #[schema(required = false)]
+    clock: ClockChoice,
+    #[serde(default, deserialize_with = "extract::word")]
+    #[schema(required = false)]
+    visibility: VisibilityWord,
+}
+
+fn standard() -> String {
+    "standard".to_owned()
+}
+
+/// Which side to play.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum SideChoice {
+    South,
+    North,
+    /// Drawn by lot.
+    #[default]
+    Random,
+}
+
+/// Who may take the other seat.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+enum OpponentChoice {
+    /// Anyone who can see the game.
+    Open {},
+    /// Whoever holds the join code.
+    Link {},
+    /// This player only, who may also decline.
+    Player {
+        #[schema(value_type = Uuid)]
+        player_id: String,
+    },
+    /// Nobody: one player plays both sides.
+    #[serde(rename = "self")]
+    Oneself {},
+}
+
+/// How much time the players have.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum ClockChoice {
+    /// As much as they like.
+    Unlimited {},
+}
+
+impl Default for ClockChoice {
+    fn default() -> Self {
+        ClockChoice::Unlimited {}
+    }
+}
+
+impl CreateGame {
+    fn terms(self) -> Result<Terms, Problem> {
+        let variant: Variant =
+            self.variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
+        let overrides: Vec<_> = self.options.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let options = AnyOptions::new(variant, &self.preset, &overrides).map_err(|error| invalid_options(&error))?;
+        let visibility = Visibility::from(self.visibility);
+        let private = visibility == Visibility::Private;
+        let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
+        let opponent = match self.opponent.unwrap_or(by_default) {
+            OpponentChoice::Open {} if private => {
+                let detail = "nobody could find a private game to join it: choose `link`, or another visibility";
+                return Err(Problem::invalid("/opponent/type", detail));
+            }
+            OpponentChoice::Open {} => Opponent::Open,
+            OpponentChoice::Link {} => {
+                Opponent::Link { join_code: BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>()) }
+            }
+            OpponentChoice::Player { player_id } => {
+                let id = Uuid::try_parse(&player_id);
+                let id = id.map_err(|_| Problem::invalid("/opponent/player_id", "a player's id is a UUID"))?;
+                Opponent::Player { player: PlayerId(id) }
+            }
+            OpponentChoice::Oneself {} => Opponent::Oneself,
+        };
+        let clock = match self.clock {
+            ClockChoice::Unlimited {} => Clock::Unlimited,
+        };
+        let south = match self.side {
+            SideChoice::South => true,
+            SideChoice::North => false,
+            SideChoice::Random => rand::random(),
+        };
+        let creator = if south { Seat::First } else { Seat::Second };
+        Ok(Terms { options, rules_version: variant.rules_version(), opponent, clock, visibility, creator })
+    }
+}
+
+fn invalid_options(error: &OptionsError) -> Problem {
+    let pointer =
+        error.option().map_or_else(|| "/preset".to_owned(), |option| format!("/options/{}", pointer_token(option)));
+    Problem::invalid(pointer, error.to_string())
+}
