@@ -17,8 +17,8 @@ alter table player
     -- When a 'deleted' player was erased: whoever was interrupted while ending their games finds them again.
     add column erased_at timestamptz;
 
--- Names are kept in the form in which they are compared.
-update player set name = normalize(name, nfc) where name is not nfc normalized;
+-- Names are kept in the form in which they are compared. In a few scripts it is longer, and what is too long is cut.
+update player set name = rtrim(left(normalize(name, nfc), 32)) where name is not nfc normalized;
 
 create index player_erased_at_idx on player (erased_at) where erased_at is not null;
 

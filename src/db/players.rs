@@ -224,9 +224,31 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
     Ok(())
 }
 
-/// Players who were erased since a moment.
-pub async fn list_erased(pool: &PgPool, since: OffsetDateTime) -> Result<Vec<PlayerId>, DbError> {
-    let ids = sqlx::query_scalar!("select id from player where erased_at >= $1 order by erased_at", since)
+/// Up to `limit` players who were erased since a moment and have games that are not over, or are invited to one.
+pub async fn list_unfinished_erased(
+    pool: &PgPool,
+    since: OffsetDateTime,
+    limit: u32,
+) -> Result<Vec<PlayerId>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select id from player
+        where erased_at >= $1 and (
+            exists (
+                select from game where seat_0_player_id = player.id
+                    and game_status(started_at, finished_at, aborted_at) in ('active', 'open')
+            ) or exists (
+                select from game where seat_1_player_id = player.id and seat_0_player_id is distinct from seat_1_player_id
+                    and game_status(started_at, finished_at, aborted_at) in ('active', 'open')
+            ) or exists (
+                select from game where invited_player_id = player.id and started_at is null and aborted_at is null
+            )
+        )
+        order by erased_at limit $2
+        "#,
+        since,
+        i64::from(limit),
+    )
         .fetch_all(pool)
         .instrument(statement("select erased players"))
         .await?;
@@ -302,7 +324,6 @@ impl TryFrom<PlayerRow> for Player {
             .into_iter()
             .find(|kind| kind.as_str() == row.kind)
             .ok_or_else(|| DbError::inconsistent("player", "kind", row.id, &row.kind))?;
-        let name = row.name.parse().map_err(|e| DbError::inconsistent("player", "name", row.id, e))?;
-        Ok(Player { id: PlayerId(row.id), kind, name, created_at: row.created_at })
+        Ok(Player { id: PlayerId(row.id), kind, name: PlayerName::recorded(row.name), created_at: row.created_at })
     }
 }

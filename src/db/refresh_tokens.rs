@@ -10,7 +10,7 @@ use super::{
     players::{OwnPlayer, PlayerRow, SignIn},
     statement,
 };
-use crate::domain::{Player, PlayerId};
+use crate::domain::PlayerId;
 
 /// SHA-256 of a refresh token.
 pub type Hash = [u8; 32];
@@ -21,6 +21,10 @@ pub const LIFETIME: Duration = Duration::days(180);
 /// How many generations of a family are remembered: a token that is older than a day of use is refused as an unknown one, and
 /// one sign-in never fills the table.
 const GENERATIONS_KEPT: i32 = 100;
+
+/// How many successors of one token are good at once, the newest: who loses more answers than this in a row has the last of
+/// them.
+const SIBLINGS_KEPT: i64 = 32;
 
 /// Begins a family with its first token.
 pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) -> Result<(), DbError> {
@@ -55,9 +59,8 @@ pub async fn rotate(
     successor: &Hash,
     now: OffsetDateTime,
     expires_at: OffsetDateTime,
-) -> Result<Option<Player>, DbError> {
-    let row = sqlx::query_as!(
-        PlayerRow,
+) -> Result<Option<OwnPlayer>, DbError> {
+    let row = sqlx::query!(
         r#"
         with presented as (
             select family.id, family.player_id, token.generation,
@@ -79,9 +82,16 @@ pub async fn rotate(
             select $2, presented.id, presented.generation + 1, $4 from presented where presented.good
         ), forgotten as (
             delete from refresh_token token using presented
-            where token.family_id = presented.id and token.generation < presented.generation - $5
+            where token.family_id = presented.id and (
+                token.generation < presented.generation - $5
+                or token.generation = presented.generation + 1 and token.hash not in (
+                    select hash from refresh_token sibling
+                    where sibling.family_id = presented.id and sibling.generation = presented.generation + 1
+                    order by expires_at desc limit $6
+                )
+            )
         )
-        select player.id, player.kind, player.name, player.created_at
+        select player.id, player.kind, player.name, player.created_at, player.credentials_version
         from presented join player on player.id = presented.player_id
         where presented.good
         "#,
@@ -90,11 +100,16 @@ pub async fn rotate(
         now,
         expires_at,
         GENERATIONS_KEPT,
+        SIBLINGS_KEPT,
     )
     .fetch_optional(pool)
     .instrument(statement("update refresh_family insert refresh_token"))
     .await?;
-    row.map(Player::try_from).transpose()
+    row.map(|row| {
+        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
+        Ok(OwnPlayer { player: player.try_into()?, credentials_version: row.credentials_version })
+    })
+    .transpose()
 }
 
 /// Revokes the family of a token, if the token is known.

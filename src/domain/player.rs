@@ -6,6 +6,7 @@ use thiserror::Error;
 use time::OffsetDateTime;
 use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 use uuid::Uuid;
 
 /// How many games a player may have that are not over: active ones, and open ones that the player created. Nobody plays
@@ -62,6 +63,11 @@ impl PlayerName {
     /// The longest name, in characters: what fits beside a board on a phone.
     pub const CHARS_MAX: usize = 32;
 
+    /// A name that was accepted once, maybe by an earlier release, which knew fewer characters that show nothing.
+    pub const fn recorded(name: String) -> Self {
+        Self(name)
+    }
+
     /// A name for a guest who gave none. `lot` is a number drawn by the caller.
     pub fn for_guest(lot: u32) -> Self {
         Self(format!("Guest-{:06}", lot % 1_000_000))
@@ -96,7 +102,7 @@ impl FromStr for PlayerName {
         if !(1..=Self::CHARS_MAX).contains(&name.chars().count()) {
             return Err(PlayerNameError::Length);
         }
-        if name.chars().any(|c| c.is_control() || is_invisible(c)) {
+        if name.chars().any(is_invisible) || !name.chars().any(is_written) {
             return Err(PlayerNameError::Invisible);
         }
         if name.trim() != name {
@@ -112,12 +118,21 @@ impl fmt::Display for PlayerName {
     }
 }
 
-/// Characters that show nothing, or that turn the writing direction of what follows them.
-const fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+/// Characters that show nothing, turn the writing direction of what follows them, or mean nothing to others: those of
+/// Unicode's categories "other" and of lines and paragraphs, and what shows nothing in spite of its category.
+fn is_invisible(c: char) -> bool {
+    use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, Surrogate, Unassigned};
+    matches!(
+        c.general_category(),
+        Control | Format | Surrogate | PrivateUse | Unassigned | LineSeparator | ParagraphSeparator
+    ) || matches!(c,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fffc}' | '\u{1d159}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a character stands by itself: blanks do not, nor do marks, which are written upon another.
+fn is_written(c: char) -> bool {
+    !c.is_whitespace() && c.general_category_group() != GeneralCategoryGroup::Mark
 }
 
 /// Why a text is no player's name.
@@ -146,6 +161,15 @@ mod tests {
         assert_eq!("An\na".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
         assert_eq!("An\u{200b}a".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
         assert_eq!("\u{202e}Ana".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
+        for unseen in
+            ['\u{1d173}', '\u{1bca0}', '\u{13430}', '\u{1d159}', '\u{e000}', '\u{fffe}', '\u{fffc}', '\u{e0100}']
+        {
+            assert_eq!(format!("Ana{unseen}").parse::<PlayerName>(), Err(PlayerNameError::Invisible), "{unseen:?}");
+        }
+        assert_eq!("\u{301}\u{302}".parse::<PlayerName>(), Err(PlayerNameError::Invisible));
+        for seen in ["Ana 🙂", "¿?", "7", "שרה", "नमस्ते", "ａ"] {
+            assert!(seen.parse::<PlayerName>().is_ok(), "{seen}");
+        }
         assert_eq!("e\u{301}".repeat(32).parse::<PlayerName>().expect("32 characters").as_str(), "é".repeat(32));
         assert_eq!("e\u{301}".repeat(1 << 20).parse::<PlayerName>(), Err(PlayerNameError::Length));
     }

@@ -33,6 +33,7 @@ use jsonwebtoken::{
     },
 };
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -62,6 +63,7 @@ pub struct Tokens {
     validation: Validation,
     issuer: String,
     audience: String,
+    cursor_key: [u8; 32],
 }
 
 /// A public key whose tokens are accepted.
@@ -74,6 +76,9 @@ struct Claims {
     iss: String,
     aud: String,
     sub: Uuid,
+    /// The player's credentials when it was issued: after a new password it changes nothing of the account any more.
+    #[serde(default)]
+    cv: i32,
     iat: i64,
     exp: i64,
 }
@@ -132,6 +137,11 @@ impl Tokens {
             validation,
             issuer: issuer.to_owned(),
             audience: audience.to_owned(),
+            cursor_key: Sha256::new()
+                .chain_update("mancala-server cursors\0")
+                .chain_update(key.to_bytes())
+                .finalize()
+                .into(),
         })
     }
 
@@ -148,15 +158,21 @@ impl Tokens {
     }
 
     /// A token that says who the player is, for 15 minutes from now on.
-    pub fn issue(&self, player: PlayerId, now: OffsetDateTime) -> String {
+    pub fn issue(&self, player: PlayerId, credentials_version: i32, now: OffsetDateTime) -> String {
         let claims = Claims {
             iss: self.issuer.clone(),
             aud: self.audience.clone(),
             sub: player.0,
+            cv: credentials_version,
             iat: now.unix_timestamp(),
             exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
         };
         jsonwebtoken::encode(&self.header, &claims, &self.signing).expect("the key was checked when it was read")
+    }
+
+    /// What cursors are encrypted with: all servers of one signing key have it, and nobody else.
+    pub const fn cursor_key(&self) -> [u8; 32] {
+        self.cursor_key
     }
 
     /// What others need to verify the tokens themselves (RFC 7517).
@@ -165,13 +181,13 @@ impl Tokens {
     }
 
     /// Who the token says the caller is, if a key that is accepted signed it with this algorithm and it has not expired.
-    pub fn verify(&self, token: &str) -> Option<PlayerId> {
+    pub fn verify(&self, token: &str) -> Option<Caller> {
         if token.len() > TOKEN_BYTES_MAX {
             return None;
         }
         let key = self.verifying.get(&jsonwebtoken::decode_header(token).ok()?.kid?)?;
         let data = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?;
-        Some(PlayerId(data.claims.sub))
+        Some(Caller { player: PlayerId(data.claims.sub), credentials_version: data.claims.cv })
     }
 }
 
@@ -243,14 +259,14 @@ fn write_new_key(path: &Path) -> io::Result<()> {
 }
 
 /// Who a request comes from, as its token says, for all that follows; or what is wrong with the token.
-struct Identity(Result<Option<PlayerId>, Problem>);
+struct Identity(Result<Option<Caller>, Problem>);
 
 /// Reads the token, if there is one.
 pub async fn identify(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    let identity = Identity(player(request.request()));
+    let identity = Identity(caller(request.request()));
     request.extensions_mut().insert(identity);
     next.call(request).await
 }
@@ -271,13 +287,17 @@ pub async fn refuse_bad_tokens(
 }
 
 /// Who a request comes from, if it has a good token.
-pub fn identity(request: &impl HttpMessage) -> Option<PlayerId> {
+pub fn identity(request: &impl HttpMessage) -> Option<Caller> {
     request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().ok().copied().flatten())
 }
 
 /// The player who calls; without a token the request is refused.
-#[derive(Clone, Copy, Debug)]
-pub struct Caller(pub PlayerId);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    pub player: PlayerId,
+    /// The player's credentials when the token was issued: see [`super::me::find`].
+    pub credentials_version: i32,
+}
 
 impl FromRequest for Caller {
     type Error = Problem;
@@ -285,7 +305,7 @@ impl FromRequest for Caller {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let missing = || Problem::new(Code::Unauthenticated, "this call needs an access token");
-        ready(identity(request).map(Self).ok_or_else(missing))
+        ready(identity(request).ok_or_else(missing))
     }
 }
 
@@ -298,11 +318,11 @@ impl FromRequest for Reader {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(Ok(Self(identity(request))))
+        ready(Ok(Self(identity(request).map(|caller| caller.player))))
     }
 }
 
-fn player(request: &HttpRequest) -> Result<Option<PlayerId>, Problem> {
+fn caller(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     let mut values = request.headers().get_all(header::AUTHORIZATION);
     let Some(value) = values.next() else { return Ok(None) };
     let invalid = || Problem::new(Code::InvalidToken, "the access token is not valid, or no longer");

@@ -140,18 +140,18 @@ pub async fn change(
     if_match: IfMatch,
     action: Action<'_>,
 ) -> Result<HttpResponse, Problem> {
-    let command = Command { player: caller.0, if_version: if_match.0.as_deref(), action };
+    let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
     match carry_out(state, path.0, &command).await? {
         Carried::Out { .. } | Carried::Already { .. } => {
             // Read again: whoever joins brings a name along.
-            let view = GameView::of(&find_visible(state, path.0, Some(caller.0)).await?, Some(caller.0));
+            let view = GameView::of(&find_visible(state, path.0, Some(caller.player)).await?, Some(caller.player));
             let mut response = HttpResponse::Ok();
             response.insert_header((header::ETAG, view.etag())).insert_header(NOT_KEPT).insert_header(VARIES);
             Ok(response.json(view))
         }
         Carried::Refused { seated, refusal } => Err(match refusal {
             Refusal::SeatTaken | Refusal::NotStarted | Refusal::Over => {
-                Problem::from(&refusal).with_game(GameView::of(&seated, Some(caller.0)))
+                Problem::from(&refusal).with_game(GameView::of(&seated, Some(caller.player)))
             }
             _ => Problem::from(&refusal),
         }),

@@ -27,19 +27,23 @@ use super::{
     wire::Timestamp,
 };
 use crate::{
-    db::{DbError, games, idempotency, refresh_tokens},
+    db::{
+        DbError, games, idempotency,
+        invitations::{self, Direction},
+        refresh_tokens,
+    },
     domain::{GameId, PlayerId},
 };
 
 /// Games that are in memory at once: some hundred KiB.
 const GAMES_AT_ONCE: u32 = 20;
 
-/// Sign-ins and keys that are shown at most, the newest.
+/// Sign-ins, keys and invitations that are shown at most, the newest.
 const LISTED_MAX: u32 = 1000;
 
 /// Export everything held about the caller
 ///
-/// Profile, sign-ins, keys of requests, and all games with their histories. An account's password is held as a hash, which
+/// Profile, sign-ins, keys of requests and open invitations (the newest 1,000 of each), and all games with their histories. An account's password is held as a hash, which
 /// is not shown.
 #[utoipa::path(
     tag = "players",
@@ -49,9 +53,10 @@ const LISTED_MAX: u32 = 1000;
 )]
 #[get("/me/export")]
 pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
-    let own = me::find(&state, caller.0).await?;
-    let sign_ins = refresh_tokens::list(&state.db, caller.0, now(), LISTED_MAX).await?;
-    let keys = idempotency::list(&state.db, caller.0, now(), LISTED_MAX).await?;
+    let own = me::find(&state, caller).await?;
+    let sign_ins = refresh_tokens::list(&state.db, caller.player, now(), LISTED_MAX).await?;
+    let keys = idempotency::list(&state.db, caller.player, now(), LISTED_MAX).await?;
+    let invitations = invitations::list(&state.db, caller.player, Direction::Received, None, LISTED_MAX).await?;
     let export = Export {
         player: ProfileView::of(&state, &own.player).await?,
         sign_ins: sign_ins
@@ -59,12 +64,13 @@ pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })
             .collect(),
         idempotency_keys: keys.into_iter().map(|(key, at)| KeyView { key, created_at: Timestamp(at) }).collect(),
+        invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         games: vec![],
     };
     Ok(HttpResponse::Ok()
         .insert_header(ContentType::json())
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .streaming(with_games(&export, state.db.clone(), caller.0)))
+        .streaming(with_games(&export, state.db.clone(), caller.player)))
 }
 
 /// How far an export has been written.
@@ -124,6 +130,8 @@ struct Export {
     sign_ins: Vec<SignInView>,
     /// Keys of requests that may be sent again.
     idempotency_keys: Vec<KeyView>,
+    /// Open games to which the player is invited, newest first.
+    invitations: Vec<GameView>,
     /// All games in which the player sits, newest first.
     games: Vec<ExportedGame>,
 }

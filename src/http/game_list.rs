@@ -9,11 +9,12 @@ use uuid::Uuid;
 use super::{
     AppState,
     auth::Reader,
+    cursor::Cursors,
     error::{Code, Problem},
     extract::Query,
     game_view::{GameView, StatusWord, VisibilityWord},
     headers::{NOT_KEPT, VARIES},
-    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, decode_cursor, encode_cursor, next_link},
+    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, next_link},
 };
 use crate::{
     db::game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
@@ -45,9 +46,9 @@ pub async fn list_games(
     let filter = query.filter(reader.0)?;
     // A cursor is bound to all that was asked for, and to who asked.
     let list = format!("games {:?} {filter:?}", query.sort);
-    let after = query.cursor.as_deref().map(|cursor| place_of(cursor, &list)).transpose()?;
+    let after = query.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &list)).transpose()?;
     let page = game_list::list(&state.db, &filter, after, limit).await?;
-    Ok(answer("/v1/games", &request, &page, reader.0, &list))
+    Ok(answer("/v1/games", &request, &page, reader.0, |place| state.cursors.seal(place, &list)))
 }
 
 /// A page as it is answered, with the way to the next one.
@@ -56,9 +57,9 @@ pub(super) fn answer(
     request: &HttpRequest,
     page: &Page,
     viewer: Option<PlayerId>,
-    list: &str,
+    seal: impl FnOnce(&str) -> String,
 ) -> HttpResponse {
-    let next_cursor = page.next.map(|place| encode_cursor(&text_of(place), list));
+    let next_cursor = page.next.map(|place| seal(&text_of(place)));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         response.insert_header(next_link(path, request.query_string(), cursor));
@@ -77,8 +78,8 @@ pub(super) fn page_size(limit: Option<u32>) -> Result<u32, Problem> {
 }
 
 /// Where a page begins.
-pub(super) fn place_of(cursor: &str, list: &str) -> Result<Place, Problem> {
-    let place = decode_cursor(cursor, list).and_then(|text| {
+pub(super) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<Place, Problem> {
+    let place = cursors.open(cursor, list).and_then(|text| {
         let (at, id) = text.split_once(' ')?;
         let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
         Some(Place { at, id: GameId(Uuid::try_parse(id).ok()?) })

@@ -293,6 +293,7 @@ enum OpponentView {
     /// This player only.
     Player {
         player_id: Uuid,
+        /// Absent in the answer that creates the game.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         player: Option<PlayerView>,

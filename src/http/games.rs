@@ -142,8 +142,8 @@ pub async fn join_game(
     _: Query<NoQuery>,
     body: OptionalBody<JoinGame>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller.0).await?;
-    let running = games::count_running(&state.db, caller.0).await?;
+    me::find(&state, caller).await?;
+    let running = games::count_running(&state.db, caller.player).await?;
     let join = Action::Join { join_code: body.0.join_code.as_deref(), running };
     change(&state, caller, path, if_match, join).await
 }

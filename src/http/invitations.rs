@@ -43,10 +43,11 @@ pub async fn list_invitations(
         DirectionWord::Received => Direction::Received,
         DirectionWord::Sent => Direction::Sent,
     };
-    let list = format!("invitations {direction:?} {}", caller.0.0);
-    let after = query.cursor.as_deref().map(|cursor| place_of(cursor, &list)).transpose()?;
-    let page = invitations::list(&state.db, caller.0, direction, after, limit).await?;
-    Ok(answer("/v1/me/invitations", &request, &page, Some(caller.0), &list))
+    let list = format!("invitations {direction:?} {}", caller.player.0);
+    let after = query.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &list)).transpose()?;
+    let page = invitations::list(&state.db, caller.player, direction, after, limit).await?;
+    let seal = |place: &str| state.cursors.seal(place, &list);
+    Ok(answer("/v1/me/invitations", &request, &page, Some(caller.player), seal))
 }
 
 /// Decline an invitation

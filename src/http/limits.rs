@@ -130,7 +130,7 @@ impl Limits {
             "/v1/tokens" if request.method() == Method::POST => Some(&self.tokens),
             _ => None,
         };
-        Some(match (strict, auth::identity(request)) {
+        Some(match (strict, auth::identity(request).map(|caller| caller.player)) {
             (None, Some(player)) => self.player.count(&player),
             (strict, _) => strict.unwrap_or(&self.address).count(&network(proxies::client_address(request))),
         })

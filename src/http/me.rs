@@ -39,7 +39,7 @@ const GAMES_AT_ONCE: u32 = 100;
 )]
 #[get("/me")]
 pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
-    let own = find(&state, caller.0).await?;
+    let own = find(&state, caller).await?;
     Ok(HttpResponse::Ok()
         .insert_header(NOT_KEPT)
         .insert_header(VARIES)
@@ -77,7 +77,7 @@ pub async fn update_me(
         None => None,
     };
     for _ in 0..ATTEMPTS_MAX {
-        let before = find(&state, caller.0).await?;
+        let before = find(&state, caller).await?;
         let kind = if hash.is_some() { PlayerKind::Account } else { before.player.kind };
         let name = name.clone().unwrap_or_else(|| before.player.name.clone());
         let after = Player { kind, name, ..before.player.clone() };
@@ -86,10 +86,13 @@ pub async fn update_me(
             Named::Taken => return Err(name_taken()),
             Named::Stored => {}
         }
-        // Games that are remembered show the old name.
-        state.recent.clear();
+        forget_name(&state, caller.player);
         let tokens = match hash {
-            Some(_) => Some(TokenSet::begin(&state, &find(&state, caller.0).await?, Grant::Password).await?),
+            Some(_) => {
+                let credentials_version = before.credentials_version + 1;
+                let own = OwnPlayer { player: after.clone(), credentials_version };
+                Some(TokenSet::begin(&state, &own, Grant::Password).await?)
+            }
             None => None,
         };
         let updated = UpdatedMe { profile: ProfileView::of(&state, &after).await?, tokens };
@@ -110,12 +113,21 @@ pub async fn update_me(
 )]
 #[delete("/me")]
 pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
-    players::find(&state.db, caller.0).await?.ok_or_else(gone)?;
+    // Who is erased already has lost the answer.
+    let found = players::find(&state.db, caller.player).await?.ok_or_else(gone)?;
+    if found.player.kind != PlayerKind::Deleted {
+        find(&state, caller).await?;
+    }
     // First, so that no game begins meanwhile. Should the server stop half-way, a job ends the rest.
-    players::erase(&state.db, caller.0, now()).await?;
-    state.recent.clear();
-    end_games(&state, caller.0).await?;
+    players::erase(&state.db, caller.player, now()).await?;
+    forget_name(&state, caller.player);
+    end_games(&state, caller.player).await?;
     Ok(HttpResponse::NoContent().finish())
+}
+
+/// Games that are remembered show the name that the player had.
+fn forget_name(state: &AppState, player: PlayerId) {
+    state.recent.retain(|_, remembered| !remembered.seated.game.seats(player));
 }
 
 /// Ends what a player has not finished.
@@ -134,10 +146,15 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     }
 }
 
-/// The caller's row; a token outlives its player by minutes.
-pub(super) async fn find(state: &AppState, id: PlayerId) -> Result<OwnPlayer, Problem> {
-    let found = players::find(&state.db, id).await?;
-    found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)
+/// The caller's row. A token outlives its player, and the password that it was issued under, by minutes: such a token begins
+/// no game and changes nothing of the player any more.
+pub(super) async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, Problem> {
+    let found = players::find(&state.db, caller.player).await?;
+    let found = found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)?;
+    if found.credentials_version != caller.credentials_version {
+        return Err(Problem::new(Code::InvalidToken, "the token is older than the password"));
+    }
+    Ok(found)
 }
 
 fn gone() -> Problem {

@@ -9,6 +9,7 @@ mod change;
 mod compress;
 mod connections;
 mod cors;
+mod cursor;
 mod error;
 mod export;
 mod extract;
@@ -40,10 +41,11 @@ mod wire;
 use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
-pub use auth::{KeyError, PublicKey, Tokens, new_key};
+pub use auth::{Caller, KeyError, PublicKey, Tokens, new_key};
 pub use connections::KEEP_ALIVE;
 use connections::REQUEST_TIMEOUT;
 pub use cors::ANY_ORIGIN;
+use cursor::Cursors;
 use ipnet::IpNet;
 use limits::Limits;
 use openapi::Methods;
@@ -125,6 +127,7 @@ struct AppState {
     db: PgPool,
     writers: Writers,
     tokens: Arc<Tokens>,
+    cursors: Cursors,
     passwords: Arc<Passwords>,
     /// All calls of the process, counted; `None` if they are not limited.
     limits: Option<Arc<Limits>>,
@@ -190,6 +193,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         let state = Arc::new(AppState {
             db: db::pool(database.clone(), connections),
             writers: Writers::new(database.clone(), connections),
+            cursors: Cursors::new(tokens.cursor_key()),
             tokens: tokens.clone(),
             passwords: passwords.clone(),
             limits: limits.clone(),

@@ -11,12 +11,13 @@ use super::{
     AppState, Remembered,
     auth::{Caller, Reader},
     change::{Carried, carry_out},
+    cursor::Cursors,
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
     game_view::{GameView, legal_moves},
     games::{find_visible, kept},
     headers::{NOT_KEPT, VARIES},
-    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, decode_cursor, encode_cursor, next_link},
+    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, next_link},
 };
 use crate::{
     db::games::{self, SeatedGame},
@@ -63,14 +64,14 @@ pub async fn play_move(
         return Err(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")));
     }
     let command = Command {
-        player: caller.0,
+        player: caller.player,
         if_version: if_match.0.as_deref(),
         action: Action::Play { ply, word, recorded: None },
     };
     match carry_out(&state, path.0, &command).await? {
         Carried::Out { before, game, events } => {
             let seated = after_move(&before.seated, game, &events)?;
-            let view = GameView::of(&seated, Some(caller.0));
+            let view = GameView::of(&seated, Some(caller.player));
             let played = seated.last_ply.as_ref().map(MoveView::of);
             let mv = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
             let etag = view.etag();
@@ -85,7 +86,7 @@ pub async fn play_move(
         Carried::Already { seated, recorded } => {
             let recorded = recorded.as_ref().map(MoveView::of);
             let mv = recorded.ok_or_else(|| Problem::internal("a move that the log has is not there"))?;
-            let game = GameView::of(&seated, Some(caller.0));
+            let game = GameView::of(&seated, Some(caller.player));
             let mut response = HttpResponse::Ok();
             response.insert_header((header::ETAG, game.etag())).insert_header(NOT_KEPT).insert_header(VARIES);
             Ok(response.json(PlayedMove { mv, game }))
@@ -100,7 +101,7 @@ pub async fn play_move(
                 Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
                     let unseen = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
                     problem
-                        .with_game(GameView::of(&seated, Some(caller.0)))
+                        .with_game(GameView::of(&seated, Some(caller.player)))
                         .with_moves(unseen.iter().map(MoveView::of).collect())
                 }
                 _ => problem,
@@ -132,10 +133,10 @@ pub async fn list_moves(
 ) -> Result<HttpResponse, Problem> {
     let game = find_visible(&state, path.0, reader.0).await?.game;
     let limit = query.0.limit()?;
-    let mut found = games::plies(&state.db, &game, query.0.after(&game)?, limit + 1).await?;
+    let mut found = games::plies(&state.db, &game, query.0.after(&game, &state.cursors)?, limit + 1).await?;
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
-    let next_cursor = found.last().filter(|_| more).map(|last| cursor_after(&game, last.number));
+    let next_cursor = found.last().filter(|_| more).map(|last| cursor_after(&state.cursors, &game, last.number));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/moves", game.id.0);
@@ -209,12 +210,12 @@ impl ListMoves {
         }
     }
 
-    fn after(&self, game: &Game) -> Result<u32, Problem> {
+    fn after(&self, game: &Game, cursors: &Cursors) -> Result<u32, Problem> {
         match (&self.cursor, self.after) {
             (None, after) => Ok(after.unwrap_or(0)),
             (Some(_), Some(_)) => Err(Problem::invalid("?after", "a cursor already says where to go on")),
             (Some(cursor), None) => {
-                let ply = decode_cursor(cursor, &list_of(game)).and_then(|ply| ply.parse().ok());
+                let ply = cursors.open(cursor, &list_of(game)).and_then(|ply| ply.parse().ok());
                 ply.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this game's history"))
             }
         }
@@ -222,8 +223,8 @@ impl ListMoves {
 }
 
 /// A cursor is a ply's number, bound to its game.
-fn cursor_after(game: &Game, ply: u32) -> String {
-    encode_cursor(&ply.to_string(), &list_of(game))
+fn cursor_after(cursors: &Cursors, game: &Game, ply: u32) -> String {
+    cursors.seal(&ply.to_string(), &list_of(game))
 }
 
 fn list_of(game: &Game) -> String {

@@ -65,21 +65,21 @@ pub async fn create_game(
     _: Query<NoQuery>,
     body: Body<CreateGame>,
 ) -> Result<HttpResponse, Problem> {
-    let keyed = KeyedRequest::of(key, caller.0, "/v1/games", &body.0);
+    let keyed = KeyedRequest::of(key, caller.player, "/v1/games", &body.0);
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
     {
         return Ok(replayed);
     }
     let terms = body.0.terms()?;
-    let creator = me::find(&state, caller.0).await?.player;
-    let invited = find_invited(&state, caller.0, &terms.opponent).await?;
-    if games::count_running(&state.db, caller.0).await? >= RUNNING_GAMES_MAX {
+    let creator = me::find(&state, caller).await?.player;
+    check_invited(&state, caller.player, &terms.opponent).await?;
+    if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));
     }
-    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.0, now());
-    let seated = seated_alone(game, &creator, invited);
-    let answer = GameView::of(&seated, Some(caller.0)).as_created();
+    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, now());
+    let seated = seated_alone(game, &creator);
+    let answer = GameView::of(&seated, Some(caller.player)).as_created();
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
     match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
         // Another request with this key was faster.
@@ -90,23 +90,24 @@ pub async fn create_game(
     }
 }
 
-/// Whom a new game invites: somebody who is there, and somebody else.
-async fn find_invited(state: &AppState, creator: PlayerId, opponent: &Opponent) -> Result<Option<Player>, Problem> {
-    let Opponent::Player { player } = opponent else { return Ok(None) };
+/// Whom a new game invites is somebody who is there, and somebody else.
+async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent) -> Result<(), Problem> {
+    let Opponent::Player { player } = opponent else { return Ok(()) };
     if *player == creator {
         let detail = "nobody invites themselves: choose `self` to play both sides";
         return Err(Problem::invalid("/opponent/player_id", detail));
     }
     let found = players::find(&state.db, *player).await?.map(|own| own.player);
     let invited = found.filter(|player| player.kind != PlayerKind::Deleted);
-    invited.map(Some).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
+    invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
 }
 
-/// A new game with its people: its creator, and nobody else yet.
-fn seated_alone(game: Game, creator: &Player, invited: Option<Player>) -> SeatedGame {
+/// A new game with its people: its creator, and nobody else yet. The name of whoever is invited is not told: the answer may be
+/// kept for a day, and the name be erased meanwhile.
+fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     let player = |seat: Seat| game.players[seat].map(|_| creator.clone());
     let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
-    SeatedGame { game, players, invited, last_ply: None }
+    SeatedGame { game, players, invited: None, last_ply: None }
 }
 
 /// Stores a new game. If the connection is lost on the way it begins again: a game that was stored already is not stored twice.

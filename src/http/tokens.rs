@@ -184,11 +184,11 @@ pub struct TokenSet {
 }
 
 impl TokenSet {
-    fn new(state: &AppState, player: &Player, grant: Grant, refresh_token: String, now: OffsetDateTime) -> Self {
+    fn new(state: &AppState, own: &OwnPlayer, grant: Grant, refresh_token: String, now: OffsetDateTime) -> Self {
         state.metrics.token_issued(grant);
         Self {
-            player: PlayerView::from(player),
-            access_token: state.tokens.issue(player.id, now),
+            player: PlayerView::from(&own.player),
+            access_token: state.tokens.issue(own.player.id, own.credentials_version, now),
             token_type: "Bearer",
             expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
             refresh_token,
@@ -199,7 +199,7 @@ impl TokenSet {
     pub(super) async fn begin(state: &AppState, player: &OwnPlayer, grant: Grant) -> Result<Self, Problem> {
         let (now, first) = (now(), new_refresh_token());
         refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
-        Ok(Self::new(state, &player.player, grant, first, now))
+        Ok(Self::new(state, player, grant, first, now))
     }
 
     /// The first tokens of a new player, who is stored with them; `None`: another account has the name.
@@ -211,7 +211,8 @@ impl TokenSet {
         let grant = if password_hash.is_some() { Grant::Password } else { Grant::Guest };
         let (now, first) = (now(), new_refresh_token());
         let stored = players::insert(&state.db, player, password_hash, &new_sign_in(&first, now)).await?;
-        Ok((stored == Named::Stored).then(|| Self::new(state, player, grant, first, now)))
+        let own = OwnPlayer { player: player.clone(), credentials_version: 0 };
+        Ok((stored == Named::Stored).then(|| Self::new(state, &own, grant, first, now)))
     }
 }
 

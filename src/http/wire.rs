@@ -1,9 +1,7 @@
 //! Wire types that several resources share.
 
 use actix_web::http::header::{HeaderName, HeaderValue};
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Serialize, Serializer};
-use sha2::{Digest, Sha256};
 use time::{OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 use utoipa::{
     PartialSchema, ToSchema,
@@ -111,29 +109,4 @@ pub fn next_link(path: &str, asked: &str, cursor: &str) -> (HeaderName, HeaderVa
     query.append_pair("cursor", cursor);
     let value = HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", query.finish()));
     (HeaderName::from_static("link"), value.expect("paths and queries are percent-encoded"))
-}
-
-/// How many bytes of a cursor say that it is one of ours, for this list.
-const CURSOR_DIGEST_BYTES: usize = 8;
-
-/// An opaque text that stands for a place in a list. `list` names everything that was asked for: the cursor is refused
-/// elsewhere.
-pub fn encode_cursor(place: &str, list: &str) -> String {
-    let digest = cursor_digest(place, list);
-    BASE64_URL_SAFE_NO_PAD.encode([&digest, place.as_bytes()].concat())
-}
-
-/// The place that an opaque text stands for; `None` if it was not made by [`encode_cursor`] for this list.
-pub fn decode_cursor(cursor: &str, list: &str) -> Option<String> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
-    let (digest, place) = bytes.split_at_checked(CURSOR_DIGEST_BYTES)?;
-    let place = std::str::from_utf8(place).ok()?;
-    (digest == cursor_digest(place, list)).then(|| place.to_owned())
-}
-
-/// Without a key, so that all processes and their successors read each other's cursors. Whoever takes the pains to make one
-/// up only begins elsewhere in a list that is shown anyway.
-fn cursor_digest(place: &str, list: &str) -> [u8; CURSOR_DIGEST_BYTES] {
-    let digest = Sha256::digest(format!("{place}\n{list}"));
-    *digest.first_chunk().expect("SHA-256 has 32 bytes")
 }

@@ -5,27 +5,41 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     db::{DbError, Writers, games, players},
-    domain::{Action, Command},
+    domain::{Action, Command, GameId, PlayerId},
 };
 
 /// How long after an erasure it is looked after: nothing begins a game for a player who is gone.
 const LOOKED_AFTER: Duration = Duration::days(7);
 
-/// How many games of a player are ended in one round.
+/// How many players are looked after in one round, and how many games of each.
+const PLAYERS_AT_ONCE: u32 = 100;
 const GAMES_AT_ONCE: u32 = 1000;
 
-/// One round. A game that changes meanwhile is left to the next.
+/// One round. A game that changes meanwhile is left to the next, and so is one that cannot be ended.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
-    for player in players::list_erased(pool, now - LOOKED_AFTER).await? {
+    for player in players::list_unfinished_erased(pool, now - LOOKED_AFTER, PLAYERS_AT_ONCE).await? {
         for id in games::list_unfinished(pool, player, GAMES_AT_ONCE).await? {
-            let Some(mut game) = games::find(pool, id).await?.map(|seated| seated.game) else { continue };
-            let command = Command { player, if_version: None, action: Action::Leave };
-            let events = game.decide(&command, now).unwrap_or_default();
-            let applied = events.iter().try_for_each(|event| game.apply(event));
-            if applied.is_ok() && !events.is_empty() {
-                games::append(writers, &game, &events).await?;
+            if let Err(error) = end_game(pool, writers, player, id, now).await {
+                tracing::warn!(game.id = %id.0, "a game of an erased player is not ended: {error}");
             }
         }
+    }
+    Ok(())
+}
+
+async fn end_game(
+    pool: &PgPool,
+    writers: &Writers,
+    player: PlayerId,
+    id: GameId,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    let Some(mut game) = games::find(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
+    let command = Command { player, if_version: None, action: Action::Leave };
+    let events = game.decide(&command, now).unwrap_or_default();
+    let applied = events.iter().try_for_each(|event| game.apply(event));
+    if applied.is_ok() && !events.is_empty() {
+        games::append(writers, &game, &events).await?;
     }
     Ok(())
 }

@@ -162,13 +162,51 @@ async fn a_new_name_is_shown_everywhere_and_ends_no_sign_in() {
 }
 
 #[actix_web::test]
+async fn an_access_token_from_before_a_new_password_changes_nothing_any_more() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", PASSWORD).await;
+    let changed = app.patch("/v1/me", Some(&ana), &json!({"password": "battery staple"})).await;
+    let fresh = Guest { id: ana.id.clone(), token: changed.string("/tokens/access_token") };
+    // Whoever stole the token cannot take the account with it.
+    for body in [json!({"password": "thief's own"}), json!({"name": "Thief"}), json!({})] {
+        app.patch("/v1/me", Some(&ana), &body).await.is_problem(401, "invalid_token");
+    }
+    app.delete_me(&ana).await.is_problem(401, "invalid_token");
+    app.get("/v1/me/export", Some(&ana)).await.is_problem(401, "invalid_token");
+    app.create_game(&ana, &json!({"variant": "kalah"})).await.is_problem(401, "invalid_token");
+    assert_eq!(app.get("/v1/me", Some(&fresh)).await.body["name"], "Ana");
+    assert_eq!(app.sign_in("Ana", "battery staple").await.status, 200);
+}
+
+#[actix_web::test]
+async fn of_passwords_that_are_set_at_once_one_holds_and_only_its_sign_in() {
+    let app = TestApp::start().await;
+    for round in 0..5 {
+        let guest = app.guest("Ana").await;
+        let body = |n: usize| json!({"name": format!("Ana {round}"), "password": format!("password {n}")});
+        let bodies: Vec<_> = (0..4).map(body).collect();
+        let answers = join_all(bodies.iter().map(|body| app.patch("/v1/me", Some(&guest), body))).await;
+        let mut good = 0;
+        for (n, answer) in answers.iter().enumerate().filter(|(_, answer)| answer.status == 200) {
+            let refreshed = app.refresh(&answer.string("/tokens/refresh_token")).await.status == 200;
+            let signed_in = app.sign_in(&format!("Ana {round}"), &format!("password {n}")).await.status == 200;
+            assert_eq!(refreshed, signed_in);
+            good += u32::from(signed_in);
+        }
+        assert_eq!(good, 1, "{answers:?}");
+    }
+}
+
+#[actix_web::test]
 async fn changes_of_one_player_at_once_all_happen_one_after_the_other() {
     let app = TestApp::start().await;
     let guest = app.guest("Ana").await;
-    let bodies = [json!({"name": "Ana 1"}), json!({"password": PASSWORD}), json!({"name": "Ana 2"})];
+    let bodies = [json!({"name": "Ana 1"}), json!({"name": "Ana 2"}), json!({"name": "Ana 3"})];
     let answers = join_all(bodies.iter().map(|body| app.patch("/v1/me", Some(&guest), body))).await;
     assert!(answers.iter().all(|answer| answer.status == 200), "{answers:?}");
-    let me = app.get("/v1/me", Some(&guest)).await;
+    let changed = app.patch("/v1/me", Some(&guest), &json!({"password": PASSWORD})).await;
+    let account = Guest { id: guest.id, token: changed.string("/tokens/access_token") };
+    let me = app.get("/v1/me", Some(&account)).await;
     assert_eq!(me.body["kind"], "account");
     // The account goes by the name that is shown.
     assert_eq!(app.sign_in(&me.string("/name"), PASSWORD).await.status, 200);

@@ -192,7 +192,7 @@ impl TestApp {
     /// A guest that no row knows.
     pub fn stranger(&self) -> Guest {
         let id = Uuid::now_v7();
-        Guest { id: id.to_string(), token: self.tokens.issue(PlayerId(id), now()) }
+        Guest { id: id.to_string(), token: self.tokens.issue(PlayerId(id), 0, now()) }
     }
 
     pub async fn get(&self, path: &str, guest: Option<&Guest>) -> Answer {

@@ -123,7 +123,7 @@ impl Running {
     /// A move of a guest whom this server's own tokens name.
     pub fn playing(&self, id: &str, guest: &Guest, ply: u32, mv: &str) -> RequestBuilder {
         let player = PlayerId(guest.id.parse().expect("an id"));
-        let request = self.post(&format!("/v1/games/{id}/moves")).bearer_auth(self.tokens.issue(player, now()));
+        let request = self.post(&format!("/v1/games/{id}/moves")).bearer_auth(self.tokens.issue(player, 0, now()));
         request.json(&json!({"ply": ply, "move": mv}))
     }
 

@@ -8,7 +8,7 @@ use mancala_server::{
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::app::{TestApp, now};
+use crate::app::{TestApp, now, send};
 
 const PASSWORD: &str = "correct horse";
 
@@ -34,11 +34,17 @@ async fn of_two_players_one_is_erased_and_the_others_game_history_and_result_sta
     let open = open["id"].as_str().expect("an id");
 
     let invitation = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ana.id}});
-    let invitation = app.created(&bo, &invitation).await;
+    let request = app.request(reqwest::Method::POST, "/v1/games").bearer_auth(&bo.token);
+    let keyed = async || {
+        send(request.try_clone().expect("it can be sent again").header("idempotency-key", "k").json(&invitation)).await
+    };
+    let invited = keyed().await.body;
 
     assert_eq!(app.delete_me(&ana).await.status, 204);
 
-    assert_eq!(app.get_game(invitation["id"].as_str().expect("an id"), None).await.body["status"], "aborted");
+    assert_eq!(app.get_game(invited["id"].as_str().expect("an id"), None).await.body["status"], "aborted");
+    // Nor is the name left in an answer that is kept for others.
+    assert!(!keyed().await.text.contains("Ana"));
     let after = app.get_game(&finished, Some(&bo)).await.body;
     assert_eq!(after["result"], result);
     assert_eq!(after["seats"]["south"], json!({"id": ana.id, "name": "Deleted player", "kind": "deleted"}));
@@ -62,7 +68,7 @@ async fn of_two_players_one_is_erased_and_the_others_game_history_and_result_sta
 }
 
 #[actix_web::test]
-async fn the_access_token_of_an_erased_player_is_good_for_nothing_but_leaving_again() {
+async fn the_access_token_of_an_erased_player_begins_and_changes_nothing_any_more() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let others = app.created(&bo, &json!({"variant": "kalah"})).await;

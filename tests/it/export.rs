@@ -21,6 +21,8 @@ async fn an_export_has_every_game_of_the_caller_with_its_history_and_nothing_of_
         }
         ids.insert(0, id);
     }
+    let invitation = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ana.id}});
+    let invitation = app.created(&bo, &invitation).await;
     let others = app.created(&bo, &json!({"variant": "kalah"})).await;
 
     let export = app.get("/v1/me/export", Some(&ana)).await;
@@ -38,6 +40,7 @@ async fn an_export_has_every_game_of_the_caller_with_its_history_and_nothing_of_
         assert_eq!(item["game"], app.get_game(id, Some(&ana)).await.body);
         assert_eq!(item["moves"], app.list_moves(id, "", Some(&ana)).await.body["items"]);
     }
+    assert_eq!(export.body["invitations"][0]["id"], invitation["id"]);
     assert!(!export.text.contains(others["id"].as_str().expect("an id")));
     for secret in ["argon2", "password", "hash"] {
         assert!(!export.text.contains(secret), "{secret}");

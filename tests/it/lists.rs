@@ -1,15 +1,15 @@
 //! Lists of games: what they show, in which order, page by page, and how far they look.
 
-use std::{collections::BTreeSet, net::TcpListener};
+use std::collections::BTreeSet;
 
-use mancala_server::{
-    http::{self, Tokens},
-    rules::{AnyOptions, AnyPosition, Variant},
-};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use futures_util::future::join_all;
+use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
 
-use crate::app::{AUDIENCE, Guest, ISSUER, Setup, TestApp, send, service};
+use crate::app::{Guest, TestApp, send};
 
 #[actix_web::test]
 async fn lists_show_public_games_and_the_callers_own() {
@@ -126,22 +126,40 @@ async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
 }
 
 #[actix_web::test]
+async fn a_page_that_ends_at_a_game_which_its_reader_may_not_see_does_not_tell_which() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    // One range is looked at no further than a thousand games.
+    let hidden = json!({"variant": "kalah", "visibility": "unlisted", "opponent": {"type": "self"}});
+    for _ in 0..10 {
+        join_all((0..100).map(async |_| {
+            let game = app.created(&ana, &hidden).await;
+            app.abort_game(game["id"].as_str().expect("an id"), &ana).await;
+        }))
+        .await;
+    }
+    let page = app.list_games(&format!("player={}", ana.id), None).await;
+    let cursor = page.string("/next_cursor");
+    let ids: Vec<Uuid> = sqlx::query_scalar("select id from game").fetch_all(&app.db).await.expect("ids");
+    let decoded = BASE64_URL_SAFE_NO_PAD.decode(&cursor).expect("a cursor is base64");
+    let told = String::from_utf8_lossy(&decoded).into_owned();
+    for id in ids {
+        assert!(!told.contains(&id.to_string()) && !decoded.windows(16).any(|bytes| bytes == id.as_bytes()));
+    }
+    // It leads on all the same.
+    assert_eq!(app.list_games(&format!("player={}&cursor={cursor}", ana.id), None).await.status, 200);
+}
+
+#[actix_web::test]
 async fn a_cursor_holds_at_another_server_of_the_same_database() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let games =
         [app.created(&ana, &json!({"variant": "kalah"})).await, app.created(&ana, &json!({"variant": "kalah"})).await];
     let cursor = app.list_games("limit=1", None).await.string("/next_cursor");
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let address = listener.local_addr().expect("a listener has an address");
-    let tokens = Tokens::from_pem(&http::new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
-    let service = service(app.options.clone(), tokens, &Setup::default());
-    let server = http::serve(listener, service).expect("the server starts");
-    let handle = server.handle();
-    actix_web::rt::spawn(server);
+    let (address, _) = app.second_server();
     let there = reqwest::Client::new().get(format!("http://{address}/v1/games?limit=1&cursor={cursor}"));
     assert_eq!(send(there).await.ids(), [games[0]["id"].as_str().expect("an id")]);
-    handle.stop(false).await;
 }
 
 /// A line of play that ends in a draw.

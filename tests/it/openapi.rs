@@ -157,13 +157,13 @@ async fn no_operation_takes_a_parameter_that_the_document_does_not_name() {
 #[actix_web::test]
 async fn the_examples_of_requests_are_accepted() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
     let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let mut tried = 0;
     for (path, method, operation) in operations(&document) {
         let content = &operation["requestBody"]["content"]["application/json"];
         let named = content["examples"].as_object().into_iter().flatten().map(|(_, example)| example["value"].clone());
         for example in named.chain(content.get("example").cloned()) {
+            let ana = app.guest("Ana").await;
             let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
             let path = path.replace("{id}", game["id"].as_str().expect("an id"));
             let answer = send(signed(app.request(method.clone(), &path), Some(&ana)).json(&example)).await;

@@ -138,6 +138,19 @@ async fn a_sign_in_remembers_a_hundred_generations_and_no_more() {
 }
 
 #[actix_web::test]
+async fn however_often_a_token_is_sent_again_only_its_last_successors_are_kept() {
+    let app = TestApp::start().await;
+    let (_, token) = first(&app).await;
+    let mut successors = vec![];
+    for _ in 0..50 {
+        successors.push(refresh(&app, &token).await.string("/refresh_token"));
+    }
+    let kept: i64 = sqlx::query_scalar("select count(*) from refresh_token").fetch_one(&app.db).await.expect("a count");
+    assert_eq!(kept, 34);
+    assert_eq!(refresh(&app, successors.last().expect("there are 50")).await.status, 200);
+}
+
+#[actix_web::test]
 async fn what_has_expired_or_was_revoked_is_purged_in_batches_and_nothing_else() {
     let app = TestApp::start().await;
     let (_, kept) = first(&app).await;

@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use mancala_server::{
     domain::PlayerId,
-    http::{PublicKey, Tokens, new_key},
+    http::{Caller, PublicKey, Tokens, new_key},
 };
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
     let (head, claims) = (segment(&ana.token, 0), segment(&ana.token, 1));
     let parts: Vec<&str> = ana.token.split('.').collect();
     let other = |issuer, audience| {
-        Tokens::from_pem(&new_key(), issuer, audience).expect("a new key is a key").issue(player, now)
+        Tokens::from_pem(&new_key(), issuer, audience).expect("a new key is a key").issue(player, 0, now)
     };
     let with_claim = |name: &str, value: Value| {
         let mut claims = claims.clone();
@@ -92,7 +92,7 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
     signature[10] ^= 1;
 
     let forged = [
-        ("expired", app.tokens.issue(player, now - Duration::minutes(16))),
+        ("expired", app.tokens.issue(player, 0, now - Duration::minutes(16))),
         ("signed by another key", other(ISSUER, AUDIENCE)),
         ("another server's", other("elsewhere", AUDIENCE)),
         ("alg none", format!("{}.{}.", encoded(&json!({"alg": "none", "kid": head["kid"]})), parts[1])),
@@ -141,12 +141,12 @@ async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
     let player = PlayerId(Uuid::try_parse(&ana.id).expect("an id"));
     let now = now();
     let ours = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a key");
-    assert_eq!(ours.verify(&ours.issue(player, now)), Some(player));
+    assert_eq!(ours.verify(&ours.issue(player, 0, now)), Some(Caller { player, credentials_version: 0 }));
     for (issuer, audience) in [("elsewhere", AUDIENCE), (ISSUER, "elsewhere")] {
         let theirs = Tokens::from_pem(&key, issuer, audience).expect("a key");
-        assert_eq!(ours.verify(&theirs.issue(player, now)), None);
+        assert_eq!(ours.verify(&theirs.issue(player, 0, now)), None);
     }
-    assert_eq!(ours.verify(&ours.issue(player, now - Duration::minutes(15) - Duration::seconds(10))), None);
+    assert_eq!(ours.verify(&ours.issue(player, 0, now - Duration::minutes(15) - Duration::seconds(10))), None);
 }
 
 #[actix_web::test]

@@ -1,0 +1,54 @@
+//! Cursors: where the next page of a list begins, as a text that only the service can make or read.
+//!
+//! A page may end at a game that its reader may not see, because no list looks further than so far; so a place is encrypted.
+
+use std::fmt;
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use chacha20poly1305::{
+    KeyInit, XChaCha20Poly1305, XNonce,
+    aead::{Aead, Payload},
+};
+
+/// Random bytes that each cursor begins with, so that no two are alike.
+const NONCE_BYTES: usize = 24;
+
+/// A cursor longer than this is none of ours.
+const CURSOR_CHARS_MAX: usize = 512;
+
+/// Makes cursors and reads them, with a key that all servers of one signing key have.
+#[derive(Clone)]
+pub struct Cursors(XChaCha20Poly1305);
+
+impl Cursors {
+    pub fn new(key: [u8; 32]) -> Self {
+        Self(XChaCha20Poly1305::new(&key.into()))
+    }
+
+    /// An opaque text that stands for a place in a list. `list` names everything that was asked for: the cursor is refused
+    /// elsewhere.
+    pub fn seal(&self, place: &str, list: &str) -> String {
+        let nonce = rand::random::<[u8; NONCE_BYTES]>();
+        let payload = Payload { msg: place.as_bytes(), aad: list.as_bytes() };
+        let sealed = self.0.encrypt(&XNonce::from(nonce), payload).expect("a place is short");
+        BASE64_URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat())
+    }
+
+    /// The place that an opaque text stands for; `None` if it was not made by [`Cursors::seal`] for this list.
+    pub fn open(&self, cursor: &str, list: &str) -> Option<String> {
+        if cursor.len() > CURSOR_CHARS_MAX {
+            return None;
+        }
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>()?;
+        let payload = Payload { msg: sealed, aad: list.as_bytes() };
+        String::from_utf8(self.0.decrypt(&XNonce::from(*nonce), payload).ok()?).ok()
+    }
+}
+
+/// Nobody is shown the key.
+impl fmt::Debug for Cursors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cursors(…)")
+    }
+}
