@@ -29,7 +29,7 @@ use crate::{
     live::Released,
 };
 
-/// How long one of a crowd that was woken at once waits for its turn to read the game: after that, whatever keeps the others
+/// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps the others
 /// is nothing that waiting helps against.
 const TURN_WAIT: Duration = Duration::from_secs(20);
 
@@ -76,7 +76,14 @@ pub async fn get_game(
     // In boxes of their own: otherwise who waits would keep the room that reading takes.
     let read =
         async || find_visible(&state, path.0, reader.0).await.map(|seated| GameView::of(&seated, reader.0).into());
-    let mut view: Box<GameView> = Box::pin(read()).await?;
+    let turn = async || timeout(TURN_WAIT, state.crowd.acquire()).await;
+    let mut view: Box<GameView> = match waiting {
+        Some(_) => {
+            let _turn = turn().await;
+            Box::pin(read()).await?
+        }
+        None => Box::pin(read()).await?,
+    };
     let mut etag = view.etag();
     if let Some((mut waiter, wait_s)) = waiting
         && known.has(&etag)
@@ -89,7 +96,7 @@ pub async fn get_game(
             Ok(Err(Released)) => return Ok(answer_with(etag, None, None)),
             Err(_) => return Ok(answer_with(etag, None, granted_s)),
         }
-        let _turn = timeout(TURN_WAIT, state.woken.acquire()).await;
+        let _turn = turn().await;
         view = Box::pin(read()).await?;
         etag = view.etag();
     }

@@ -135,9 +135,9 @@ struct AppState {
     /// [`change::carry_out`] for what they are good for.
     recent: Arc<Cache<GameId, Remembered>>,
     hub: Arc<Hub>,
-    /// Of many who are woken at once so many read their game at a time: a crowd does not keep all connections from the others,
+    /// Of many who come to wait, or are woken, at once so many read their game at a time: a crowd does not keep all connections from the others,
     /// nor does it run out of the time that a connection is waited for.
-    woken: Semaphore,
+    crowd: Semaphore,
     metrics: Arc<Metrics>,
     /// Cancelled when the server begins to stop.
     draining: CancellationToken,
@@ -199,7 +199,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             limits: limits.clone(),
             recent: recent.clone(),
             hub: hub.clone(),
-            woken: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),
+            crowd: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),
             metrics: metrics.clone(),
             draining: draining.clone(),
         });

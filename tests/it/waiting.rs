@@ -9,6 +9,7 @@ use std::{
 use futures_util::future::{join, join_all};
 use mancala_server::{
     domain::GameId,
+    http::new_key,
     live::{Hub, WAITERS_MAX},
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -19,7 +20,7 @@ use uuid::Uuid;
 
 use crate::{
     app::{Answer, Guest, TestApp, send, signed, until},
-    binary::Running,
+    binary::{Running, url},
 };
 
 /// What "at once" means on a busy machine, and how soon a change by another server is seen at the latest: far from the 50
@@ -392,7 +393,9 @@ async fn five_thousand_who_wait_cost_less_than_100_mib() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let etag = app.get_game(&id, None).await.headers["etag"].to_str().expect("text").to_owned();
-    let running = Running::start(&app);
+    let options = ["--rate-limits", "off", "--metrics-listen", "127.0.0.1:0"];
+    let running = Running::start_with(&url(&app), &new_key(), &options, &[]);
+    let metrics = running.metrics.clone().expect("the metrics are served");
     let connect = || {
         let stream = TcpStream::connect(running.address()).expect("the server listens");
         stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out is set");
@@ -432,6 +435,8 @@ async fn five_thousand_who_wait_cost_less_than_100_mib() {
         ask(&mut other, "wait=0");
         assert_eq!(answer(&mut other), "HTTP/1.1 304");
     }
+    let all_wait = format!("mancala_waiters {WAITERS}\n");
+    while !send(Client::new().get(&metrics)).await.text.contains(&all_wait) {}
     let cost = running.resident_kib().saturating_sub(before);
     println!("{WAITERS} who wait cost {} MiB, {} bytes each", cost / 1024, cost * 1024 / WAITERS);
     assert!(cost < 100 * 1024, "{cost} KiB");
