@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::domain::GameId;
 
-/// How many may wait at once in one process: each holds a connection and 18 KiB, so that all of them cost 180 MiB.
+/// How many may wait at once in one process: each holds a connection and some 20 KiB, so that all of them cost 200 MiB.
 pub const WAITERS_MAX: usize = 10_000;
 
 /// All waiters of a process, whichever of its threads they are on. It is held for a few instructions at a time.
