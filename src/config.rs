@@ -2,14 +2,15 @@
 
 use std::{
     env,
-    net::{IpAddr, SocketAddr},
+    error::Error,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
 };
 
 use clap::{
     Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{Resettable, StyledStr},
-    error::ErrorKind,
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 use etcetera::BaseStrategy;
 use ipnet::IpNet;
@@ -71,40 +72,59 @@ impl Cli {
         let matches = command.try_get_matches().and_then(|matches| Self::from_arg_matches(&matches));
         matches.map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Misread::Shown(error.render()),
-            _ => Misread::Wrong(one_line(&error.render().to_string())),
+            _ => Misread::Wrong(one_line(&error)),
         })
     }
 }
 
-/// What clap says of a mistake, without the usage, and with the variable that may be to blame beside its flag.
-fn one_line(text: &str) -> String {
-    let said = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let said = said.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    let mut line = said.collect::<Vec<_>>().join(" ");
-    if let Some(rest) = line.strip_prefix("error: ") {
-        line = String::from(rest);
-    }
-    // A URL in the wrong place may hold a password.
-    if let Some((before, quoted)) = line.split_once('\'')
-        && let Some((value, after)) = quoted.split_once("' for '")
-        && value.contains('@')
-    {
-        line = format!("{before}'…' for '{after}");
-    }
-    let command = Cli::command();
-    let blamed = command.get_arguments().find_map(|argument| {
-        let flag = format!("'--{} ", argument.get_long()?);
-        let end = line.find(&flag)? + flag.len();
-        Some((argument, end + line[end..].find('\'')? + 1))
-    });
-    let Some((argument, end)) = blamed else {
-        // So may one that belongs to no option at all.
-        return if line.contains("://") { "an argument is none of the options: see --help".to_owned() } else { line };
+/// What is wrong, with the variable that may be to blame beside its flag. No value is repeated: any may be a secret in the wrong
+/// place.
+fn one_line(error: &clap::Error) -> String {
+    let said = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
+        _ => None,
     };
-    if let Some(variable) = argument.get_env() {
-        line.insert_str(end, &format!(" or {}", variable.display()));
+    let argument = said(ContextKind::InvalidArg).filter(|argument| is_flag(argument)).map(|flag| with_variable(&flag));
+    let cause = match error.kind() {
+        ErrorKind::ValueValidation => error.source().map(ToString::to_string),
+        ErrorKind::InvalidValue => match said(ContextKind::ValidValue).filter(|words| !words.is_empty()) {
+            Some(words) => Some(format!("it is one of {words}")),
+            None => Some("it needs a value".to_owned()),
+        },
+        ErrorKind::UnknownArgument => Some("there is no such option: see --help".to_owned()),
+        ErrorKind::ArgumentConflict => Some("it is given more than once".to_owned()),
+        _ => None,
+    };
+    match (argument, cause) {
+        (Some(argument), Some(cause)) => format!("{argument}: {cause}"),
+        (Some(argument), None) => format!("{argument} is not used like that: see --help"),
+        (None, _) => "an argument is none of the options: see --help".to_owned(),
     }
-    line
+}
+
+/// Whether this is the name of an option, with or without a word for its value, and nothing else.
+fn is_flag(argument: &str) -> bool {
+    let name = argument.split([' ', '=']).next().unwrap_or_default();
+    let is_known = Cli::command().get_arguments().any(|known| known.get_long() == name.strip_prefix("--"));
+    let is_short = name.len() <= FLAG_BYTES_MAX && name == argument;
+    name.starts_with("--")
+        && (is_known || is_short)
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+/// What is longer is no slip of the pen.
+const FLAG_BYTES_MAX: usize = 24;
+
+/// The flag, and its variable if it has one.
+fn with_variable(flag: &str) -> String {
+    let name = flag.split([' ', '=']).next().and_then(|name| name.strip_prefix("--"));
+    let command = Cli::command();
+    let known = command.get_arguments().find(|argument| argument.get_long().is_some() && argument.get_long() == name);
+    match known.and_then(|argument| argument.get_env()) {
+        Some(variable) => format!("{flag} or {}", variable.display()),
+        None => flag.to_owned(),
+    }
 }
 
 /// What to do.
@@ -199,7 +219,7 @@ pub struct Database {
     pub database_url: Option<String>,
 
     /// Where the embedded PostgreSQL and its key live; unless set, under the user's data folder
-    #[arg(long, env, global = true, value_name = "FOLDER")]
+    #[arg(long, env, global = true, value_parser = folder, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 }
 
@@ -232,17 +252,52 @@ pub enum LogFormat {
 
 /// An origin as browsers send it: scheme, host, and the port if it is not the scheme's own; or `*`.
 fn origin(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let is_origin = host.is_some_and(|host| {
-        let mut bytes = host.bytes();
-        !host.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
-    });
-    if text == "*" || is_origin {
-        Ok(text.to_lowercase())
-    } else {
-        Err("an origin is like https://play.example or http://localhost:5173, without a path; or *".to_owned())
+    if text == "*" {
+        return Ok(text.to_owned());
+    }
+    let text = text.to_lowercase();
+    let wrong = || "an origin is like https://play.example or http://localhost:5173, without a path; or *".to_owned();
+    let (scheme, rest) = text.split_once("://").ok_or_else(wrong)?;
+    let own_port = match scheme {
+        "https" => 443,
+        "http" => 80,
+        _ => return Err(wrong()),
+    };
+    // Within brackets, colons are the address's.
+    let (host, port) = match rest.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+        Some((host, port)) => (host, Some(port)),
+        None => (rest, None),
+    };
+    if !is_host(host) {
+        return Err(wrong());
+    }
+    let Some(port) = port else { return Ok(text) };
+    match port.parse::<u16>() {
+        Ok(number) if number == own_port => {
+            Err(format!("browsers leave out the port {own_port} of {scheme}: do so here"))
+        }
+        // As browsers write it: without signs or zeros before it.
+        Ok(number) if number > 0 && number.to_string() == port => Ok(text),
+        _ => Err(wrong()),
     }
 }
+
+/// Whether this is a name, an IPv4 address, or an IPv6 address in brackets as browsers write it.
+fn is_host(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        return address.parse().is_ok_and(|parsed: Ipv6Addr| parsed.to_string() == address);
+    }
+    let is_label = |label: &str| {
+        let is_word = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        is_word && !label.is_empty() && !label.starts_with('-') && !label.ends_with('-')
+    };
+    // What ends in a number is an address (WHATWG URL).
+    let is_number = host.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
+    host.len() <= HOST_BYTES_MAX && host.split('.').all(is_label) && (!is_number || host.parse::<Ipv4Addr>().is_ok())
+}
+
+/// The longest name of the DNS.
+const HOST_BYTES_MAX: usize = 253;
 
 /// An address as people and programs open it: scheme, host, maybe a port and a path.
 fn public_url(text: &str) -> Result<String, String> {
@@ -263,12 +318,20 @@ fn public_url(text: &str) -> Result<String, String> {
     }
 }
 
+/// A folder's path. A URL, with its password, is none, and would otherwise be made.
+fn folder(text: &str) -> Result<PathBuf, String> {
+    if text.contains("://") || text.contains(|c: char| c.is_control()) {
+        return Err("it names a folder".to_owned());
+    }
+    Ok(PathBuf::from(text))
+}
+
 /// Networks in CIDR notation, separated by commas; an address alone is a network of one.
 fn networks(text: &str) -> Result<Networks, String> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-    let network = |part: &str| part.parse().or_else(|_| part.parse().map(|address: IpAddr| address.into()));
-    let wrong = |part: &str| format!("`{part}` is no network; one is like 10.0.0.0/8 or fd00::/8");
-    parts.map(|part| network(part).map_err(|_| wrong(part))).collect()
+    let network = |part: &str| part.parse().or_else(|_| part.parse().map(|address: IpAddr| IpNet::from(address)));
+    let networks: Option<Networks> = parts.map(|part| network(part).ok()).collect();
+    networks.ok_or_else(|| "one of them is no network; one is like 10.0.0.0/8 or fd00::/8".to_owned())
 }
 
 impl Database {

@@ -59,6 +59,8 @@ pub enum TelemetryError {
          a password for it goes into OTEL_EXPORTER_OTLP_HEADERS"
     )]
     Endpoint { variable: &'static str },
+    #[error("{variable} is no {expected}")]
+    Sampling { variable: &'static str, expected: &'static str },
     #[error("traces cannot be exported: {0}")]
     Exporter(String),
 }
@@ -119,7 +121,10 @@ fn filter() -> Result<EnvFilter, TelemetryError> {
         is_word && directive.parse::<LevelFilter>().is_err()
     });
     match stray {
-        Some(word) => Err(TelemetryError::Filter(format!("`{word}` is no level; for a module write `{word}=debug`"))),
+        // It may be a secret in the wrong place.
+        Some(_) => {
+            Err(TelemetryError::Filter("a word of it is no level; for a module write `module=debug`".to_owned()))
+        }
         None => EnvFilter::try_new(&directives).map_err(|error| TelemetryError::Filter(error.to_string())),
     }
 }
@@ -132,7 +137,7 @@ fn traces() -> Result<Option<SdkTracerProvider>, TelemetryError> {
         || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value.eq_ignore_ascii_case("none"));
     let (Some((name, url)), false) = (endpoint, is_off) else { return Ok(None) };
     // What is wrong with a collector is logged with its address, which so must hold no password.
-    if !url.starts_with("http://") || url.contains('@') {
+    if !is_endpoint(&url) {
         return Err(TelemetryError::Endpoint { variable: name });
     }
     for name in ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"] {
@@ -140,7 +145,8 @@ fn traces() -> Result<Option<SdkTracerProvider>, TelemetryError> {
             return Err(TelemetryError::Protocol { variable: name });
         }
     }
-    // The rest of the variables (headers, time-outs, sampling, batches) the library reads itself.
+    check_sampling()?;
+    // The rest of the variables (headers, time-outs, batches) the library reads itself, and sampling too.
     let exporter = SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary).build();
     let exporter = exporter.map_err(|error| TelemetryError::Exporter(error.to_string()))?;
     let exporter = Outspoken { exporter, is_failing: AtomicBool::new(false) };
@@ -152,6 +158,37 @@ fn traces() -> Result<Option<SdkTracerProvider>, TelemetryError> {
     // Spans wait in a bounded queue for a thread that sends them; what does not fit is dropped, and no request waits.
     Ok(Some(SdkTracerProvider::builder().with_resource(resource.build()).with_batch_exporter(exporter).build()))
 }
+
+/// Whether this is a URL of plain HTTP with a host. What else is wrong with one the library says.
+fn is_endpoint(url: &str) -> bool {
+    let rest = url.trim().strip_prefix("http://").unwrap_or_default();
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    !host.is_empty() && !host.starts_with(':') && !url.contains('@')
+}
+
+/// The library takes a sampler that it does not know for none, and samples everything.
+fn check_sampling() -> Result<(), TelemetryError> {
+    let wrong = |variable, expected| Err(TelemetryError::Sampling { variable, expected });
+    let Some(sampler) = variable("OTEL_TRACES_SAMPLER") else { return Ok(()) };
+    if !SAMPLERS.contains(&sampler.as_str()) {
+        return wrong("OTEL_TRACES_SAMPLER", "sampler of OpenTelemetry's, such as `parentbased_traceidratio`");
+    }
+    let ratio = variable("OTEL_TRACES_SAMPLER_ARG").map_or(Ok(1.0), |ratio| ratio.parse::<f64>());
+    if sampler.ends_with("traceidratio") && !ratio.is_ok_and(|ratio| (0.0..=1.0).contains(&ratio)) {
+        return wrong("OTEL_TRACES_SAMPLER_ARG", "ratio from 0 to 1");
+    }
+    Ok(())
+}
+
+/// The samplers that the library has.
+const SAMPLERS: [&str; 6] = [
+    "always_on",
+    "always_off",
+    "traceidratio",
+    "parentbased_always_on",
+    "parentbased_always_off",
+    "parentbased_traceidratio",
+];
 
 /// An exporter that says once when its collector is away, and once when it is back, not with every batch.
 #[derive(Debug)]

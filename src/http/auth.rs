@@ -88,6 +88,8 @@ struct Claims {
 pub enum KeyError {
     #[error("the signing key {path} cannot be read: {source}")]
     Unreadable { path: String, source: io::Error },
+    #[error("{variable} names a file, and is not the key itself: there is no such file")]
+    NoFile { variable: &'static str },
     #[error(
         "the signing key {path} is no Ed25519 private key in PKCS #8 PEM; make one with: openssl genpkey -algorithm ed25519 -out {path}"
     )]
@@ -107,7 +109,10 @@ impl Tokens {
     /// Signs with the key in a PEM file.
     pub fn from_file(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
         let name = || path.display().to_string();
-        let pem = fs::read_to_string(path).map_err(|source| KeyError::Unreadable { path: name(), source })?;
+        let pem = fs::read_to_string(path).map_err(|source| {
+            let no_file = KeyError::NoFile { variable: "JWT_PRIVATE_KEY_FILE" };
+            if may_be_shown(path) { KeyError::Unreadable { path: name(), source } } else { no_file }
+        })?;
         Self::from_pem(&pem, issuer, audience).ok_or_else(|| KeyError::NotEd25519 { path: name() })
     }
 
@@ -201,7 +206,10 @@ impl PublicKey {
     /// The key in a PEM file.
     pub fn from_file(path: &Path) -> Result<Self, KeyError> {
         let name = || path.display().to_string();
-        let pem = fs::read_to_string(path).map_err(|source| KeyError::PublicUnreadable { path: name(), source })?;
+        let pem = fs::read_to_string(path).map_err(|source| {
+            let no_file = KeyError::NoFile { variable: "JWT_PUBLIC_KEY_FILES" };
+            if may_be_shown(path) { KeyError::PublicUnreadable { path: name(), source } } else { no_file }
+        })?;
         Self::from_pem(&pem).ok_or_else(|| KeyError::NotPublicEd25519 { path: name() })
     }
 
@@ -236,6 +244,14 @@ impl PublicKey {
         let verifying = DecodingKey::from_jwk(&jwk).ok()?;
         Some((kid, jwk, verifying))
     }
+}
+
+/// Whether what was given as a file that cannot be read looks like a path, and not like a secret in the wrong place: a key, with or
+/// without the lines around it, or a URL with its password.
+fn may_be_shown(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let is_one_line = !text.contains(|c: char| c.is_control());
+    is_one_line && !["-----BEGIN", "MC4CAQAw", "://", "@"].iter().any(|sign| text.contains(sign))
 }
 
 /// A new Ed25519 private key in PKCS #8 PEM.

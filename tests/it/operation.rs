@@ -111,12 +111,37 @@ fn wrong_options_end_with_status_2_and_one_clear_line() {
         &["--public-url", "https://play.example?x=1"],
         &["--public-url", "https://"],
         &["--colour", "red"],
+        &["--colour=secret"],
         &["--cors-origins", "play.example"],
         &["--cors-origins", "https://play.example/path"],
         &["--rate-limits", "sometimes"],
         &["--trusted-proxies", "proxy.example"],
         &["--trusted-proxies", "10.0.0.0/8,10.0.0.0/33"],
+        &["--trusted-proxies", "ana:secret@proxy.example"],
+        &["--cors-origins", "https://[["],
+        &["--cors-origins", "https://[::1"],
+        &["--cors-origins", "https://[0:0::1]"],
+        &["--cors-origins", "https://a:b"],
+        &["--cors-origins", "https://a:99999"],
+        &["--cors-origins", "https://a:0"],
+        &["--cors-origins", "https://a:08080"],
+        &["--cors-origins", "https://:"],
+        &["--cors-origins", "https://:8080"],
+        &["--cors-origins", "https://-"],
+        &["--cors-origins", "https://a..b"],
+        &["--cors-origins", "https://1.2.3.999"],
+        &["--cors-origins", "https://play.example:443"],
+        &["--cors-origins", "http://play.example:80"],
+        &["--cors-origins", "https://ana:secret@play.example"],
+        &["--data-dir", url],
         &["play"],
+        &["secret"],
+        &["serve", "postgres:secret"],
+        &["migrate", "--", "secret"],
+        &["--log-format", "secret"],
+        &["--help=secret"],
+        &["--listen", "secret\nUsage:"],
+        &["--listen", "127.0.0.1:0", "--listen", "secret"],
         &[url],
         &["--listen"],
         &["--log-format", "xml"],
@@ -142,6 +167,9 @@ fn wrong_options_end_with_status_2_and_one_clear_line() {
         ("RUST_LOG", "mancala_server=loud"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://ana:secret@localhost:4318"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://:4318"),
+        ("RUST_LOG", "secret"),
     ] {
         let (status, line) = ended_with(&[], &[variable]);
         is_misuse(&(status, line.clone()), &[variable.0]);
@@ -149,6 +177,55 @@ fn wrong_options_end_with_status_2_and_one_clear_line() {
     }
     let grpc = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")];
     is_misuse(&ended_with(&[], &grpc), &["grpc"]);
+    for sampling in [
+        &[("OTEL_TRACES_SAMPLER", "bogus")][..],
+        &[("OTEL_TRACES_SAMPLER_ARG", "2"), ("OTEL_TRACES_SAMPLER", "traceidratio")],
+        &[("OTEL_TRACES_SAMPLER_ARG", "half"), ("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")],
+    ] {
+        let (name, value) = sampling[0];
+        let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318");
+        let (status, line) = ended_with(&[], &[&[collector], sampling].concat());
+        assert!(line.contains(name) && !line.contains(value), "{line}");
+        is_misuse(&(status, line), &[name]);
+    }
+}
+
+#[test]
+fn a_secret_in_the_place_of_a_file_is_not_repeated() {
+    let key = new_key();
+    let line_of_key = key.lines().nth(1).expect("a key has a line");
+    let url = "postgres://ana:secret@db.example/mancala";
+    let database = ("DATABASE_URL", "postgres://127.0.0.1:1/none");
+    for variable in ["JWT_PRIVATE_KEY_FILE", "JWT_PUBLIC_KEY_FILES"] {
+        for value in [&key, line_of_key, url, "ana:secret@db.example"] {
+            let (status, line) = ended_with(&[], &[database, (variable, value)]);
+            assert!(line.contains(variable) && line.contains("names a file"), "{line}");
+            assert!(!line.contains(&line_of_key[..16]), "{line}");
+            is_misuse(&(status, line), &[variable]);
+        }
+        let (_, line) = ended_with(&[], &[database, (variable, "/no/such/file")]);
+        assert!(line.contains("/no/such/file"), "what looks like a path is shown: {line}");
+    }
+}
+
+#[test]
+fn origins_as_browsers_send_them_are_accepted() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = taken.local_addr().expect("an address").to_string();
+    for origin in [
+        "*",
+        "https://play.example",
+        "https://Play.Example:8443",
+        "http://localhost:5173",
+        "http://127.0.0.1:443",
+        "https://[::1]",
+        "http://[2001:db8::1]:3000",
+        "https://my_team.play-1.example,http://xn--bcher-kva.example",
+    ] {
+        let (status, line) = ended(&["--listen", &address, "--cors-origins", origin]);
+        assert_eq!(status, Some(1), "{origin} {line}");
+        assert!(line.contains("cannot listen on"), "{line}");
+    }
 }
 
 #[track_caller]
