@@ -9,7 +9,7 @@ use std::{
     pin::pin,
     process::ExitCode,
     sync::Arc,
-    thread::available_parallelism,
+    thread::{self, available_parallelism},
     time::Duration,
 };
 
@@ -30,6 +30,7 @@ use mancala_server::{
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
@@ -64,19 +65,45 @@ fn main() -> ExitCode {
 
 fn serve(options: &Serve) -> Result<(), Failure> {
     let _telemetry = start_telemetry(options)?;
+    let mut embedded = None;
+    let served = actix_web::rt::System::new().block_on(start_and_run(options, &mut embedded));
+    // After everything that is connected to it.
+    if let Some(embedded) = embedded {
+        embedded.stop();
+    }
+    served
+}
+
+/// Starts what is needed, and serves. Who is told to stop before all has started stops then, without a failure.
+async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Result<(), Failure> {
+    // First of all: without it a signal would kill the process, or as the first of a container not even reach it.
+    let mut stops = Stops::new()?;
     let accepted = accepted_keys(options)?;
     let given = given_tokens(options)?;
     let listener = listen(options.listen)?;
     let metrics_listener = options.metrics_listen.map(listen).transpose()?;
-    let (embedded, database) = database(&options.database)?;
+    let Some(database) = database(&options.database, embedded, &mut stops).await? else { return Ok(()) };
     let tokens = match given {
         Some(tokens) => tokens,
         None => own_tokens(options)?,
     };
+    let Some(migrated) = stops.cut_short(migrations::run(database.clone())).await else {
+        tracing::info!("stopped before the database was known to be up to date");
+        return Ok(());
+    };
+    migrated.map_err(Failure::new)?;
+    let service = service(options, database.clone(), tokens.accepting(&accepted));
+    let working = actix_web::rt::spawn(jobs::run(database, purge_settings(options)));
+    let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
+    working.abort();
+    served
+}
+
+fn service(options: &Serve, database: PgConnectOptions, tokens: Tokens) -> Service {
     let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
-    let service = Service {
-        database: database.clone(),
-        tokens: tokens.accepting(&accepted),
+    Service {
+        database,
+        tokens,
         cors_origins: options.cors_origins.clone(),
         rate_limits: match options.rate_limits {
             Switch::On => RateLimits::On,
@@ -90,18 +117,7 @@ fn serve(options: &Serve) -> Result<(), Failure> {
         metrics: Arc::new(Metrics::new(clock::now().unix_timestamp())),
         draining: CancellationToken::new(),
         hub: Arc::default(),
-    };
-    let served = actix_web::rt::System::new().block_on(async {
-        migrations::run(database.clone()).await.map_err(Failure::new)?;
-        let working = actix_web::rt::spawn(jobs::run(database, purge_settings(options)));
-        let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s)).await;
-        working.abort();
-        served
-    });
-    if let Some(embedded) = embedded {
-        embedded.stop();
     }
-    served
 }
 
 fn purge_settings(options: &Serve) -> purge::Settings {
@@ -119,8 +135,8 @@ async fn run(
     metrics_listener: Option<TcpListener>,
     service: Service,
     drain: Duration,
+    mut stops: Stops,
 ) -> Result<(), Failure> {
-    let mut stops = Stops::new()?;
     let address = listener.local_addr().map_err(Failure::new)?;
     let (draining, hub) = (service.draining.clone(), service.hub.clone());
     let metrics_handle = match metrics_listener {
@@ -205,8 +221,14 @@ fn start_telemetry(options: &Serve) -> Result<Telemetry, Failure> {
 
 fn migrate(options: &Serve) -> Result<(), Failure> {
     let _telemetry = start_telemetry(options)?;
-    let (embedded, database) = database(&options.database)?;
-    let migrated = actix_web::rt::System::new().block_on(migrations::run(database)).map_err(Failure::new);
+    let mut embedded = None;
+    let migrated = actix_web::rt::System::new().block_on(async {
+        let mut stops = Stops::new()?;
+        let stopped = || Failure::new("stopped before the database was known to be up to date");
+        let database = database(&options.database, &mut embedded, &mut stops).await?.ok_or_else(stopped)?;
+        let migrated = stops.cut_short(migrations::run(database)).await.ok_or_else(stopped)?;
+        migrated.map_err(Failure::new)
+    });
     if let Some(embedded) = embedded {
         embedded.stop();
     }
@@ -223,20 +245,36 @@ fn print(text: &impl Display) -> Result<(), Failure> {
     write!(output, "{text}").and_then(|()| output.flush()).map_err(Failure::new)
 }
 
-/// The database that the options name, or an embedded one, which runs until it is stopped.
-fn database(options: &Database) -> Result<(Option<Embedded>, PgConnectOptions), Failure> {
+/// The database that the options name, or an embedded one, which runs until it is stopped. `None` if the server was told to stop
+/// before there was one.
+async fn database(
+    options: &Database,
+    embedded: &mut Option<Embedded>,
+    stops: &mut Stops,
+) -> Result<Option<PgConnectOptions>, Failure> {
     if let Some(url) = &options.database_url {
         // No error repeats the URL, which may hold a password.
         let known = ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
         let parsed = known.then(|| url.parse().ok()).flatten();
-        let parsed =
-            parsed.ok_or_else(|| Failure::misuse("DATABASE_URL is not like postgres://user:password@host/name"));
-        return Ok((None, parsed?));
+        let wrong = || Failure::misuse("DATABASE_URL is not like postgres://user:password@host/name");
+        return parsed.ok_or_else(wrong).map(Some);
     }
     let settings = embedded::Settings { folder: folder(options)?, durability: Durability::Durable };
-    let embedded = Embedded::start(&settings).map_err(Failure::new)?;
-    let options = db::embedded_options(&embedded);
-    Ok((Some(embedded), options))
+    let (report, mut reported) = oneshot::channel();
+    // On a thread of its own, which nobody waits for when the process ends. PostgreSQL then ends with the process.
+    let start = move || drop(report.send(Embedded::start(&settings)));
+    thread::Builder::new().name("starting".to_owned()).spawn(start).map_err(Failure::new)?;
+    let started = stops.cut_short(&mut reported).await;
+    let is_stopped = started.is_none();
+    let started = if let Some(started) = started {
+        started
+    } else {
+        tracing::info!("stopping: as soon as PostgreSQL has started, so that it stops in order");
+        let at_once = || Failure::new("stopped at once, at a further signal, while PostgreSQL was starting");
+        stops.cut_short(&mut reported).await.ok_or_else(at_once)?
+    };
+    let running = embedded.insert(started.map_err(Failure::new)?.map_err(Failure::new)?);
+    Ok((!is_stopped).then(|| db::embedded_options(running)))
 }
 
 /// The keys whose tokens are accepted beside those of the signing key.

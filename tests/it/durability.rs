@@ -272,6 +272,22 @@ fn a_start_that_was_killed_while_it_made_the_database_is_made_good_by_the_next()
 }
 
 #[test]
+fn a_server_that_is_told_to_stop_while_it_makes_its_database_stops_cleanly_and_leaves_nothing_running() {
+    let folder = Folder::new("stopped-initdb");
+    let mut starting = command(&folder.0).spawn().expect("the binary runs");
+    let begun = Instant::now();
+    while process_with("initdb", &folder.0).is_none() {
+        assert!(begun.elapsed() < PATIENCE, "initdb was never seen");
+    }
+    kill(Pid::from_raw(starting.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
+    let mut log = String::new();
+    starting.stderr.take().expect("standard error is piped").read_to_string(&mut log).expect("text");
+    assert_eq!(starting.wait().expect("a child of ours").code(), Some(0), "{log}");
+    assert!(!log.contains("API ") && postmaster(&folder.0).is_none(), "{log}");
+    Server::start(&folder.0).stop();
+}
+
+#[test]
 fn a_failed_initdb_is_one_clear_line() {
     let folder = Folder::new("failed-initdb");
     let mut starting = command(&folder.0).spawn().expect("the binary runs");

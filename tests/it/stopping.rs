@@ -2,16 +2,20 @@
 
 use std::{
     net::TcpStream,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
-use nix::sys::signal::Signal;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::json;
 use sqlx::{ConnectOptions, PgConnection};
 
 use crate::{
     app::{TestApp, send},
-    binary::{Running, url},
+    binary::{File, Running, server, url},
 };
 use mancala_server::http::new_key;
 
@@ -29,6 +33,12 @@ async fn hold_rows(app: &TestApp) -> PgConnection {
 async fn somebody_waits(app: &TestApp) {
     let waits =
         "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
+}
+
+async fn nobody_waits(app: &TestApp) {
+    let waits =
+        "select count(*) = 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
     while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
 }
 
@@ -177,4 +187,27 @@ async fn a_server_that_is_told_to_stop_lets_go_who_waits() {
     }
     assert_eq!(running.ended().0, Some(0));
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[actix_web::test]
+async fn a_server_that_is_told_to_stop_while_it_starts_stops_cleanly() {
+    let app = TestApp::start().await;
+    let (key, url) = (File::new(&new_key()), url(&app));
+    let serve = ["--listen", "127.0.0.1:0", "--database-url", &url, "--jwt-private-key-file", key.name()];
+    // Stopped is started for the one, and not done for the other.
+    for (arguments, status) in [(&serve[..], 0), (&["migrate", "--database-url", &url], 1)] {
+        let mut holder = app.options.connect().await.expect("PostgreSQL runs");
+        let lock = "begin; lock table _sqlx_migrations in access exclusive mode";
+        sqlx::raw_sql(lock).execute(&mut holder).await.expect("it is held");
+        let starting = server(arguments).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        somebody_waits(&app).await;
+        kill(Pid::from_raw(starting.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
+        let output = starting.wait_with_output().expect("it is a child of ours");
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{log}");
+        assert!(log.contains("stopped before the database was known to be up to date"), "{log}");
+        sqlx::raw_sql("rollback").execute(&mut holder).await.expect("it is free");
+        // The next waits for a lock again, and not the last one.
+        nobody_waits(&app).await;
+    }
 }
