@@ -67,8 +67,8 @@ const TOKENS: Policy = Policy::new("tokens", 300, 600);
 const BUCKETS_MAX: usize = 65_536;
 
 /// Addresses that are not limited, or begin with these if they end in `/`: health is asked by machines, and the others are
-/// the same for everybody and cheap.
-pub const UNLIMITED: [&str; 6] = ["/livez", "/readyz", "/openapi.json", "/docs", "/docs/", "/problems/"];
+/// the same for everybody and cheap. Documents are limited: they are long, and compressed each time.
+pub const UNLIMITED: [&str; 3] = ["/livez", "/readyz", "/problems/"];
 
 static RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 static RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");

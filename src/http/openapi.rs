@@ -9,7 +9,7 @@ use utoipa::{
     openapi::{
         self, Content, Header, Object, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Type,
         path::{Operation, Parameter, ParameterIn},
-        request_body::RequestBody,
+        request_body::{RequestBody, RequestBodyBuilder},
         schema::{AdditionalProperties, AnyOfBuilder, Discriminator, SchemaType},
         security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
     },
@@ -60,8 +60,9 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     for (path, item) in &mut document.paths.paths {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
+            add_empty_body(operation);
             add_common_failures(path, operation);
-            add_common_headers(operation);
+            add_common_headers(path, operation);
             operation.parameters.iter_mut().flatten().for_each(say_text);
             if let Some(RefOr::T(body)) = &mut operation.request_body {
                 say_optional(body);
@@ -81,6 +82,20 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     name_alternatives(schemas);
     say_what_is_refused(&mut document);
     document
+}
+
+/// Operations that say everything by their address, and still take a body: an empty object, for clients that always send one.
+const SAYING_ALL: [&str; 3] = ["resign_game", "abort_game", "decline_invitation"];
+
+fn add_empty_body(operation: &mut Operation) {
+    if operation.operation_id.as_deref().is_some_and(|id| SAYING_ALL.contains(&id)) {
+        let mut nothing = Object::with_type(Type::Object);
+        nothing.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        let content = Content::new(Some(Schema::Object(nothing)));
+        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::False));
+        let body = body.description(Some("Not needed; an empty object at most")).build();
+        operation.request_body = Some(RefOr::T(body));
+    }
 }
 
 /// Fields that the server does not know it refuses; the derived document says so of some schemas only.
@@ -185,15 +200,26 @@ fn say_text(parameter: &mut RefOr<Parameter>) {
 }
 
 /// Headers that many answers have, and what they say.
-const HEADERS: [(&str, &str); 4] = [
+const HEADERS: [(&str, &str); 6] = [
     ("ETag", "The game's version, and a digest of what else is shown"),
+    (
+        "RateLimit",
+        "Under which policy the call was counted, how many calls are left (`r`), and after how many seconds there are more (`t`); \
+         only where calls are limited",
+    ),
+    ("RateLimit-Policy", "The policy's name, how many calls it allows (`q`), and in how many seconds (`w`)"),
     ("Retry-After", "After how many seconds to try again"),
     ("WWW-Authenticate", "`Bearer`, and what is wrong with the token"),
     ("x-request-id", "Names the request in the server's log"),
 ];
 
+/// Whether calls of a path are limited, where any are.
+fn is_limited(path: &str) -> bool {
+    !UNLIMITED.iter().any(|address| path.starts_with(address))
+}
+
 /// Headers that follow from what an answer is.
-fn add_common_headers(operation: &mut Operation) {
+fn add_common_headers(path: &str, operation: &mut Operation) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };
         let shows_game = response.content.values().any(|content| {
@@ -207,9 +233,12 @@ fn add_common_headers(operation: &mut Operation) {
         if shows_game {
             headers.push("ETag");
         }
+        if is_limited(path) {
+            headers.extend(["RateLimit", "RateLimit-Policy"]);
+        }
         match status.as_str() {
             "401" => headers.push("WWW-Authenticate"),
-            "503" => headers.push("Retry-After"),
+            "429" | "503" => headers.push("Retry-After"),
             _ => {}
         }
         for name in headers {
@@ -247,7 +276,7 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
     if path.starts_with("/v1/") {
         failures.push(("406", "`not_acceptable`"));
     }
-    if !UNLIMITED.iter().any(|address| path.starts_with(address)) {
+    if is_limited(path) {
         failures.push(("429", "`rate_limited`: try again after `Retry-After`"));
     }
     if !WITHOUT_DATABASE.iter().any(|address| path.starts_with(address)) {

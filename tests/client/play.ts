@@ -1,5 +1,5 @@
-// Two guests play a game of Kalah to its end, through a client that was generated from the OpenAPI document. Ends with an error
-// if anything is not as the document and docs/api.md say.
+// Two guests play a game of Kalah to its end, and one with an account invites the other, through a client that was generated from
+// the OpenAPI document. Ends with an error if anything is not as the document and docs/api.md say.
 //
 //   node built/play.js http://127.0.0.1:8080
 
@@ -24,6 +24,7 @@ const started = await join(bo, opened.id);
 const finished = await playToTheEnd(started);
 const moves = await readHistory(finished.id);
 checkHistory(started.board, moves, finished);
+await keepAnAccount(bo);
 console.log(`played: ${moves.map((move) => move.move).join(" ")}; ${finished.position}`);
 
 async function becomeGuest(name: string): Promise<Guest> {
@@ -146,6 +147,43 @@ function checkHistory(opening: Board, moves: Move[], game: Game): void {
   expect(result.winner === (lead > 0 ? "south" : lead < 0 ? "north" : null), "who has more seeds wins");
   const winner = result.winner === null ? null : game.seats[result.winner];
   expect(result.winner_player_id === (winner?.id ?? null), "the winner sits where the result says");
+}
+
+// Registers, signs in, gets new tokens, and invites a guest, who declines.
+async function keepAnAccount(guest: Guest): Promise<void> {
+  const anybody = createClient<paths>({ baseUrl: baseUrl ?? "" });
+  const password = `correct horse ${crypto.randomUUID()}`;
+  const name = `Eva ${crypto.randomUUID().slice(0, 8)}`;
+  const registered = await anybody.POST("/v1/players", { body: { name, password } });
+  expect(registered.data !== undefined, told(registered.error));
+  expect(registered.response.status === 201 && registered.data.player.kind === "account", "an account is made");
+
+  const wrong = await anybody.POST("/v1/tokens", { body: { grant_type: "password", name, password: `${password}?` } });
+  expect(wrong.error?.code === "invalid_credentials", "a wrong password is refused");
+  const signedIn = await anybody.POST("/v1/tokens", { body: { grant_type: "password", name, password } });
+  expect(signedIn.data !== undefined, told(signedIn.error));
+  expect(signedIn.data.player.id === registered.data.player.id, "who signs in is who registered");
+  const { refresh_token } = signedIn.data;
+  const refreshed = await anybody.POST("/v1/tokens", { body: { grant_type: "refresh_token", refresh_token } });
+  expect(refreshed.data !== undefined, told(refreshed.error));
+  expect(refreshed.data.refresh_token !== refresh_token, "a refresh token is used once");
+
+  const headers = { Authorization: `Bearer ${refreshed.data.access_token}` };
+  const eva = { player: refreshed.data.player, api: createClient<paths>({ baseUrl: baseUrl ?? "", headers }) };
+  await inviteAndDecline(eva, guest);
+}
+
+async function inviteAndDecline(host: Guest, guest: Guest): Promise<void> {
+  const opponent = { type: "player" as const, player_id: guest.player.id };
+  const invited = await host.api.POST("/v1/games", { body: { variant: "kalah", opponent } });
+  expect(invited.data !== undefined, told(invited.error));
+  const { id } = invited.data;
+  const received = await guest.api.GET("/v1/me/invitations", { params: { query: { direction: "received" } } });
+  expect(received.data !== undefined, told(received.error));
+  expect(received.data.items.some((game) => game.id === id), "who is invited finds the invitation");
+  const declined = await guest.api.POST("/v1/games/{id}/decline", { params: { path: { id } }, body: {} });
+  expect(declined.data !== undefined, told(declined.error));
+  expect(declined.data.status === "aborted", "a game that was declined is over");
 }
 
 function told(problem: Problem | undefined): string {
