@@ -18,9 +18,12 @@ use prometheus_client::{
 /// What every name begins with, but those that Prometheus itself has named.
 const PREFIX: &str = "mancala";
 
-/// Upper ends of the buckets in seconds: a move takes a millisecond, and a request that waits for a change up to 50 seconds.
-const REQUEST_BUCKETS_S: [f64; 15] =
-    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+/// Upper ends of the buckets in seconds: a move takes a millisecond, and what takes longer than 10 seconds is cut off.
+const REQUEST_BUCKETS_S: [f64; 14] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// Upper ends of the buckets in seconds: a request waits for a change up to 50 seconds.
+const WAIT_BUCKETS_S: [f64; 8] = [0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 51.0, 60.0];
 
 /// Upper ends of the buckets in seconds: from a commit to a fast disk to the time-out of a statement.
 const APPEND_BUCKETS_S: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 8.0];
@@ -32,6 +35,7 @@ pub struct Metrics {
     waiting: Mutex<Option<Waiting>>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram>,
+    wait_seconds: Histogram,
     refusals: Family<Label<&'static str>, Counter>,
     pool_connections: Gauge,
     pool_connections_idle: Gauge,
@@ -64,6 +68,14 @@ pub struct Connections {
     pub pool_idle: usize,
     /// For appends, held by one right now.
     pub writers_in_use: usize,
+}
+
+/// How long an answer took, and what for: who asked to wait was not served slowly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Took {
+    Working(Duration),
+    /// With a wait for a game to change.
+    Waiting(Duration),
 }
 
 /// What became of an append.
@@ -127,6 +139,7 @@ impl Metrics {
             waiting: Mutex::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
+            wait_seconds: Histogram::new(WAIT_BUCKETS_S),
             refusals: Family::default(),
             pool_connections: Gauge::default(),
             pool_connections_idle: Gauge::default(),
@@ -151,8 +164,13 @@ impl Metrics {
         ours.register("http_requests", "Requests answered, by route, method and status", self.requests.clone());
         ours.register(
             "http_request_duration_seconds",
-            "Time from a request's head to its answer's",
+            "Time from a request's head to its answer's, but of requests that waited for a game to change: see http_wait_duration_seconds",
             self.request_seconds.clone(),
+        );
+        ours.register(
+            "http_wait_duration_seconds",
+            "Time from the head of a request that waited for a game to change to its answer's",
+            self.wait_seconds.clone(),
         );
         ours.register("http_refusals", "Failures answered, by their code", self.refusals.clone());
         ours.register(
@@ -190,9 +208,12 @@ impl Metrics {
     }
 
     /// A request was answered. `route` is the pattern of its path, never the path.
-    pub fn request_answered(&self, method: &'static str, route: String, status: u16, took: Duration) {
+    pub fn request_answered(&self, method: &'static str, route: String, status: u16, took: Took) {
         let labels = RouteLabels { method, route };
-        self.request_seconds.get_or_create(&labels).observe(took.as_secs_f64());
+        match took {
+            Took::Working(time) => self.request_seconds.get_or_create(&labels).observe(time.as_secs_f64()),
+            Took::Waiting(time) => self.wait_seconds.observe(time.as_secs_f64()),
+        }
         self.requests.get_or_create(&RequestLabels { method, route: labels.route, status }).inc();
     }
 
@@ -302,7 +323,8 @@ mod tests {
     #[test]
     fn every_sample_is_described_under_its_own_name() {
         let metrics = Metrics::new(15);
-        metrics.request_answered("GET", "/v1/games/{id}".to_owned(), 200, Duration::from_millis(3));
+        metrics.request_answered("GET", "/v1/games/{id}".to_owned(), 200, Took::Working(Duration::from_millis(3)));
+        metrics.request_answered("GET", "/v1/games/{id}".to_owned(), 304, Took::Waiting(Duration::from_secs(20)));
         metrics.request_refused("not_found");
         metrics.move_played("kalah".to_owned());
         metrics.append_ended(AppendOutcome::Conflict, Duration::from_millis(1));
@@ -314,6 +336,9 @@ mod tests {
             "# TYPE mancala_http_requests_total counter",
             r#"mancala_http_requests_total{method="GET",route="/v1/games/{id}",status="200"} 1"#,
             r#"mancala_http_request_duration_seconds_bucket{le="0.005",method="GET",route="/v1/games/{id}"} 1"#,
+            r#"mancala_http_request_duration_seconds_count{method="GET",route="/v1/games/{id}"} 1"#,
+            r#"mancala_http_requests_total{method="GET",route="/v1/games/{id}",status="304"} 1"#,
+            r#"mancala_http_wait_duration_seconds_bucket{le="30.0"} 1"#,
             r#"mancala_http_refusals_total{code="not_found"} 1"#,
             r#"mancala_moves_total{variant="kalah"} 1"#,
             r#"mancala_appends_total{outcome="conflict"} 1"#,

@@ -21,6 +21,7 @@ use super::{
     game_view::GameView,
     headers::{KEPT_FOR_EVER, NOT_KEPT, VARIES},
     me,
+    observe::Waited,
     prefer::{self, Wait},
 };
 use crate::{
@@ -85,6 +86,7 @@ pub async fn get_game(
         None => Box::pin(read()).await?,
     };
     let mut etag = view.etag();
+    let waits = waiting.is_some() && known.has(&etag);
     if let Some((mut waiter, wait_s)) = waiting
         && known.has(&etag)
     {
@@ -93,15 +95,22 @@ pub async fn get_game(
         drop(view);
         match timeout(prefer::duration(wait_s), waiter.past(version)).await {
             Ok(Ok(_)) => {}
-            Ok(Err(Released)) => return Ok(answer_with(etag, None, None)),
-            Err(_) => return Ok(answer_with(etag, None, granted_s)),
+            Ok(Err(Released)) => return Ok(waited(answer_with(etag, None, None))),
+            Err(_) => return Ok(waited(answer_with(etag, None, granted_s))),
         }
         let _turn = turn().await;
         view = Box::pin(read()).await?;
         etag = view.etag();
     }
     let news = (!known.has(&etag)).then_some(view);
-    Ok(answer_with(etag, news, granted_s))
+    let answer = answer_with(etag, news, granted_s);
+    Ok(if waits { waited(answer) } else { answer })
+}
+
+/// The answer, marked for whoever measures how long answers take.
+fn waited(mut answer: HttpResponse) -> HttpResponse {
+    answer.extensions_mut().insert(Waited);
+    answer
 }
 
 /// The game if it is news to the client, and how long the server would have waited for news.

@@ -46,6 +46,7 @@ pub use connections::KEEP_ALIVE;
 use connections::REQUEST_TIMEOUT;
 pub use cors::ANY_ORIGIN;
 use cursor::Cursors;
+use health::Readiness;
 use ipnet::IpNet;
 use limits::Limits;
 use openapi::Methods;
@@ -74,7 +75,8 @@ const RECENT_GAMES_MAX: usize = 4096;
 /// How long a player's name may be shown after it was changed through another process.
 const NAMES_SHOWN: time::Duration = time::Duration::MINUTE;
 
-/// All connections of a process to the database, beside the one that asks for changes while somebody waits. More than cores pay
+/// All connections of a process to the database that answer requests. There are three beside them: one asks for changes while
+/// somebody waits, and two are the jobs'. More than cores pay
 /// off only while statements wait for the disk; every one costs the database memory, and several processes share one.
 const DATABASE_CONNECTIONS_MAX: u32 = 32;
 
@@ -139,6 +141,7 @@ struct AppState {
     /// nor does it run out of the time that a connection is waited for.
     crowd: Semaphore,
     metrics: Arc<Metrics>,
+    readiness: Arc<Readiness>,
     /// Cancelled when the server begins to stop.
     draining: CancellationToken,
 }
@@ -177,7 +180,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = DATABASE_CONNECTIONS_MAX / workers / 2;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
-    let passwords = Arc::new(Passwords::start()?);
+    let (passwords, readiness) = (Arc::new(Passwords::start()?), Arc::<Readiness>::default());
     let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let mut document = document();
@@ -201,6 +204,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             hub: hub.clone(),
             crowd: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),
             metrics: metrics.clone(),
+            readiness: readiness.clone(),
             draining: draining.clone(),
         });
         // The metrics outlive the server, and must not keep its connections open.

@@ -27,6 +27,7 @@ use super::{
     AppState,
     error::{Code, Problem},
 };
+use crate::metrics::Took;
 
 /// The route of what no route knows.
 const UNMATCHED: &str = "unmatched";
@@ -39,6 +40,10 @@ const TRACEPARENT: &str = "traceparent";
 
 /// The pattern of a request's path.
 struct Route(String);
+
+/// With the answer to a request that waited for news: it tells nothing of how fast the service is.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited;
 
 /// Opens the span of each request, named as OpenTelemetry names things, and ends it with the status.
 pub struct RequestSpan;
@@ -104,7 +109,9 @@ pub async fn count<B: MessageBody>(
     if let Some(code) = code {
         state.metrics.request_refused(code.as_str());
     }
-    state.metrics.request_answered(method, route, status(&outcome).as_u16(), begun.elapsed());
+    let waited = outcome.as_ref().is_ok_and(|response| response.response().extensions().get::<Waited>().is_some());
+    let took = if waited { Took::Waiting(begun.elapsed()) } else { Took::Working(begun.elapsed()) };
+    state.metrics.request_answered(method, route, status(&outcome).as_u16(), took);
     outcome
 }
 

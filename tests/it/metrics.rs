@@ -75,6 +75,29 @@ async fn what_happened_is_counted_once() {
 }
 
 #[actix_web::test]
+async fn who_asked_to_wait_was_not_served_slowly() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    let path = format!("/v1/games/{id}");
+    let etag = app.get_game(&id, None).await.headers["etag"].clone();
+    let ask = || app.request(Method::GET, &path).header("if-none-match", etag.clone()).header("prefer", "wait=1");
+    assert_eq!(send(ask()).await.status, 304);
+    assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
+    // There is news already, so this one does not wait.
+    assert_eq!(send(ask()).await.status, 200);
+    let text = app.metrics.text();
+    let route = r#"{method="GET",route="/v1/games/{id}"}"#;
+    for (name, value) in [
+        (format!("mancala_http_request_duration_seconds_count{route}"), 2.0),
+        (format!("mancala_http_requests_total{}", r#"{method="GET",route="/v1/games/{id}",status="304"}"#), 1.0),
+        ("mancala_http_wait_duration_seconds_count".to_owned(), 1.0),
+    ] {
+        assert!((sample(&text, &name) - value).abs() < 1e-9, "{name} is not {value} in\n{text}");
+    }
+    assert!(sample(&text, "mancala_http_wait_duration_seconds_sum") >= 1.0, "{text}");
+}
+
+#[actix_web::test]
 async fn a_client_cannot_make_up_labels() {
     let app = TestApp::start().await;
     for n in 0..20 {

@@ -1,5 +1,7 @@
 //! What an operator sees: health, migrations, options, exit statuses; and what nobody sees: secrets.
 
+use std::time::{Duration, Instant};
+
 use mancala_server::{
     db::migrations::{self, MigrationError},
     http::{Tokens, new_key},
@@ -43,6 +45,23 @@ async fn a_database_without_the_newest_migration_is_not_ready() {
     let answer = app.get("/readyz", None).await;
     answer.is_problem(503, "unavailable");
     assert!(answer.string("/detail").contains("mancala-server migrate"));
+}
+
+#[actix_web::test]
+async fn however_many_ask_the_database_is_asked_once_in_a_while_whether_it_is_ready() {
+    let app = TestApp::start().await;
+    assert_eq!(app.get("/readyz", None).await.status, 200);
+    let newest = "delete from _sqlx_migrations where version = (select max(version) from _sqlx_migrations)";
+    sqlx::raw_sql(newest).execute(&app.db).await.expect("a row goes");
+    let begun = Instant::now();
+    while app.get("/readyz", None).await.status == 200 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "what was found is remembered for ever");
+    }
+    let asked = "select count(*) from pg_stat_activity where datname = current_database() and query like '%_sqlx_migrations%' \
+                 and query not like '%pg_stat_activity%'";
+    futures_util::future::join_all((0..50).map(|_| app.get("/readyz", None))).await;
+    let connections: i64 = sqlx::query_scalar(asked).fetch_one(&app.db).await.expect("an answer");
+    assert!((1..=3).contains(&connections), "{connections}");
 }
 
 #[actix_web::test]
