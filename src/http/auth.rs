@@ -311,7 +311,7 @@ pub fn identity(request: &impl HttpMessage) -> Option<Caller> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub player: PlayerId,
-    /// The player's credentials when the token was issued: see [`super::me::find`].
+    /// The player's credentials when the token was issued: see `me::find`.
     pub credentials_version: i32,
 }
 
