@@ -70,6 +70,8 @@ async fn nearly_every_move_is_a_heap_only_update() {
     for round in 0..4 {
         moves += join_all((0..16).map(|n| play_to_the_end(app, ana, round * 16 + n))).await.iter().sum::<i64>();
     }
+    // The last move of a game also ends it, which the lists' indexes are told.
+    let last_moves = 64;
     assert!(moves > 2000, "{moves} moves");
     // Sessions report what they did within a second, or when they end.
     let end = "select pg_terminate_backend(pid) from pg_stat_activity \
@@ -86,7 +88,7 @@ async fn nearly_every_move_is_a_heap_only_update() {
     };
     assert_eq!(updates, moves);
     println!("{heap_only} of {updates} updates were heap-only");
-    assert!(heap_only * 100 >= updates * 95, "{heap_only} of {updates}");
+    assert!(heap_only * 100 >= (updates - last_moves) * 95, "{heap_only} of {updates}");
 }
 
 #[actix_web::test]
