@@ -175,6 +175,7 @@ pub struct Serve {
     /// Days after which guests are forgotten who have no game and were not seen since; 0 for never
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS")]
     pub guest_retention_days: u16,
+
     /// Where clients reach the service, such as `https://api.example/mancala`: named as the server in `/openapi.json`. Unless
     /// set, the document says `/`, which means wherever it was read
     #[arg(long, env, global = true, value_parser = public_url, value_name = "URL")]

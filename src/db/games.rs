@@ -251,27 +251,27 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         r#"
         with claimed as (
             insert into idempotency_key as kept (player_id, key, request_hash, created_at, location, etag, body)
-            select $28::uuid, $29::text, $30::bytea, $2, $31::text, $32::text, $33::text where $29 is not null
+            select $25::uuid, $26::text, $27::bytea, $2, $28::text, $29::text, $30::text where $26 is not null
             on conflict (player_id, key) do update
             set request_hash = excluded.request_hash, created_at = excluded.created_at,
                 location = excluded.location, etag = excluded.etag, body = excluded.body
-            where kept.created_at <= $34
+            where kept.created_at <= $31
             returning key
         ), made as (
             insert into game (
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
-                updated_at, started_at, finished_at, version, ply, seat_0_player_id, seat_1_player_id,
+                updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat
             )
-            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-                $26, $27
-            where $29 is null or exists (select from claimed)
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
+                $23, $24
+            where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id
         )
         insert into event (game_id, at, seq, kind, detail)
         select made.id, e.at, e.seq, e.kind, e.detail
-        from made, unnest($22::timestamptz[], $23::integer[], $24::text[], $25::jsonb[]) as e (at, seq, kind, detail)
+        from made, unnest($19::timestamptz[], $20::integer[], $21::text[], $22::jsonb[]) as e (at, seq, kind, detail)
         "#,
         game.id.0,
         game.created_at,
@@ -285,13 +285,10 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         terms.creator_seat,
         game.updated_at,
         game.started_at,
-        fold.finished_at,
         fold.version,
         fold.ply,
         fold.seat_0_player_id,
         fold.seat_1_player_id,
-        game.moved.first,
-        game.moved.second,
         game.status.as_str(),
         fold.position,
         &event.at,

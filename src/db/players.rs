@@ -82,16 +82,15 @@ pub struct SignIn {
 
 /// A player by their id.
 pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
-    let row = sqlx::query!("select id, kind, name, created_at, credentials_version from player where id = $1", id.0)
-        .fetch_optional(pool)
-        .instrument(statement("select player"))
-        .await?;
-    let own = |row: PlayerRow, credentials_version| Ok(OwnPlayer { player: row.try_into()?, credentials_version });
-    row.map(|row| {
-        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
-        own(player, row.credentials_version)
-    })
-    .transpose()
+    let row = sqlx::query_as!(
+        OwnPlayerRow,
+        "select id, kind, name, created_at, credentials_version from player where id = $1",
+        id.0
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select player"))
+    .await?;
+    row.map(OwnPlayer::try_from).transpose()
 }
 
 /// The account of a name, and the hash of its password.
@@ -107,9 +106,9 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .instrument(statement("select account"))
     .await?;
     row.map(|row| {
-        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
-        let own = OwnPlayer { player: player.try_into()?, credentials_version: row.credentials_version };
-        Ok((own, row.password_hash))
+        let (id, kind, name, created_at) = (row.id, row.kind, row.name, row.created_at);
+        let own = OwnPlayerRow { id, kind, name, created_at, credentials_version: row.credentials_version };
+        Ok((own.try_into()?, row.password_hash))
     })
     .transpose()
 }
@@ -325,5 +324,23 @@ impl TryFrom<PlayerRow> for Player {
             .find(|kind| kind.as_str() == row.kind)
             .ok_or_else(|| DbError::inconsistent("player", "kind", row.id, &row.kind))?;
         Ok(Player { id: PlayerId(row.id), kind, name: PlayerName::recorded(row.name), created_at: row.created_at })
+    }
+}
+
+/// A player's row with what is not shown to others.
+pub(super) struct OwnPlayerRow {
+    pub id: Uuid,
+    pub kind: String,
+    pub name: String,
+    pub created_at: OffsetDateTime,
+    pub credentials_version: i32,
+}
+
+impl TryFrom<OwnPlayerRow> for OwnPlayer {
+    type Error = DbError;
+
+    fn try_from(row: OwnPlayerRow) -> Result<Self, DbError> {
+        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
+        Ok(Self { player: player.try_into()?, credentials_version: row.credentials_version })
     }
 }

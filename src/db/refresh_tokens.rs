@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     DbError,
-    players::{OwnPlayer, PlayerRow, SignIn},
+    players::{OwnPlayer, OwnPlayerRow, SignIn},
     statement,
 };
 use crate::domain::PlayerId;
@@ -60,7 +60,8 @@ pub async fn rotate(
     now: OffsetDateTime,
     expires_at: OffsetDateTime,
 ) -> Result<Option<OwnPlayer>, DbError> {
-    let row = sqlx::query!(
+    let row = sqlx::query_as!(
+        OwnPlayerRow,
         r#"
         with presented as (
             select family.id, family.player_id, token.generation,
@@ -105,11 +106,7 @@ pub async fn rotate(
     .fetch_optional(pool)
     .instrument(statement("update refresh_family insert refresh_token"))
     .await?;
-    row.map(|row| {
-        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
-        Ok(OwnPlayer { player: player.try_into()?, credentials_version: row.credentials_version })
-    })
-    .transpose()
+    row.map(OwnPlayer::try_from).transpose()
 }
 
 /// Revokes the family of a token, if the token is known.

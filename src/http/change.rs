@@ -116,10 +116,9 @@ async fn load(
     remembered: Option<Remembered>,
     command: &Command<'_>,
 ) -> Result<Option<(Remembered, Option<Ply>)>, DbError> {
-    let read_at = now();
     let found = match remembered {
         Some(remembered) => Some(remembered),
-        None => games::find(&state.db, id).await?.map(|seated| Remembered { seated: Arc::new(seated), read_at }),
+        None => read(state, id).await?,
     };
     let Some(found) = found else { return Ok(None) };
     let seated = &found.seated;
@@ -130,6 +129,11 @@ async fn load(
         _ => None,
     };
     Ok(Some((found, recorded)))
+}
+
+async fn read(state: &AppState, id: GameId) -> Result<Option<Remembered>, DbError> {
+    let read_at = now();
+    Ok(games::find(&state.db, id).await?.map(|seated| Remembered { seated: Arc::new(seated), read_at }))
 }
 
 /// The answer to a change that shows nothing but the game.

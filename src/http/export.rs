@@ -43,8 +43,8 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything held about the caller
 ///
-/// Profile, sign-ins, keys of requests and open invitations (the newest 1,000 of each), and all games with their histories. An account's password is held as a hash, which
-/// is not shown.
+/// Profile, sign-ins, keys of requests and open invitations (the newest 1,000 of each), and all games with their histories.
+/// An account's password is held as a hash, which is not shown.
 #[utoipa::path(
     tag = "players",
     operation_id = "export_me",

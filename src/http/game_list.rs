@@ -14,7 +14,7 @@ use super::{
     extract::Query,
     game_view::{GameView, StatusWord, VisibilityWord},
     headers::{NOT_KEPT, VARIES},
-    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, next_link},
+    wire::{next_link, page_size},
 };
 use crate::{
     db::game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
@@ -66,15 +66,6 @@ pub(super) fn answer(
     }
     let items = page.games.iter().map(|seated| GameView::of(seated, viewer)).collect();
     response.insert_header(NOT_KEPT).insert_header(VARIES).json(GamePage { items, next_cursor })
-}
-
-/// How many items a page may have.
-pub(super) fn page_size(limit: Option<u32>) -> Result<u32, Problem> {
-    match limit {
-        None => Ok(PAGE_SIZE_DEFAULT),
-        Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
-        Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
-    }
 }
 
 /// Where a page begins.

@@ -30,8 +30,8 @@ use crate::{
     live::Released,
 };
 
-/// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps the others
-/// is nothing that waiting helps against.
+/// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps
+/// the others is nothing that waiting helps against.
 const TURN_WAIT: Duration = Duration::from_secs(20);
 
 /// Get a game
@@ -74,17 +74,13 @@ pub async fn get_game(
     let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
     let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(path.0)?, wait_s)));
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
+    let read = async || find_visible(&state, path.0, reader.0).await.map(|seated| GameView::of(&seated, reader.0));
     // In boxes of their own: otherwise who waits would keep the room that reading takes.
-    let read =
-        async || find_visible(&state, path.0, reader.0).await.map(|seated| GameView::of(&seated, reader.0).into());
-    let turn = async || timeout(TURN_WAIT, state.crowd.acquire()).await;
-    let mut view: Box<GameView> = match waiting {
-        Some(_) => {
-            let _turn = turn().await;
-            Box::pin(read()).await?
-        }
-        None => Box::pin(read()).await?,
+    let read_in_turn = async || {
+        let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
+        Box::pin(read()).await.map(Box::new)
     };
+    let mut view = if waiting.is_some() { read_in_turn().await? } else { Box::pin(read()).await.map(Box::new)? };
     let mut etag = view.etag();
     let waits = waiting.is_some() && known.has(&etag);
     if let Some((mut waiter, wait_s)) = waiting
@@ -98,8 +94,7 @@ pub async fn get_game(
             Ok(Err(Released)) => return Ok(waited(answer_with(etag, None, None))),
             Err(_) => return Ok(waited(answer_with(etag, None, granted_s))),
         }
-        let _turn = turn().await;
-        view = Box::pin(read()).await?;
+        view = read_in_turn().await?;
         etag = view.etag();
     }
     let news = (!known.has(&etag)).then_some(view);

@@ -10,8 +10,9 @@ use super::{
     change::change,
     error::{Problem, ProblemBody},
     extract::{GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
-    game_list::{GamePage, answer, page_size, place_of},
+    game_list::{GamePage, answer, place_of},
     game_view::GameView,
+    wire::page_size,
 };
 use crate::{
     db::invitations::{self, Direction},

@@ -72,6 +72,8 @@ pub async fn update_me(
 ) -> Result<HttpResponse, Problem> {
     let UpdateMe { name, password } = body.0;
     let name = name.map(|name| parse_name(&name)).transpose()?;
+    // Before the password is hashed, which nobody shall cause without a right to it.
+    find(&state, caller).await?;
     let hash = match password.map(|password| parse_password(&password)).transpose()? {
         Some(password) => Some(state.passwords.hash(password).await?),
         None => None,
@@ -103,8 +105,8 @@ pub async fn update_me(
 
 /// Leave for good
 ///
-/// Open games are aborted, active ones resigned, invitations declined. Name, password and sign-ins are erased; the games and their moves stay,
-/// because they are the opponents' as well, with the seat shown as a deleted player's. It cannot be undone.
+/// Open games are aborted, active ones resigned, invitations declined. Name, password and sign-ins are erased; the games and
+/// their moves stay, because they are the opponents' as well, with the seat shown as a deleted player's. It cannot be undone.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_me",

@@ -76,8 +76,8 @@ const RECENT_GAMES_MAX: usize = 4096;
 const NAMES_SHOWN: time::Duration = time::Duration::MINUTE;
 
 /// All connections of a process to the database that answer requests. There are three beside them: one asks for changes while
-/// somebody waits, and two are the jobs'. More than cores pay
-/// off only while statements wait for the disk; every one costs the database memory, and several processes share one.
+/// somebody waits, and two are the jobs'. More than cores pay off only while statements wait for the disk; every one costs
+/// the database memory, and several processes share one.
 const DATABASE_CONNECTIONS_MAX: u32 = 32;
 
 /// Workers, each with connections of its own: more would leave each too few.
@@ -137,8 +137,8 @@ struct AppState {
     /// [`change::carry_out`] for what they are good for.
     recent: Arc<Cache<GameId, Remembered>>,
     hub: Arc<Hub>,
-    /// Of many who come to wait, or are woken, at once so many read their game at a time: a crowd does not keep all connections from the others,
-    /// nor does it run out of the time that a connection is waited for.
+    /// Of many who come to wait, or are woken, at once so many read their game at a time: a crowd does not keep all
+    /// connections from the others, nor does it run out of the time that a connection is waited for.
     crowd: Semaphore,
     metrics: Arc<Metrics>,
     readiness: Arc<Readiness>,
@@ -172,6 +172,13 @@ impl Remembered {
     }
 }
 
+/// Counts who waits, and wakes them when another process has changed their game.
+fn watch_waiters(hub: &Arc<Hub>, metrics: &Metrics, database: &PgConnectOptions) {
+    let waiting = Arc::downgrade(hub);
+    metrics.watch_waiters(move || waiting.upgrade().map(|hub| hub.waiters()));
+    actix_web::rt::spawn(live::follow(Arc::downgrade(hub), db::pool(database.clone(), 1)));
+}
+
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter. To be called where
 /// actix-web's runtime is.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
@@ -183,14 +190,9 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let (passwords, readiness) = (Arc::new(Passwords::start()?), Arc::<Readiness>::default());
     let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
-    let mut document = document();
-    if let Some(url) = public_url {
-        document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
-    }
+    let document = routes::document_of(public_url);
     let methods = Data::new(Methods::of(&document));
-    let waiting = Arc::downgrade(&hub);
-    metrics.watch_waiters(move || waiting.upgrade().map(|hub| hub.waiters()));
-    actix_web::rt::spawn(live::follow(Arc::downgrade(&hub), db::pool(database.clone(), 1)));
+    watch_waiters(&hub, &metrics, &database);
     // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
     let server = HttpServer::new(move || {
         let state = Arc::new(AppState {

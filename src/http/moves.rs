@@ -17,7 +17,7 @@ use super::{
     game_view::{GameView, legal_moves},
     games::{find_visible, kept},
     headers::{NOT_KEPT, VARIES},
-    wire::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, SideWord, Timestamp, next_link},
+    wire::{PAGE_SIZE_MAX, SideWord, Timestamp, next_link, page_size},
 };
 use crate::{
     db::games::{self, SeatedGame},
@@ -132,7 +132,7 @@ pub async fn list_moves(
     query: Query<ListMoves>,
 ) -> Result<HttpResponse, Problem> {
     let game = find_visible(&state, path.0, reader.0).await?.game;
-    let limit = query.0.limit()?;
+    let limit = page_size(query.0.limit)?;
     let mut found = games::plies(&state.db, &game, query.0.after(&game, &state.cursors)?, limit + 1).await?;
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
@@ -202,14 +202,6 @@ pub struct ListMoves {
 }
 
 impl ListMoves {
-    fn limit(&self) -> Result<u32, Problem> {
-        match self.limit {
-            None => Ok(PAGE_SIZE_DEFAULT),
-            Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
-            Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
-        }
-    }
-
     fn after(&self, game: &Game, cursors: &Cursors) -> Result<u32, Problem> {
         match (&self.cursor, self.after) {
             (None, after) => Ok(after.unwrap_or(0)),

@@ -62,7 +62,16 @@ pub fn document() -> utoipa::openapi::OpenApi {
     openapi::complete(document)
 }
 
-/// The routes, the pages about them, and what answers everything else. `document` is [`document`]'s.
+/// The document of a service that clients reach at a URL, if it shall say so.
+pub fn document_of(public_url: Option<String>) -> utoipa::openapi::OpenApi {
+    let mut document = document();
+    if let Some(url) = public_url {
+        document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
+    }
+    document
+}
+
+/// The routes, the pages about them, and what answers everything else. `document` is [`document_of`]'s.
 pub fn configure(config: &mut ServiceConfig, document: &utoipa::openapi::OpenApi, methods: &Data<Methods>) {
     routes(&mut Routes::new(config));
     config

@@ -1,7 +1,7 @@
 //! The metrics, on a listener of their own: who may use the API need not see them, and they are answered while it is
 //! overloaded, by a thread of their own.
 
-use std::{io, net::TcpListener, sync::Arc, time::Duration};
+use std::{io, net::TcpListener, sync::Arc};
 
 use actix_web::{
     App, HttpRequest, HttpResponse, HttpServer,
@@ -13,6 +13,7 @@ use actix_web::{
 use tracing_actix_web::TracingLogger;
 
 use super::{
+    connections::REQUEST_TIMEOUT,
     error::{self, Problem},
     observe::Unseen,
     routes::head_as_get,
@@ -21,9 +22,6 @@ use crate::metrics::Metrics;
 
 /// A few Prometheus servers, and a person with curl.
 const CONNECTIONS_MAX: usize = 32;
-
-/// How long a client may take to send the head of its request.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Prometheus' text format.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

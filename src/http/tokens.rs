@@ -31,8 +31,9 @@ const REFRESH_TOKEN_BYTES: usize = 32;
 
 /// Sign in, or get new tokens
 ///
-/// With a name and a password an account is signed in. A refresh token is used once, and its answer brings the next one. If that answer was lost, the same token may be sent
-/// again. Once a later token of the same sign-in has been used, sending this one again revokes them all.
+/// With a name and a password an account is signed in. A refresh token is used once, and its answer brings the next one. If
+/// that answer was lost, the same token may be sent again. Once a later token of the same sign-in has been used, sending
+/// this one again revokes them all.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_token",

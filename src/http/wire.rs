@@ -8,6 +8,7 @@ use utoipa::{
     openapi::{KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat, Type},
 };
 
+use super::error::Problem;
 use crate::{
     domain::{Player, PlayerKind},
     rules::Side,
@@ -17,7 +18,16 @@ use crate::{
 pub const PAGE_SIZE_MAX: u32 = 100;
 
 /// How many it has if the client does not say.
-pub const PAGE_SIZE_DEFAULT: u32 = 20;
+const PAGE_SIZE_DEFAULT: u32 = 20;
+
+/// How many items a page may have.
+pub fn page_size(limit: Option<u32>) -> Result<u32, Problem> {
+    match limit {
+        None => Ok(PAGE_SIZE_DEFAULT),
+        Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
+        Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
+    }
+}
 
 /// A moment, as RFC 3339 in UTC with milliseconds.
 #[derive(Clone, Copy, Debug)]

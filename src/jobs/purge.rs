@@ -21,10 +21,14 @@ pub struct Settings {
     pub guest_retention: Option<Duration>,
 }
 
-/// How far the guests have been looked through: all of them once in a while, a part each round.
+/// How long after all guests have been looked through they are looked through again.
+const GUESTS_PAUSE: Duration = Duration::days(1);
+
+/// How far the guests have been looked through: a part each round, and all of them once a day.
 #[derive(Debug, Default)]
 pub struct Guests {
     after: Option<PlayerId>,
+    again_at: Option<OffsetDateTime>,
 }
 
 /// One round.
@@ -39,10 +43,24 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
             break;
         }
     }
-    let Some(retention) = settings.guest_retention else { return Ok(()) };
+    match settings.guest_retention {
+        Some(retention) if guests.again_at.is_none_or(|again_at| now >= again_at) => {
+            purge_guests(pool, now - retention, guests, now).await
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn purge_guests(
+    pool: &PgPool,
+    before: OffsetDateTime,
+    guests: &mut Guests,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
     for _ in 0..BATCHES_MAX {
-        guests.after = players::purge_guests(pool, now - retention, guests.after, BATCH).await?;
+        guests.after = players::purge_guests(pool, before, guests.after, BATCH).await?;
         if guests.after.is_none() {
+            guests.again_at = Some(now + GUESTS_PAUSE);
             break;
         }
     }

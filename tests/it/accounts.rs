@@ -299,3 +299,25 @@ async fn an_unused_guest_is_forgotten_after_a_while() {
     let answer = send(app.request(reqwest::Method::PATCH, "/v1/me").bearer_auth(&unused.token).json(&json!({}))).await;
     answer.is_problem(401, "invalid_token");
 }
+
+#[actix_web::test]
+async fn guests_are_looked_through_once_a_day() {
+    use mancala_server::jobs::purge::{self, Guests, Settings};
+    use time::Duration;
+    let app = TestApp::start().await;
+    let settings = Settings { guest_retention: Some(Duration::days(1)) };
+    let (now, mut guests) = (crate::app::now(), Guests::default());
+    let one = app.guest("One").await;
+    let mut left = vec![];
+    for hours in [12, 48, 49, 73] {
+        purge::run(&app.db, settings, &mut guests, now + Duration::hours(hours)).await.expect("rows go");
+        let count = sqlx::query_scalar::<_, i64>("select count(*) from player").fetch_one(&app.db).await;
+        left.push(count.expect("a count"));
+        if hours == 48 {
+            app.guest("Two").await;
+        }
+    }
+    // After 12 hours nobody is old; at 48 hours that walk is more than a day ago; at 49 nobody looks.
+    assert_eq!(left, [1, 0, 1, 0]);
+    app.get("/v1/me", Some(&one)).await.is_problem(401, "invalid_token");
+}

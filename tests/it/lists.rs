@@ -306,6 +306,30 @@ pub async fn walk(app: &TestApp, query: &str, guest: Option<&Guest>) -> Vec<Stri
     panic!("{query} has no end")
 }
 
+/// Status, whose turn, result and order, as they are asked for.
+type Filters = (Option<&'static str>, bool, Option<&'static str>, Option<&'static str>);
+
+const FILTERS: [Filters; 18] = [
+    (None, false, None, None),
+    (Some("open"), false, None, None),
+    (Some("active"), false, None, None),
+    (Some("active"), false, None, Some("created_at")),
+    (Some("active"), false, None, Some("updated_at")),
+    (Some("active"), false, None, Some("deadline")),
+    (Some("finished"), false, None, None),
+    (Some("aborted"), false, None, None),
+    (None, true, None, None),
+    (Some("active"), true, None, Some("updated_at")),
+    (None, false, Some("south"), None),
+    (None, false, Some("north"), Some("finished_at")),
+    (None, false, Some("draw"), None),
+    (Some("finished"), false, Some("draw"), Some("finished_at")),
+    (None, false, Some("won"), None),
+    (None, false, Some("lost"), Some("finished_at")),
+    (None, false, Some("won"), Some("finished_at")),
+    (None, false, None, Some("finished_at")),
+];
+
 #[actix_web::test]
 async fn every_combination_of_filters_lists_what_it_says_page_by_page() {
     let app = TestApp::start().await;
@@ -322,26 +346,7 @@ async fn every_combination_of_filters_lists_what_it_says_page_by_page() {
             (Some(bo), Some(eve)),
             (Some(ana), Some(ana)),
         ] {
-            for (status, turn, result, sort) in [
-                (None, false, None, None),
-                (Some("open"), false, None, None),
-                (Some("active"), false, None, None),
-                (Some("active"), false, None, Some("created_at")),
-                (Some("active"), false, None, Some("updated_at")),
-                (Some("active"), false, None, Some("deadline")),
-                (Some("finished"), false, None, None),
-                (Some("aborted"), false, None, None),
-                (None, true, None, None),
-                (Some("active"), true, None, Some("updated_at")),
-                (None, false, Some("south"), None),
-                (None, false, Some("north"), Some("finished_at")),
-                (None, false, Some("draw"), None),
-                (Some("finished"), false, Some("draw"), Some("finished_at")),
-                (None, false, Some("won"), None),
-                (None, false, Some("lost"), Some("finished_at")),
-                (None, false, Some("won"), Some("finished_at")),
-                (None, false, None, Some("finished_at")),
-            ] {
+            for (status, turn, result, sort) in FILTERS {
                 for visibility in [None, Some("public"), Some("private")] {
                     let id = |guest: Option<&Guest>| guest.map(|guest| guest.id.clone());
                     let (viewer_id, player_id, opponent_id) = (id(viewer), id(player), id(opponent));

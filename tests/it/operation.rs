@@ -173,6 +173,10 @@ fn wrong_options_end_with_status_2_and_one_clear_line() {
     ] {
         is_misuse(&ended(arguments), arguments);
     }
+}
+
+#[test]
+fn wrong_variables_end_with_status_2_and_one_clear_line() {
     for variable in [
         ("LISTEN", "nowhere"),
         ("METRICS_LISTEN", "9090"),
