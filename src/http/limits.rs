@@ -128,6 +128,8 @@ impl Limits {
         let strict = match path {
             "/v1/players" if request.method() == Method::POST => Some(&self.new_players),
             "/v1/tokens" if request.method() == Method::POST => Some(&self.tokens),
+            // A new password costs as much as signing in, and any guest may set one.
+            "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
             _ => None,
         };
         Some(match (strict, auth::identity(request).map(|caller| caller.player)) {

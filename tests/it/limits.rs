@@ -59,6 +59,8 @@ async fn every_limited_answer_tells_the_policy_and_what_is_left() {
         (app.create_game(&app.stranger(), &json!({"variant": "kalah"})).await, "\"player\";q=300;w=30", "player"),
         (app.get("/nothing", None).await, "\"address\";q=1000;w=10", "address"),
         (app.post("/v1/tokens", Some(&ana), &json!({})).await, "\"tokens\";q=300;w=600", "tokens"),
+        (app.patch("/v1/me", Some(&ana), &json!({"password": "short"})).await, "\"tokens\";q=300;w=600", "tokens"),
+        (app.get("/v1/me", Some(&ana)).await, "\"player\";q=300;w=30", "player"),
         (app.post("/v1/players", Some(&ana), &json!({"x": 1})).await, "\"new-players\";q=300;w=600", "new-players"),
         (send(app.request(Method::GET, "/v1/games").bearer_auth("none")).await, "\"address\";q=1000;w=10", "address"),
     ] {
