@@ -381,7 +381,8 @@ impl Game {
         if self.players[seat] != Some(command.player) {
             return Err(Refusal::NotYourTurn);
         }
-        let mv = mv.map_err(|_| Refusal::NotAMove)?;
+        // An agreed end takes both people; a ply that one of them sends is no agreement.
+        let mv = mv.ok().filter(|&mv| mv != Move::Agree).ok_or(Refusal::NotAMove)?;
         let position = self.position.play(mv)?.0;
         let outcome = position.outcome();
         let mut facts = vec![Fact::Moved(Moved { ply, seat, mv, position })];

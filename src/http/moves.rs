@@ -294,6 +294,15 @@ pub enum EffectView {
         #[schema(example = "north_store")]
         to: String,
     },
+    /// At the end, the seeds left in all pits are put together and shared evenly between the stores.
+    Split {
+        /// What goes to each store.
+        #[schema(example = 3)]
+        seeds: u16,
+        /// The pit where an odd seed stays.
+        #[schema(example = "A")]
+        odd: Option<String>,
+    },
     /// The rules end the game.
     GameOver {
         #[schema(example = "side_empty")]
@@ -332,6 +341,9 @@ impl EffectView {
             Effect::Pass => EffectView::Pass,
             Effect::Sweep { side, seeds, to } => {
                 EffectView::Sweep { side: (*side).into(), seeds: *seeds, to: store(to) }
+            }
+            Effect::Split { seeds, odd } => {
+                EffectView::Split { seeds: *seeds, odd: odd.as_ref().map(ToString::to_string) }
             }
             Effect::GameOver { reason } => EffectView::GameOver { reason: reason.to_string() },
         }

@@ -1,7 +1,7 @@
 //! Seeds in pits and stores. Knows how many lie where, and nothing of turns or rules.
 
 use super::{
-    Pit, Side,
+    BySide, Pit, Side,
     ring::{Ring, SPOTS_MAX},
 };
 
@@ -25,6 +25,11 @@ impl Board {
     #[must_use]
     pub fn store(&self, side: Side) -> u16 {
         self.at(self.ring.store(side))
+    }
+
+    /// Seeds in both stores.
+    pub(super) fn stores(&self) -> BySide<u16> {
+        BySide { south: self.store(Side::South), north: self.store(Side::North) }
     }
 
     /// How many pits each side has.

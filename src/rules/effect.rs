@@ -5,7 +5,8 @@ use arrayvec::ArrayVec;
 use super::{EndReason, PITS_MAX, Pit, Place, Side};
 
 /// One thing that happened. The effects of an action come in this order: lift, sow for each seed, capture; then an
-/// extra turn, or sweeps and the end of the game. A pass or a swap comes first in place of lift, sow and capture.
+/// extra turn, or sweeps and the end of the game. A pass or a swap comes first in place of lift, sow and capture. An
+/// agreed end has nothing but sweeps and the end of the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// All seeds of a pit are taken up into the hand.
@@ -22,7 +23,8 @@ pub enum Effect {
     },
     /// Seeds go from pits to the mover's store.
     Capture {
-        /// The pits that are emptied: first the one where the last seed fell, then the one facing it if it held any.
+        /// The pits that are emptied. In Kalah first the one where the last seed fell, then the one facing it if it held
+        /// any; in Oware those of the chain, walking back from the last seed.
         from: ArrayVec<Pit, PITS_MAX>,
         /// Seeds taken from all of them together.
         seeds: u16,
@@ -43,6 +45,13 @@ pub enum Effect {
         seeds: u16,
         /// Whose store.
         to: Side,
+    },
+    /// At the end, the seeds left in all pits are put together and shared evenly; comes in place of sweeps.
+    Split {
+        /// Seeds that go to each store.
+        seeds: u16,
+        /// The pit where an odd seed stays.
+        odd: Option<Pit>,
     },
     /// The game is over.
     GameOver {

@@ -9,6 +9,7 @@ use super::{
     Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, OptionBounds, OptionKind, OptionSpec, OptionValue,
     OptionsError, Outcome, PLIES_MAX, ParsePositionError, Pit, Place, PresetSpec, SEEDS_MAX, Side, Variant,
     effect::Witness,
+    ring::Spots,
     setup::{Flag, Flags, Setup},
     sowing,
 };
@@ -131,9 +132,7 @@ impl Position {
         if setup.board.total() > SEEDS_MAX {
             return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
         }
-        if (setup.round, setup.opener) != (1, Side::South) {
-            return Err(ParsePositionError::SingleRound);
-        }
+        setup.check_single_round()?;
         options.check_flags(setup)?;
         let &Setup { board, turn, flags, plies, .. } = setup;
         let mut position = Self { options, board, turn, flags, plies, reason: None };
@@ -167,6 +166,7 @@ impl Position {
             Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
             Move::Pass if !self.may_pass() => Err(IllegalMove::NoPass),
             Move::Swap if !self.may_swap() => Err(IllegalMove::NoSwap),
+            Move::Agree => Err(IllegalMove::NoAgree),
             Move::Sow(_) | Move::Pass | Move::Swap => Ok(()),
         }
     }
@@ -181,14 +181,15 @@ impl Position {
             Move::Sow(pit) => self.sow(pit, witness),
             Move::Pass => self.pass(witness),
             Move::Swap => self.swap(witness),
+            Move::Agree => {}
         }
     }
 
     /// R3, R5, R7: sow; a last seed in the own store gives an extra move, one in an empty pit may capture.
     fn sow(&mut self, pit: Pit, witness: &mut impl Witness) {
         let skipped = match self.options.sow_stores {
-            SowStores::Own => Some(self.board.ring().store(!self.turn)),
-            SowStores::Both => None,
+            SowStores::Own => Spots::NONE.with(self.board.ring().store(!self.turn)),
+            SowStores::Both => Spots::NONE,
         };
         let extra = match sowing::sow(&mut self.board, pit, skipped, witness) {
             Place::Store(side) => side == self.turn && self.options.extra_turn != ExtraTurn::None,
@@ -300,7 +301,8 @@ impl Position {
                 MajorityRemaining::Leave => nobody,
                 MajorityRemaining::Sweep => owners,
             },
-            EndReason::SideEmpty | EndReason::NoMove => match self.options.remaining {
+            // The other reasons are those of other games.
+            _ => match self.options.remaining {
                 Remaining::SideOwner => owners,
                 Remaining::Emptier => {
                     let emptier = Side::ALL.into_iter().find(|&side| self.board.row_is_empty(side));

@@ -29,10 +29,12 @@ mod word;
 
 mod board;
 mod effect;
+mod history;
 pub mod kalah;
 mod moves;
 mod options;
 mod outcome;
+pub mod oware;
 mod perft;
 mod pit;
 mod position;
@@ -44,6 +46,7 @@ mod variant;
 
 pub use board::Board;
 pub use effect::Effect;
+pub use history::History;
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
 pub use options::{AnyOptions, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
 pub use outcome::{EndReason, Outcome};

@@ -15,6 +15,9 @@ pub enum Move {
     Pass,
     /// North's answer to the opening under the pie rule: the two people change seats (R7).
     Swap,
+    /// Stop here, each side taking its own row (R8). Never listed among the legal moves: it takes both people, and of
+    /// people the rules know nothing. Whoever plays it answers for their consent.
+    Agree,
 }
 
 /// The most moves that a position can offer: every pit of a row and a pass, or every pit and a swap. A pass needs an
@@ -24,13 +27,14 @@ pub const MOVES_MAX: usize = PITS_MAX + 1;
 /// The legal moves of a position, in the order of R4: pits ascending, then `pass`, then `swap`.
 pub type MoveList = ArrayVec<Move, MOVES_MAX>;
 
-/// The letter of the pit, `pass` or `swap` (R12).
+/// The letter of the pit, `pass`, `swap` or `agree` (R12).
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sow(pit) => pit.fmt(f),
             Self::Pass => f.pad("pass"),
             Self::Swap => f.pad("swap"),
+            Self::Agree => f.pad("agree"),
         }
     }
 }
@@ -42,6 +46,7 @@ impl FromStr for Move {
         match text {
             "pass" => Ok(Self::Pass),
             "swap" => Ok(Self::Swap),
+            "agree" => Ok(Self::Agree),
             _ => text.parse().map(Self::Sow).map_err(|_| ParseMoveError),
         }
     }
@@ -49,5 +54,5 @@ impl FromStr for Move {
 
 /// A text is not a move in any position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a move is one letter from A to L or from a to l, or the word `pass` or `swap`")]
+#[error("a move is one letter from A to L or from a to l, or one of the words `pass`, `swap` and `agree`")]
 pub struct ParseMoveError;

@@ -4,13 +4,15 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
-use super::{Variant, kalah, word::OneOf};
+use super::{Variant, kalah, oware, word::OneOf};
 
 /// The options of one game: a variant, a preset of it, and what was chosen differently. Always valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnyOptions {
     /// Options of Kalah.
     Kalah(kalah::Options),
+    /// Options of Oware.
+    Oware(oware::Options),
 }
 
 impl AnyOptions {
@@ -21,12 +23,17 @@ impl AnyOptions {
     /// An unknown preset or option, an option given twice, a value of the wrong kind or out of its bounds or out of the
     /// preset's bounds, or values that contradict each other.
     pub fn new(variant: Variant, preset: &str, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
+        let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
         match variant {
             Variant::Kalah => {
-                let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
                 let preset: kalah::Preset = preset.parse().map_err(unknown)?;
                 check(variant, preset.spec(), overrides)?;
                 kalah::Options::new(preset, overrides).map(Self::Kalah)
+            }
+            Variant::Oware => {
+                let preset: oware::Preset = preset.parse().map_err(unknown)?;
+                check(variant, preset.spec(), overrides)?;
+                oware::Options::new(preset, overrides).map(Self::Oware)
             }
         }
     }
@@ -50,6 +57,7 @@ impl AnyOptions {
     pub const fn variant(&self) -> Variant {
         match self {
             Self::Kalah(_) => Variant::Kalah,
+            Self::Oware(_) => Variant::Oware,
         }
     }
 
@@ -58,6 +66,7 @@ impl AnyOptions {
     pub const fn preset(&self) -> &'static str {
         match self {
             Self::Kalah(options) => options.preset().word(),
+            Self::Oware(options) => options.preset().word(),
         }
     }
 
@@ -66,6 +75,7 @@ impl AnyOptions {
     pub fn values(&self) -> Vec<(&'static str, OptionValue)> {
         match self {
             Self::Kalah(options) => options.values().into(),
+            Self::Oware(options) => options.values().into(),
         }
     }
 
@@ -81,7 +91,8 @@ impl AnyOptions {
     #[must_use]
     pub fn overrides(&self) -> String {
         let plain = match self {
-            Self::Kalah(options) => options.preset().options().values(),
+            Self::Kalah(options) => options.preset().options().values().to_vec(),
+            Self::Oware(options) => options.preset().options().values().to_vec(),
         };
         let differing = self.values().into_iter().zip(plain).filter(|(ours, plain)| ours != plain);
         differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")

@@ -1,4 +1,4 @@
-//! How a game ended. Knows nothing of resignations, clocks or agreements: those are not rules of the board.
+//! How a game ended. Knows nothing of resignations, clocks or offers: those are not rules of the board.
 
 use super::{Board, BySide, Side};
 
@@ -7,10 +7,18 @@ worded_enum! {
     pub enum EndReason {
         /// One row was empty.
         SideEmpty = "side_empty",
-        /// The side to act had no seeds to sow.
+        /// The side to act had no seeds to sow, or none that it was allowed to.
         NoMove = "no_move",
+        /// The other row was empty, and no seed of the side to move could get there.
+        NoFeedingMove = "no_feeding_move",
         /// One store held more than half of all seeds.
         Majority = "majority",
+        /// The same position came once too often.
+        Repetition = "repetition",
+        /// Both players agreed to stop.
+        Agreement = "agreement",
+        /// All seeds of the other side were captured, which forfeits the rest to it.
+        GrandSlamForfeit = "grand_slam_forfeit",
     }
 }
 
@@ -27,7 +35,7 @@ pub struct Outcome {
 
 impl Outcome {
     pub(super) fn of(board: &Board, reason: Option<EndReason>) -> Self {
-        let score = BySide { south: board.store(Side::South), north: board.store(Side::North) };
+        let score = board.stores();
         let winner = match score.south.cmp(&score.north) {
             std::cmp::Ordering::Greater => Some(Side::South),
             std::cmp::Ordering::Less => Some(Side::North),

@@ -2,16 +2,23 @@
 
 use std::fmt;
 
-use super::{AnyOptions, Board, Effect, Move, MoveList, Outcome, ParsePositionError, Pit, Side, kalah};
+use super::{AnyOptions, Board, Effect, History, Move, MoveList, Outcome, ParsePositionError, Pit, Side, kalah, oware};
 
 /// A position of one of the games, with the options that it is played under. Always one that can be played on or is
 /// over; never both (R13).
 ///
-/// Two are equal if everything about them is: options, seeds, turn, flags, plies and the reason of an end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// Two are equal if everything about them is: options, seeds, turn, flags, plies, the reason of an end, and the history
+/// where the game has one.
+///
+/// **History.** A game with a rule against repetition depends on the positions before this one (R8). Play carries them
+/// along; a position string does not hold them. To restore a position with its history, read the positions since the
+/// last capture and join them with [`AnyPosition::following`].
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub enum AnyPosition {
     /// A position of Kalah.
     Kalah(kalah::Position),
+    /// A position of Oware, and those before it.
+    Oware(oware::Position, History),
 }
 
 impl AnyPosition {
@@ -20,6 +27,7 @@ impl AnyPosition {
     pub fn opening(options: &AnyOptions) -> Self {
         match options {
             AnyOptions::Kalah(options) => Self::Kalah(kalah::Position::opening(*options)),
+            AnyOptions::Oware(options) => Self::Oware(oware::Position::opening(*options), History::default()),
         }
     }
 
@@ -42,6 +50,9 @@ impl AnyPosition {
         let setup = text.parse()?;
         match options {
             AnyOptions::Kalah(options) => kalah::Position::from_setup(*options, &setup).map(Self::Kalah),
+            AnyOptions::Oware(options) => {
+                oware::Position::from_setup(*options, &setup).map(|position| Self::Oware(position, History::default()))
+            }
         }
     }
 
@@ -56,6 +67,44 @@ impl AnyPosition {
         let setup = text.parse()?;
         match options {
             AnyOptions::Kalah(options) => kalah::Position::from_setup_with_any_total(*options, &setup).map(Self::Kalah),
+            AnyOptions::Oware(options) => oware::Position::from_setup_with_any_total(*options, &setup)
+                .map(|position| Self::Oware(position, History::default())),
+        }
+    }
+
+    /// The same position with the history of a game in which it came right after `previous`.
+    ///
+    /// Positions that were read one by one get their history back so, the first being one with an empty history: the
+    /// start of the game, or a position right after a capture.
+    ///
+    /// ```
+    /// use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
+    /// let before = AnyPosition::parse(&options, "1,0,0,0,0,0/1,0,0,0,0,0 23-23 S - 40 1S")?;
+    /// let (after, _) = before.play("A".parse()?)?;
+    /// assert_eq!(AnyPosition::parse(&options, &after.to_string())?.following(&before), after);
+    /// assert_eq!(after.history().map(|history| history.len()), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn following(self, previous: &Self) -> Self {
+        match (self, previous) {
+            (Self::Oware(position, _), Self::Oware(before, history)) => {
+                let mut history = history.clone();
+                position.remember(before, &mut history);
+                Self::Oware(position, history)
+            }
+            (position, _) => position,
+        }
+    }
+
+    /// The positions since the last capture that came before this one; `None` in a game in which none comes twice (R13).
+    #[must_use]
+    pub fn history(&self) -> Option<&History> {
+        match self {
+            Self::Kalah(_) => None,
+            Self::Oware(_, history) => Some(history),
         }
     }
 
@@ -64,6 +113,7 @@ impl AnyPosition {
     pub fn options(&self) -> AnyOptions {
         match self {
             Self::Kalah(position) => AnyOptions::Kalah(position.options()),
+            Self::Oware(position, _) => AnyOptions::Oware(position.options()),
         }
     }
 
@@ -72,6 +122,7 @@ impl AnyPosition {
     pub fn board(&self) -> Board {
         match self {
             Self::Kalah(position) => *position.board(),
+            Self::Oware(position, _) => *position.board(),
         }
     }
 
@@ -80,6 +131,7 @@ impl AnyPosition {
     pub fn turn(&self) -> Side {
         match self {
             Self::Kalah(position) => position.turn(),
+            Self::Oware(position, _) => position.turn(),
         }
     }
 
@@ -88,6 +140,7 @@ impl AnyPosition {
     pub fn plies(&self) -> u32 {
         match self {
             Self::Kalah(position) => position.plies(),
+            Self::Oware(position, _) => position.plies(),
         }
     }
 
@@ -96,6 +149,7 @@ impl AnyPosition {
     pub fn swapped(&self) -> bool {
         match self {
             Self::Kalah(position) => position.swapped(),
+            Self::Oware(..) => false,
         }
     }
 
@@ -104,6 +158,7 @@ impl AnyPosition {
     pub fn legal_moves(&self) -> MoveList {
         match self {
             Self::Kalah(position) => position.legal_moves(),
+            Self::Oware(position, _) => position.legal_moves(),
         }
     }
 
@@ -115,16 +170,27 @@ impl AnyPosition {
     pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
         match self {
             Self::Kalah(position) => position.play(m).map(|(next, effects)| (Self::Kalah(next), effects)),
+            Self::Oware(position, history) => {
+                let (next, effects) = position.play(m, history)?;
+                let mut history = history.clone();
+                next.remember(position, &mut history);
+                Ok((Self::Oware(next, history), effects))
+            }
         }
     }
 
-    /// Plays a legal move in place, without gathering effects and without allocating.
+    /// Plays a legal move in place, without gathering effects; nothing is allocated but room for the history.
     ///
     /// The move must be one of [`AnyPosition::legal_moves`]. Any other does not panic, but leaves a position that no
     /// game has.
     pub fn play_unchecked(&mut self, m: Move) {
         match self {
             Self::Kalah(position) => position.play_unchecked(m),
+            Self::Oware(position, history) => {
+                let before = *position;
+                position.play_unchecked(m, history);
+                position.remember(&before, history);
+            }
         }
     }
 
@@ -133,6 +199,28 @@ impl AnyPosition {
     pub fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Kalah(position) => position.outcome(),
+            Self::Oware(position, _) => position.outcome(),
+        }
+    }
+}
+
+/// As derived, save that a history is copied into the memory of another where there is one: so that search and counting
+/// need not allocate for every position.
+impl Clone for AnyPosition {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Kalah(position) => Self::Kalah(*position),
+            Self::Oware(position, history) => Self::Oware(*position, history.clone()),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        match (self, source) {
+            (Self::Oware(position, history), Self::Oware(from, from_history)) => {
+                *position = *from;
+                history.clone_from(from_history);
+            }
+            (this, source) => *this = source.clone(),
         }
     }
 }
@@ -142,6 +230,7 @@ impl fmt::Display for AnyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kalah(position) => position.fmt(f),
+            Self::Oware(position, _) => position.fmt(f),
         }
     }
 }
@@ -161,12 +250,21 @@ pub enum IllegalMove {
     /// There is nothing to sow.
     #[error("pit {0} is empty")]
     EmptyPit(Pit),
+    /// The other row is empty, and this sowing would leave it so.
+    #[error("the other row is empty, and pit {0} would not feed it")]
+    MustFeed(Pit),
+    /// The sowing would capture every seed of the other row, which the options forbid.
+    #[error("pit {0} would capture every seed of the other row")]
+    GrandSlam(Pit),
     /// There is no extra move to decline.
     #[error("only an optional extra move can be passed")]
     NoPass,
     /// It is not North's first choice, or the game has no pie rule.
     #[error("only North's first choice under the pie rule can be a swap")]
     NoSwap,
+    /// The game has no agreed end.
+    #[error("this game cannot be ended by agreement")]
+    NoAgree,
 }
 
 impl IllegalMove {
@@ -178,8 +276,11 @@ impl IllegalMove {
             Self::NoSuchPit(_) => "no_such_pit",
             Self::NotYourPit(_) => "not_your_pit",
             Self::EmptyPit(_) => "empty_pit",
+            Self::MustFeed(_) => "must_feed",
+            Self::GrandSlam(_) => "grand_slam",
             Self::NoPass => "no_pass",
             Self::NoSwap => "no_swap",
+            Self::NoAgree => "no_agree",
         }
     }
 }

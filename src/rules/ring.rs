@@ -49,3 +49,21 @@ impl Ring {
         Pit { side: pit.side.other(), index: self.pits.saturating_sub(1).saturating_sub(pit.index) }
     }
 }
+
+/// A set of spots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Spots(u32);
+
+impl Spots {
+    pub const NONE: Self = Self(0);
+
+    pub const fn has(self, spot: u8) -> bool {
+        (self.0 >> spot) & 1 == 1
+    }
+
+    /// The same set and this spot.
+    #[must_use]
+    pub const fn with(self, spot: u8) -> Self {
+        Self(self.0 | (1 << spot))
+    }
+}

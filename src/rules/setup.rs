@@ -13,8 +13,8 @@ use super::{Board, PITS_MAX, Side};
 /// The most seeds on any board: 12 pits a side with 12 seeds each.
 pub const SEEDS_MAX: u16 = 288;
 
-/// The most plies that a position can count. No game comes near: every sowing brings seeds nearer to a store. Where a
-/// position was imported with so many, the count stays here.
+/// The most plies that a position can count. No game comes near: every sowing brings seeds nearer to a store, or no
+/// position may come again too often. Where a position was imported with so many, the count stays here.
 pub const PLIES_MAX: u32 = (1 << 31) - 1;
 
 /// What a position string says.
@@ -69,6 +69,13 @@ impl Flags {
 
     pub fn clear(&mut self, flag: Flag) {
         self.0 &= !(flag as u8);
+    }
+}
+
+impl Setup {
+    /// What a game of one round asks of every position (R12).
+    pub fn check_single_round(&self) -> Result<(), ParsePositionError> {
+        if (self.round, self.opener) == (1, Side::South) { Ok(()) } else { Err(ParsePositionError::SingleRound) }
     }
 }
 

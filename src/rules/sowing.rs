@@ -3,13 +3,15 @@
 use super::{
     Board, Pit, Place,
     effect::{Effect, Witness},
+    ring::Spots,
 };
 
-/// Lifts all seeds of `origin` and drops them one by one along the ring, passing over the spot `skipped`. Returns the
+/// Lifts all seeds of `origin` and drops them one by one along the ring, passing over the spots `skipped`. Returns the
 /// place of the last seed, which is `origin` itself where there was nothing to sow.
 ///
-/// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the loop drops one of them.
-pub(super) fn sow(board: &mut Board, origin: Pit, skipped: Option<u8>, witness: &mut impl Witness) -> Place {
+/// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the outer loop drops one of them. The
+/// inner loop ends because no game passes over the pits of the other side.
+pub(super) fn sow(board: &mut Board, origin: Pit, skipped: Spots, witness: &mut impl Witness) -> Place {
     let ring = board.ring();
     let Some(mut spot) = ring.pit(origin) else {
         return Place::Pit(origin);
@@ -18,7 +20,7 @@ pub(super) fn sow(board: &mut Board, origin: Pit, skipped: Option<u8>, witness: 
     witness.note(Effect::Lift { pit: origin, seeds: hand });
     for _ in 0..hand {
         spot = ring.after(spot);
-        if Some(spot) == skipped {
+        while skipped.has(spot) {
             spot = ring.after(spot);
         }
         board.drop(spot, 1);

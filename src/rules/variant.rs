@@ -1,12 +1,14 @@
 //! Which games there are, and what each offers to choose from. Knows none of their rules.
 
-use super::{OptionSpec, PresetSpec, kalah};
+use super::{OptionSpec, PresetSpec, kalah, oware};
 
 worded_enum! {
     /// A game.
     pub enum Variant {
         /// Kalah, also called Kalaha and, in much of the West, simply Mancala.
         Kalah = "kalah",
+        /// Oware, also called Awale, Wari and Awari.
+        Oware = "oware",
     }
 }
 
@@ -16,6 +18,7 @@ impl Variant {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Kalah => "Kalah",
+            Self::Oware => "Oware",
         }
     }
 
@@ -23,7 +26,7 @@ impl Variant {
     #[must_use]
     pub const fn rules_version(self) -> u16 {
         match self {
-            Self::Kalah => 1,
+            Self::Kalah | Self::Oware => 1,
         }
     }
 
@@ -32,6 +35,7 @@ impl Variant {
     pub fn presets(self) -> &'static [PresetSpec] {
         match self {
             Self::Kalah => &kalah::PRESETS,
+            Self::Oware => &oware::PRESETS,
         }
     }
 
@@ -40,6 +44,7 @@ impl Variant {
     pub fn options(self) -> &'static [OptionSpec] {
         match self {
             Self::Kalah => &kalah::OPTIONS,
+            Self::Oware => &oware::OPTIONS,
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
             Effect::Sow { .. } => 1,
             Effect::Capture { .. } => 2,
             Effect::ExtraTurn => 3,
-            Effect::Sweep { .. } => 4,
+            Effect::Sweep { .. } | Effect::Split { .. } => 4,
             Effect::GameOver { .. } => 5,
         };
         assert!(next > stage || next == stage && [0, 1, 4].contains(&next), "order of {effects:?}");
@@ -59,8 +59,8 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
             Effect::Capture { ref from, seeds, to } => {
                 assert_eq!(hand, 0, "a capture comes after the last seed");
                 let counts: Vec<u16> = from.iter().map(|&pit| drawing.take(pit)).collect();
-                assert_eq!(counts[0], 1, "the first pit holds the last seed");
                 assert!(!counts.contains(&0), "only pits with seeds are named");
+                assert!(counts[0] == 1 || counts.iter().all(|count| [2, 3].contains(count)), "captured {counts:?}");
                 assert_eq!(counts.iter().sum::<u16>(), seeds);
                 *drawing.at(Place::Store(to)) += seeds;
             }
@@ -69,6 +69,17 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
                 assert_eq!(swept, seeds);
                 assert!(swept > 0, "an empty row is not swept");
                 *drawing.at(Place::Store(to)) += seeds;
+            }
+            Effect::Split { seeds, odd } => {
+                let pits = Side::ALL.into_iter().flat_map(|side| (0..before.pits_per_side()).map(move |i| (side, i)));
+                let left: u16 = pits.map(|(side, index)| drawing.take(Pit { side, index })).sum();
+                assert_eq!(2 * seeds + u16::from(odd.is_some()), left);
+                for side in Side::ALL {
+                    *drawing.at(Place::Store(side)) += seeds;
+                }
+                if let Some(pit) = odd {
+                    *drawing.at(Place::Pit(pit)) += 1;
+                }
             }
             Effect::Pass => assert_eq!(m, Move::Pass),
             Effect::Swap => assert_eq!(m, Move::Swap),

@@ -19,12 +19,14 @@ fn a_single_move_is_a_letter_or_a_word() {
     assert_eq!("swap".parse(), Ok(Move::Swap));
     assert_eq!(Move::Pass.to_string(), "pass");
     assert_eq!(Move::Swap.to_string(), "swap");
+    assert_eq!("agree".parse(), Ok(Move::Agree));
+    assert_eq!(Move::Agree.to_string(), "agree");
 }
 
 #[test]
 fn anything_else_is_no_move() {
     for text in
-        ["", "M", "m", "Z", "AA", " A", "A ", "1", "-", "><", "=", "agree", "Pass", "SWAP", "Ａ", "É", "🙂", "\0"]
+        ["", "M", "m", "Z", "AA", " A", "A ", "1", "-", "><", "=", "agreed", "Pass", "SWAP", "Ａ", "É", "🙂", "\0"]
     {
         assert_eq!(text.parse::<Move>(), Err(ParseMoveError), "{text:?}");
     }
@@ -48,7 +50,8 @@ fn places_and_sides_have_their_words() {
     assert_eq!(Side::ALL.map(|side| !side), [Side::North, Side::South]);
     assert_eq!("north".parse(), Ok(Side::North));
     assert_eq!("North".parse::<Side>().unwrap_err().to_string(), "expected `south` or `north`");
-    assert_eq!(EndReason::WORDS, ["side_empty", "no_move", "majority"]);
+    let reasons = "side_empty no_move no_feeding_move majority repetition agreement grand_slam_forfeit";
+    assert_eq!(EndReason::WORDS.join(" "), reasons);
     for reason in EndReason::ALL {
         assert_eq!(reason.to_string().parse(), Ok(reason));
     }

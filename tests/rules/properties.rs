@@ -1,9 +1,10 @@
 //! What holds for every game, by random options, random play and random text (R13).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, BySide, Effect, Move, OptionKind, OptionSpec, Pit, Place, PresetSpec, Side, Variant,
+    AnyOptions, AnyPosition, Board, BySide, Effect, EndReason, History, Move, OptionKind, OptionSpec, OptionValue, Pit,
+    Place, PresetSpec, Side, Variant,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -68,8 +69,8 @@ proptest! {
         let _ = text.parse::<Move>();
         let _ = text.parse::<Side>();
         let _ = AnyPosition::parse(&options, &text);
-        let _ = AnyOptions::parse(Variant::Kalah, "standard", &text);
-        let _ = AnyOptions::parse(Variant::Kalah, &text, "");
+        let _ = AnyOptions::parse(options.variant(), "standard", &text);
+        let _ = AnyOptions::parse(options.variant(), &text, "");
     }
 
     #[test]
@@ -95,8 +96,8 @@ proptest! {
         let mut text = format!("{};", options.overrides());
         let at = at.index(text.len());
         text.replace_range(at..=at, &with);
-        if let Ok(options) = AnyOptions::parse(Variant::Kalah, options.preset(), &text) {
-            prop_assert_eq!(AnyOptions::parse(Variant::Kalah, options.preset(), &options.overrides()), Ok(options));
+        if let Ok(options) = AnyOptions::parse(options.variant(), options.preset(), &text) {
+            prop_assert_eq!(AnyOptions::parse(options.variant(), options.preset(), &options.overrides()), Ok(options));
         }
     }
 }
@@ -105,7 +106,7 @@ proptest! {
 fn check_game(start: &AnyPosition, choices: &[usize]) -> Result<(), TestCaseError> {
     let mut position = start.clone();
     let mut played = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen = HashMap::from([((start.board(), start.turn()), 1)]);
     for choice in choices {
         check_position(&position)?;
         let moves = position.legal_moves();
@@ -114,15 +115,53 @@ fn check_game(start: &AnyPosition, choices: &[usize]) -> Result<(), TestCaseErro
         }
         let m = moves[choice % moves.len()];
         let next = check_play(&position, m)?;
-        if m != Move::Swap {
-            prop_assert!(seen.insert((position.board(), position.turn())), "{} comes twice", position);
-        }
+        check_repetition(&position, m, &next, &mut seen)?;
         played.push(m);
         position = next;
     }
     check_position(&position)?;
     let replayed = played.iter().try_fold(start.clone(), |position, &m| position.play(m).map(|(next, _)| next));
     prop_assert_eq!(replayed, Ok(position));
+    Ok(())
+}
+
+/// Counts boards with the side to move from the start of the game, captures or not. Where a game has a rule against
+/// repetition, it ends by that rule exactly when it says; elsewhere no position comes twice.
+fn check_repetition(
+    before: &AnyPosition,
+    m: Move,
+    next: &AnyPosition,
+    seen: &mut HashMap<(Board, Side), i64>,
+) -> Result<(), TestCaseError> {
+    if m == Move::Swap {
+        return Ok(());
+    }
+    let values = next.options().values();
+    let limit = values.iter().find_map(|(name, value)| match value {
+        OptionValue::Integer(limit) if *name == "repetition" => Some(*limit),
+        _ => None,
+    });
+    prop_assert_eq!(limit.is_some(), next.history().is_some());
+    // The same move upon the position alone, which has no history, so that nothing is a repetition.
+    let alone = AnyPosition::parse_with_any_total(&before.options(), &before.to_string()).expect("it reads itself");
+    let (alone, _) = alone.play(m).expect("what is legal does not depend on the history");
+    let reason = |position: &AnyPosition| position.outcome().and_then(|outcome| outcome.reason);
+    if reason(&alone).is_some() {
+        prop_assert_eq!(reason(next), reason(&alone));
+        return Ok(());
+    }
+    let times = seen.entry((alone.board(), alone.turn())).or_default();
+    *times += 1;
+    let repeated = *times >= limit.unwrap_or(2);
+    prop_assert_eq!(reason(next) == Some(EndReason::Repetition), repeated, "{} after {} times", next, times);
+    prop_assert!(!repeated || limit.is_some(), "{} comes twice", next);
+    if !repeated {
+        let stores = |position: &AnyPosition| Side::ALL.map(|side| position.board().store(side));
+        let captured = stores(&alone) != stores(before);
+        let length = before.history().map(|history| if captured { 0 } else { history.len() + 1 });
+        prop_assert_eq!(next.history().map(History::len), length);
+        prop_assert_eq!(&alone.following(before), next);
+    }
     Ok(())
 }
 
@@ -135,7 +174,13 @@ fn check_position(position: &AnyPosition) -> Result<(), TestCaseError> {
 
     for m in all_moves() {
         let refused = position.play(m).err();
-        prop_assert_eq!(refused.is_none(), moves.contains(&m), "{} in {}: {:?}", m, &text, refused);
+        let listed = moves.contains(&m);
+        if m == Move::Agree {
+            let accepted = outcome.is_none() && position.options().values().contains(&("agree_end", true.into()));
+            prop_assert!(!listed && refused.is_none() == accepted, "{} in {}: {:?}", m, &text, refused);
+        } else {
+            prop_assert_eq!(refused.is_none(), listed, "{} in {}: {:?}", m, &text, refused);
+        }
         prop_assert_eq!(m.to_string().parse(), Ok(m));
     }
     let sowing = |m: &Move| matches!(m, Move::Sow(pit) if pit.side == position.turn() && board.seeds(*pit) > 0);
@@ -147,7 +192,8 @@ fn check_position(position: &AnyPosition) -> Result<(), TestCaseError> {
     prop_assert_eq!(read.to_string(), &text[..]);
     prop_assert_eq!(read.legal_moves(), moves);
     prop_assert_eq!(read.outcome().map(|outcome| outcome.score), outcome.map(|outcome| outcome.score));
-    prop_assert!(outcome.is_some() || read == *position);
+    let has_history = position.history().is_some_and(|history| !history.is_empty());
+    prop_assert!(outcome.is_some() || has_history || read == *position);
 
     if let Some(outcome) = outcome {
         let stores = BySide { south: board.store(Side::South), north: board.store(Side::North) };
@@ -187,8 +233,9 @@ fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseEr
             let values = next.options().overrides();
             let stays =
                 values.contains("remaining=discard") || reason.word() == "majority" && !values.contains("sweep");
+            let odd = effects.iter().any(|effect| matches!(effect, Effect::Split { odd: Some(_), .. }));
             let empty = Side::ALL.into_iter().all(|side| after.row_is_empty(side));
-            prop_assert!(stays || empty, "{} is swept", next);
+            prop_assert!(stays || odd || empty, "{} is swept", next);
         }
     }
     Ok(next)
@@ -200,15 +247,18 @@ fn choices() -> impl Strategy<Value = Vec<usize>> {
 
 /// Any preset with any overrides that it allows.
 fn any_options() -> impl Strategy<Value = AnyOptions> {
-    let specs = Variant::Kalah.options();
-    let overrides = vec(prop::option::weighted(0.3, 0..1000_u16), specs.len());
-    (select(Variant::Kalah.presets()), overrides).prop_map(|(preset, picks)| {
-        let given = Variant::Kalah.options().iter().zip(picks);
+    select(&Variant::ALL[..]).prop_flat_map(any_options_of)
+}
+
+fn any_options_of(variant: Variant) -> impl Strategy<Value = AnyOptions> {
+    let overrides = vec(prop::option::weighted(0.3, 0..1000_u16), variant.options().len());
+    (select(variant.presets()), overrides).prop_map(move |(preset, picks)| {
+        let given = variant.options().iter().zip(picks);
         let text: Vec<String> = given.filter_map(|(spec, pick)| Some(value(&preset, spec, pick?))).collect();
         // The one contradiction is resolved by leaving out the option that comes last of the two.
-        AnyOptions::parse(Variant::Kalah, preset.name, &text.join(";")).unwrap_or_else(|_| {
+        AnyOptions::parse(variant, preset.name, &text.join(";")).unwrap_or_else(|_| {
             let text: Vec<String> = text.into_iter().filter(|text| text != "majority_remaining=sweep").collect();
-            AnyOptions::parse(Variant::Kalah, preset.name, &text.join(";")).expect("no contradiction is left")
+            AnyOptions::parse(variant, preset.name, &text.join(";")).expect("no contradiction is left")
         })
     })
 }
@@ -253,12 +303,13 @@ fn any_move() -> impl Strategy<Value = Move> {
         8 => pit.prop_map(|(side, index)| Move::Sow(Pit { side, index })),
         1 => Just(Move::Pass),
         1 => Just(Move::Swap),
+        1 => Just(Move::Agree),
     ]
 }
 
 fn all_moves() -> impl Iterator<Item = Move> {
     let pits = Side::ALL.into_iter().flat_map(|side| (0..12).map(move |index| Move::Sow(Pit { side, index })));
-    pits.chain([Move::Pass, Move::Swap])
+    pits.chain([Move::Pass, Move::Swap, Move::Agree])
 }
 
 /// The pie rule is the one thing that is not the same for both sides.
@@ -267,7 +318,8 @@ fn without_pie(position: &AnyPosition) -> AnyPosition {
     let values = options.values();
     let overrides: Vec<_> =
         values.into_iter().filter(|(name, _)| *name != "pie").map(|(name, value)| (name.to_owned(), value)).collect();
-    let options = AnyOptions::new(Variant::Kalah, options.preset(), &overrides).expect("without pie they are as good");
+    let options =
+        AnyOptions::new(options.variant(), options.preset(), &overrides).expect("without pie they are as good");
     let mut fields: Vec<String> = position.to_string().split(' ').map(str::to_owned).collect();
     fields[3].retain(|flag| !"pw".contains(flag));
     if fields[3].is_empty() {
@@ -294,7 +346,7 @@ fn mirror_pit(pit: Pit) -> Pit {
 fn mirror_move(m: Move) -> Move {
     match m {
         Move::Sow(pit) => Move::Sow(mirror_pit(pit)),
-        Move::Pass | Move::Swap => m,
+        Move::Pass | Move::Swap | Move::Agree => m,
     }
 }
 
@@ -307,6 +359,7 @@ fn mirror_effect(effect: Effect) -> Effect {
             Effect::Capture { from: from.into_iter().map(mirror_pit).collect(), seeds, to: !to }
         }
         Effect::Sweep { side, seeds, to } => Effect::Sweep { side: !side, seeds, to: !to },
+        Effect::Split { seeds, odd } => Effect::Split { seeds, odd: odd.map(mirror_pit) },
         Effect::ExtraTurn | Effect::Swap | Effect::Pass | Effect::GameOver { .. } => effect,
     }
 }

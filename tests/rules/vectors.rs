@@ -1,4 +1,4 @@
-//! Whole games worked out by hand or by an independent program: `kalah.jsonl`, one game a line.
+//! Whole games worked out by hand or by an independent program: `kalah.jsonl` and `oware.jsonl`, one game a line.
 
 use mancala_server::rules::{AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Side, Variant};
 use serde::Deserialize;
@@ -42,14 +42,14 @@ struct Final {
 
 #[test]
 fn every_vector_is_reproduced_exactly() {
-    let vectors: Vec<Vector> = include_str!("kalah.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line is a vector"))
-        .collect();
-    assert_eq!(vectors.len(), 133);
-    for vector in &vectors {
-        println!("{}", vector.id);
-        reproduce(vector);
+    for (lines, count) in [(include_str!("kalah.jsonl"), 133), (include_str!("oware.jsonl"), 95)] {
+        let vectors: Vec<Vector> =
+            lines.lines().map(|line| serde_json::from_str(line).expect("a line is a vector")).collect();
+        assert_eq!(vectors.len(), count);
+        for vector in &vectors {
+            println!("{}", vector.id);
+            reproduce(vector);
+        }
     }
 }
 
@@ -129,7 +129,7 @@ fn hints(effects: &[Effect]) -> Vec<String> {
         Effect::Pass => Some("pass".to_owned()),
         Effect::Swap => Some("swap".to_owned()),
         Effect::GameOver { reason } => Some(format!("over:{reason}")),
-        Effect::Lift { .. } | Effect::Sow { .. } | Effect::Sweep { .. } => None,
+        Effect::Lift { .. } | Effect::Sow { .. } | Effect::Sweep { .. } | Effect::Split { .. } => None,
     };
     effects.iter().filter_map(hint).collect()
 }
