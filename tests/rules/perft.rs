@@ -1,4 +1,4 @@
-//! Compares the counts of move sequences with `kalah.perft`.
+//! Compares the counts of move sequences with `kalah.perft` and `oware.perft`.
 
 use mancala_server::rules::{AnyOptions, AnyPosition, Variant, perft};
 
@@ -7,21 +7,26 @@ const NODES_MAX: u64 = 600_000;
 
 #[test]
 fn the_counts_of_move_sequences_are_the_known_ones() {
+    compare(Variant::Kalah, include_str!("kalah.perft"), 59);
+    compare(Variant::Oware, include_str!("oware.perft"), 480);
+}
+
+fn compare(variant: Variant, lines: &str, expected: usize) {
     let mut compared = 0;
-    for line in include_str!("kalah.perft").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for line in lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let mut words = line.split_whitespace();
         let (preset, overrides) = (words.next().unwrap(), words.next().unwrap().trim_matches('-'));
-        let options = AnyOptions::parse(Variant::Kalah, preset, overrides).unwrap();
+        let options = AnyOptions::parse(variant, preset, overrides).unwrap();
         let opening = AnyPosition::opening(&options);
         for (depth, count) in (1..).zip(words) {
             let count: u64 = count.parse().unwrap();
             if count <= NODES_MAX {
-                assert_eq!(perft(&opening, depth), count, "{preset} {overrides} at depth {depth}");
+                assert_eq!(perft(&opening, depth), count, "{variant} {preset} {overrides} at depth {depth}");
                 compared += 1;
             }
         }
     }
-    assert_eq!(compared, 59);
+    assert_eq!(compared, expected);
 }
 
 #[test]
