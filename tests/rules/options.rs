@@ -1,7 +1,7 @@
 //! Options: what can be chosen, what is refused, and how a choice is written.
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, kalah,
+    AnyOptions, AnyPosition, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, kalah, oware,
 };
 
 const KALAH: Variant = Variant::Kalah;
@@ -38,22 +38,27 @@ fn the_presets_differ_from_standard_as_documented() {
 }
 
 #[test]
-fn the_description_of_the_variant_agrees_with_its_options() {
-    let defaults: Vec<_> = KALAH.options().iter().map(|spec| (spec.name, spec.default.clone())).collect();
-    assert_eq!(parse("standard", "").unwrap().values(), defaults);
-    let names: Vec<_> = KALAH.presets().iter().map(|spec| spec.name).collect();
-    assert_eq!(names, kalah::Preset::WORDS);
-    assert_eq!(names[0], "standard");
-    for preset in kalah::Preset::ALL {
-        assert_eq!(preset.spec().name, preset.word());
-        assert_eq!(preset.options().preset(), preset);
-    }
-    for text in
-        KALAH.presets().iter().map(|spec| spec.description).chain(KALAH.options().iter().map(|spec| spec.description))
+fn the_description_of_a_variant_agrees_with_its_options() {
+    for (variant, title, presets) in
+        [(KALAH, "Kalah", kalah::Preset::WORDS), (Variant::Oware, "Oware", oware::Preset::WORDS)]
     {
-        assert!(text.ends_with('.') && text.len() > 10, "{text}");
+        let defaults: Vec<_> = variant.options().iter().map(|spec| (spec.name, spec.default.clone())).collect();
+        assert_eq!(AnyOptions::new(variant, "standard", &[]).unwrap().values(), defaults);
+        let names: Vec<_> = variant.presets().iter().map(|spec| spec.name).collect();
+        assert_eq!(names, presets);
+        assert_eq!(names[0], "standard");
+        let of_presets = variant.presets().iter().map(|spec| spec.description);
+        for text in of_presets.chain(variant.options().iter().map(|spec| spec.description)) {
+            assert!(text.ends_with('.') && text.len() > 10, "{text}");
+        }
+        assert_eq!((variant.title(), variant.rules_version(), variant.to_string().parse()), (title, 1, Ok(variant)));
     }
-    assert_eq!((KALAH.title(), KALAH.rules_version(), KALAH.to_string().parse()), ("Kalah", 1, Ok(KALAH)));
+    for preset in kalah::Preset::ALL {
+        assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
+    }
+    for preset in oware::Preset::ALL {
+        assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
+    }
 }
 
 /// Every value of an option, and some that it must refuse.
@@ -78,12 +83,14 @@ fn samples(spec: &OptionSpec) -> (Vec<OptionValue>, Vec<OptionValue>) {
 
 #[test]
 fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
-    for preset in KALAH.presets() {
-        for spec in KALAH.options() {
+    for variant in Variant::ALL {
+        for (preset, spec) in
+            variant.presets().iter().flat_map(|preset| variant.options().iter().map(move |spec| (preset, spec)))
+        {
             let bounds = preset.bounds.iter().find(|bounds| bounds.option == spec.name);
             let (good, bad) = samples(spec);
             for value in good {
-                let result = AnyOptions::new(KALAH, preset.name, &[(spec.name.to_owned(), value.clone())]);
+                let result = AnyOptions::new(variant, preset.name, &[(spec.name.to_owned(), value.clone())]);
                 let within = bounds.is_none_or(|bounds| match value {
                     OptionValue::Integer(value) => (i64::from(bounds.min)..=i64::from(bounds.max)).contains(&value),
                     _ => false,
@@ -91,7 +98,7 @@ fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
                 if within {
                     let options = result.unwrap();
                     assert!(options.values().contains(&(spec.name, value)));
-                    assert_eq!(parse(preset.name, &options.overrides()), Ok(options));
+                    assert_eq!(AnyOptions::parse(variant, preset.name, &options.overrides()), Ok(options));
                 } else {
                     let error = result.unwrap_err();
                     assert!(matches!(error, OptionsError::PresetValue { .. }));
@@ -99,7 +106,7 @@ fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
                 }
             }
             for value in bad {
-                let error = AnyOptions::new(KALAH, preset.name, &[(spec.name.to_owned(), value)]).unwrap_err();
+                let error = AnyOptions::new(variant, preset.name, &[(spec.name.to_owned(), value)]).unwrap_err();
                 assert_eq!(error, OptionsError::Value { option: spec.name, expected: spec.kind });
             }
         }
