@@ -540,6 +540,17 @@ mod tests {
     }
 
     #[test]
+    fn an_agreed_end_is_no_move_of_one_player() {
+        let options = AnyOptions::parse(Variant::Oware, "standard", "").expect("a preset is valid");
+        let terms = Terms { options, ..terms(Opponent::Oneself, "") };
+        let start = OffsetDateTime::UNIX_EPOCH;
+        let (game, _) = Game::create(GameId(Uuid::nil()), terms, PEOPLE[0], start);
+        let action = Action::Play { ply: 1, word: "agree", recorded: None };
+        let command = Command { player: PEOPLE[0], if_version: None, action };
+        assert_eq!(game.decide(&command, start), Err(Refusal::NotAMove));
+    }
+
+    #[test]
     fn a_log_with_a_gap_or_a_second_beginning_is_no_log() {
         let start = OffsetDateTime::UNIX_EPOCH;
         let (game, created) = Game::create(GameId(Uuid::nil()), terms(Opponent::Open, ""), PEOPLE[0], start);

@@ -6,8 +6,7 @@ use super::AnyPosition;
 ///
 /// The time grows about fivefold with each ply. The memory does not matter: the positions still to visit are at most
 /// [`MOVES_MAX`](super::MOVES_MAX) for each ply of the line at hand, and as many at most are kept so that their memory
-/// serves again. The loop ends because every line has at most
-/// `depth` plies.
+/// serves again. The loop ends because every line has at most `depth` plies.
 #[must_use]
 pub fn perft(position: &AnyPosition, depth: u32) -> u64 {
     let mut leaves = 0;
