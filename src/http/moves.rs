@@ -300,7 +300,7 @@ pub enum EffectView {
         #[schema(example = 3)]
         seeds: u16,
         /// The pit where an odd seed stays.
-        #[schema(example = "A")]
+        #[schema(required = true, example = "A")]
         odd: Option<String>,
     },
     /// The rules end the game.
