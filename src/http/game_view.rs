@@ -151,11 +151,11 @@ pub struct ResultView {
 /// The seeds in the stores at the end.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[schema(as = Score)]
-struct ScoreView {
+pub struct ScoreView {
     #[schema(example = 25)]
-    south: u16,
+    pub south: u16,
     #[schema(example = 23)]
-    north: u16,
+    pub north: u16,
 }
 
 impl GameView {

@@ -14,7 +14,7 @@ use super::{
     cursor::Cursors,
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
-    game_view::{GameView, legal_moves},
+    game_view::{GameView, ScoreView, legal_moves},
     games::{find_visible, kept},
     headers::{NOT_KEPT, VARIES},
     wire::{PAGE_SIZE_MAX, SideWord, Timestamp, next_link, page_size},
@@ -268,6 +268,12 @@ pub enum EffectView {
         pit: String,
         seeds: u16,
     },
+    /// The sowing goes on: all seeds of the pit where the last one fell are taken into the hand.
+    Relay {
+        #[schema(example = "d")]
+        pit: String,
+        seeds: u16,
+    },
     /// One seed falls: into a pit (its letter), or into `south_store` or `north_store`.
     Sow {
         #[schema(example = "E")]
@@ -303,6 +309,21 @@ pub enum EffectView {
         #[schema(required = true, example = "A")]
         odd: Option<String>,
     },
+    /// One of several rounds is over.
+    RoundOver {
+        #[schema(minimum = 1, example = 1)]
+        round: u32,
+        score: ScoreView,
+    },
+    /// For a new round, seeds go from a side's store to its pits, as many to each. The pits of that row that are not named
+    /// are burnt until the next refill.
+    Refill {
+        side: SideWord,
+        #[schema(example = json!(["b", "c", "d", "e", "f", "g"]))]
+        pits: Vec<String>,
+        #[schema(example = 7)]
+        seeds: u16,
+    },
     /// The rules end the game.
     GameOver {
         #[schema(example = "side_empty")]
@@ -330,6 +351,7 @@ impl EffectView {
         let store = |side: &Side| Place::Store(*side).to_string();
         match effect {
             Effect::Lift { pit, seeds } => EffectView::Lift { pit: pit.to_string(), seeds: *seeds },
+            Effect::Relay { pit, seeds } => EffectView::Relay { pit: pit.to_string(), seeds: *seeds },
             Effect::Sow { to } => EffectView::Sow { to: to.to_string() },
             Effect::Capture { from, seeds, to } => EffectView::Capture {
                 from: from.iter().map(ToString::to_string).collect(),
@@ -345,6 +367,14 @@ impl EffectView {
             Effect::Split { seeds, odd } => {
                 EffectView::Split { seeds: *seeds, odd: odd.as_ref().map(ToString::to_string) }
             }
+            Effect::RoundOver { round, score } => {
+                EffectView::RoundOver { round: *round, score: ScoreView { south: score.south, north: score.north } }
+            }
+            Effect::Refill { side, pits, seeds } => EffectView::Refill {
+                side: (*side).into(),
+                pits: pits.iter().map(ToString::to_string).collect(),
+                seeds: *seeds,
+            },
             Effect::GameOver { reason } => EffectView::GameOver { reason: reason.to_string() },
         }
     }

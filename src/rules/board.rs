@@ -1,8 +1,8 @@
-//! Seeds in pits and stores. Knows how many lie where, and nothing of turns or rules.
+//! Seeds in pits and stores, and burnt pits. Knows how many lie where, and nothing of turns or rules.
 
 use super::{
     BySide, Pit, Side,
-    ring::{Ring, SPOTS_MAX},
+    ring::{Ring, SPOTS_MAX, Spots},
 };
 
 /// The seeds of a board. Counts are `u16` because a board of 12 by 12 holds 288 seeds.
@@ -11,6 +11,8 @@ pub struct Board {
     ring: Ring,
     /// Seeds by spot of the ring; nothing lies beyond its end.
     seeds: [u16; SPOTS_MAX],
+    /// Pits out of play (R9); they hold no seed.
+    burnt: Spots,
 }
 
 impl Board {
@@ -44,6 +46,13 @@ impl Board {
         self.pits(pit.side).get(usize::from(pit.index)).copied().unwrap_or(0)
     }
 
+    /// Whether this pit is burnt: out of play for a round, because there were no seeds to fill it (R9). It holds nothing
+    /// and nothing falls into it. Only a game of several rounds has such pits.
+    #[must_use]
+    pub fn is_burnt(&self, pit: Pit) -> bool {
+        self.ring.pit(pit).is_some_and(|spot| self.burnt.has(spot))
+    }
+
     /// All seeds, in pits and stores.
     #[must_use]
     pub fn total(&self) -> u16 {
@@ -58,7 +67,7 @@ impl Board {
 
     /// An empty board. `pits` is from 1 to [`PITS_MAX`](super::PITS_MAX), which options and position strings see to.
     pub(super) const fn empty(pits: u8) -> Self {
-        Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX] }
+        Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], burnt: Spots::NONE }
     }
 
     /// The pits of this side, to be filled.
@@ -69,6 +78,16 @@ impl Board {
 
     pub(super) const fn ring(&self) -> Ring {
         self.ring
+    }
+
+    /// The spots of all burnt pits.
+    pub(super) const fn burnt(&self) -> Spots {
+        self.burnt
+    }
+
+    /// Burns these pits, which hold nothing, and no others.
+    pub(super) fn burn(&mut self, spots: Spots) {
+        self.burnt = spots;
     }
 
     pub(super) fn at(&self, spot: u8) -> u16 {

@@ -2,15 +2,23 @@
 
 use arrayvec::ArrayVec;
 
-use super::{EndReason, PITS_MAX, Pit, Place, Side};
+use super::{BySide, EndReason, PITS_MAX, Pit, Place, Side};
 
-/// One thing that happened. The effects of an action come in this order: lift, sow for each seed, capture; then an
-/// extra turn, or sweeps and the end of the game. A pass or a swap comes first in place of lift, sow and capture. An
-/// agreed end has nothing but sweeps and the end of the game.
+/// One thing that happened. The effects of an action come in this order: lift, sow for each seed, with a relay between
+/// two laps of a sowing that goes on, capture; then an extra turn, or sweeps and the end of the game. A pass or a swap
+/// comes first in place of lift, sow and capture. An agreed end has nothing but sweeps and the end of the game. In a game
+/// of several rounds the sweeps are followed by the end of the round, and that by refills or the end of the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// All seeds of a pit are taken up into the hand.
     Lift {
+        /// The pit, now empty.
+        pit: Pit,
+        /// Seeds in the hand.
+        seeds: u16,
+    },
+    /// The sowing goes on: all seeds of the pit where the last one fell are taken up into the hand.
+    Relay {
         /// The pit, now empty.
         pit: Pit,
         /// Seeds in the hand.
@@ -23,8 +31,8 @@ pub enum Effect {
     },
     /// Seeds go from pits to the mover's store.
     Capture {
-        /// The pits that are emptied. In Kalah first the one where the last seed fell, then the one facing it if it held
-        /// any; in Oware those of the chain, walking back from the last seed.
+        /// The pits that are emptied. In Oware those of the chain, walking back from the last seed; elsewhere first the one
+        /// where the last seed fell, unless the options leave that seed there, then the one facing it if it held any.
         from: ArrayVec<Pit, PITS_MAX>,
         /// Seeds taken from all of them together.
         seeds: u16,
@@ -52,6 +60,23 @@ pub enum Effect {
         seeds: u16,
         /// The pit where an odd seed stays.
         odd: Option<Pit>,
+    },
+    /// One of several rounds is over.
+    RoundOver {
+        /// Its number, from 1.
+        round: u32,
+        /// Seeds in each store.
+        score: BySide<u16>,
+    },
+    /// For a new round, seeds go from a side's store to its pits. The pits of that row which are not named are burnt
+    /// until the next refill.
+    Refill {
+        /// Whose store, and whose row.
+        side: Side,
+        /// The pits that are filled, in sowing order; never none.
+        pits: ArrayVec<Pit, PITS_MAX>,
+        /// Seeds that each of them gets.
+        seeds: u16,
     },
     /// The game is over.
     GameOver {

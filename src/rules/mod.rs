@@ -28,6 +28,7 @@
 mod word;
 
 mod board;
+pub mod congkak;
 mod effect;
 mod history;
 pub mod kalah;
@@ -52,7 +53,7 @@ pub use options::{AnyOptions, OptionBounds, OptionKind, OptionSpec, OptionValue,
 pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
-pub use position::{AnyPosition, IllegalMove};
+pub use position::{AnyPosition, IllegalMove, Round};
 pub use setup::{PLIES_MAX, ParsePositionError, SEEDS_MAX};
 pub use side::{BySide, Side};
 pub use variant::Variant;

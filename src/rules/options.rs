@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
-use super::{Variant, kalah, oware, word::OneOf};
+use super::{Variant, congkak, kalah, oware, word::OneOf};
 
 /// The options of one game: a variant, a preset of it, and what was chosen differently. Always valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +13,8 @@ pub enum AnyOptions {
     Kalah(kalah::Options),
     /// Options of Oware.
     Oware(oware::Options),
+    /// Options of Congkak.
+    Congkak(congkak::Options),
 }
 
 impl AnyOptions {
@@ -34,6 +36,11 @@ impl AnyOptions {
                 let preset: oware::Preset = preset.parse().map_err(unknown)?;
                 check(variant, preset.spec(), overrides)?;
                 oware::Options::new(preset, overrides).map(Self::Oware)
+            }
+            Variant::Congkak => {
+                let preset: congkak::Preset = preset.parse().map_err(unknown)?;
+                check(variant, preset.spec(), overrides)?;
+                congkak::Options::new(preset, overrides).map(Self::Congkak)
             }
         }
     }
@@ -58,6 +65,7 @@ impl AnyOptions {
         match self {
             Self::Kalah(_) => Variant::Kalah,
             Self::Oware(_) => Variant::Oware,
+            Self::Congkak(_) => Variant::Congkak,
         }
     }
 
@@ -67,15 +75,18 @@ impl AnyOptions {
         match self {
             Self::Kalah(options) => options.preset().word(),
             Self::Oware(options) => options.preset().word(),
+            Self::Congkak(options) => options.preset().word(),
         }
     }
 
-    /// The effective value of every option, in the order of [`Variant::options`].
+    /// The effective value of every option that matters to such a game, in the order of [`Variant::options`]. Given as
+    /// overrides of the preset they make the same options.
     #[must_use]
     pub fn values(&self) -> Vec<(&'static str, OptionValue)> {
         match self {
             Self::Kalah(options) => options.values().into(),
             Self::Oware(options) => options.values().into(),
+            Self::Congkak(options) => options.values(),
         }
     }
 
@@ -90,13 +101,17 @@ impl AnyOptions {
     /// ```
     #[must_use]
     pub fn overrides(&self) -> String {
-        let plain = match self {
-            Self::Kalah(options) => options.preset().options().values().to_vec(),
-            Self::Oware(options) => options.preset().options().values().to_vec(),
-        };
-        let differing = self.values().into_iter().zip(plain).filter(|(ours, plain)| ours != plain);
-        differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
+        match self {
+            Self::Kalah(options) => differing(options.values(), options.preset().options().values()),
+            Self::Oware(options) => differing(options.values(), options.preset().options().values()),
+            Self::Congkak(options) => differing(options.all_values(), options.preset().options().all_values()),
+        }
     }
+}
+
+fn differing<const N: usize>(ours: [(&str, OptionValue); N], plain: [(&str, OptionValue); N]) -> String {
+    let differing = ours.into_iter().zip(plain).filter(|(ours, plain)| ours != plain);
+    differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
 }
 
 /// A named set of options.

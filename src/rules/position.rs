@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{AnyOptions, Board, Effect, History, Move, MoveList, Outcome, ParsePositionError, Pit, Side, kalah, oware};
+use super::{
+    AnyOptions, Board, Effect, History, Move, MoveList, Outcome, ParsePositionError, Pit, Side, congkak, kalah, oware,
+};
 
 /// A position of one of the games, with the options that it is played under. Always one that can be played on or is
 /// over; never both (R13).
@@ -19,6 +21,8 @@ pub enum AnyPosition {
     Kalah(kalah::Position),
     /// A position of Oware, and those before it.
     Oware(oware::Position, History),
+    /// A position of Congkak.
+    Congkak(congkak::Position),
 }
 
 impl AnyPosition {
@@ -28,6 +32,7 @@ impl AnyPosition {
         match options {
             AnyOptions::Kalah(options) => Self::Kalah(kalah::Position::opening(*options)),
             AnyOptions::Oware(options) => Self::Oware(oware::Position::opening(*options), History::default()),
+            AnyOptions::Congkak(options) => Self::Congkak(congkak::Position::opening(*options)),
         }
     }
 
@@ -53,6 +58,7 @@ impl AnyPosition {
             AnyOptions::Oware(options) => {
                 oware::Position::from_setup(*options, &setup).map(|position| Self::Oware(position, History::default()))
             }
+            AnyOptions::Congkak(options) => congkak::Position::from_setup(*options, &setup).map(Self::Congkak),
         }
     }
 
@@ -69,6 +75,9 @@ impl AnyPosition {
             AnyOptions::Kalah(options) => kalah::Position::from_setup_with_any_total(*options, &setup).map(Self::Kalah),
             AnyOptions::Oware(options) => oware::Position::from_setup_with_any_total(*options, &setup)
                 .map(|position| Self::Oware(position, History::default())),
+            AnyOptions::Congkak(options) => {
+                congkak::Position::from_setup_with_any_total(*options, &setup).map(Self::Congkak)
+            }
         }
     }
 
@@ -103,7 +112,7 @@ impl AnyPosition {
     #[must_use]
     pub fn history(&self) -> Option<&History> {
         match self {
-            Self::Kalah(_) => None,
+            Self::Kalah(_) | Self::Congkak(_) => None,
             Self::Oware(_, history) => Some(history),
         }
     }
@@ -114,6 +123,7 @@ impl AnyPosition {
         match self {
             Self::Kalah(position) => AnyOptions::Kalah(position.options()),
             Self::Oware(position, _) => AnyOptions::Oware(position.options()),
+            Self::Congkak(position) => AnyOptions::Congkak(position.options()),
         }
     }
 
@@ -123,6 +133,7 @@ impl AnyPosition {
         match self {
             Self::Kalah(position) => *position.board(),
             Self::Oware(position, _) => *position.board(),
+            Self::Congkak(position) => *position.board(),
         }
     }
 
@@ -132,6 +143,7 @@ impl AnyPosition {
         match self {
             Self::Kalah(position) => position.turn(),
             Self::Oware(position, _) => position.turn(),
+            Self::Congkak(position) => position.turn(),
         }
     }
 
@@ -141,6 +153,7 @@ impl AnyPosition {
         match self {
             Self::Kalah(position) => position.plies(),
             Self::Oware(position, _) => position.plies(),
+            Self::Congkak(position) => position.plies(),
         }
     }
 
@@ -149,7 +162,17 @@ impl AnyPosition {
     pub fn swapped(&self) -> bool {
         match self {
             Self::Kalah(position) => position.swapped(),
-            Self::Oware(..) => false,
+            Self::Oware(..) | Self::Congkak(_) => false,
+        }
+    }
+
+    /// Which round is played, and who opened it; `None` in a game of a single round (R9). What is burnt in it, the
+    /// [board](AnyPosition::board) knows.
+    #[must_use]
+    pub fn round(&self) -> Option<Round> {
+        match self {
+            Self::Kalah(_) | Self::Oware(..) => None,
+            Self::Congkak(position) => position.round(),
         }
     }
 
@@ -159,6 +182,7 @@ impl AnyPosition {
         match self {
             Self::Kalah(position) => position.legal_moves(),
             Self::Oware(position, _) => position.legal_moves(),
+            Self::Congkak(position) => position.legal_moves(),
         }
     }
 
@@ -176,6 +200,7 @@ impl AnyPosition {
                 next.remember(position, &mut history);
                 Ok((Self::Oware(next, history), effects))
             }
+            Self::Congkak(position) => position.play(m).map(|(next, effects)| (Self::Congkak(next), effects)),
         }
     }
 
@@ -191,6 +216,7 @@ impl AnyPosition {
                 position.play_unchecked(m, history);
                 position.remember(&before, history);
             }
+            Self::Congkak(position) => position.play_unchecked(m),
         }
     }
 
@@ -200,6 +226,7 @@ impl AnyPosition {
         match self {
             Self::Kalah(position) => position.outcome(),
             Self::Oware(position, _) => position.outcome(),
+            Self::Congkak(position) => position.outcome(),
         }
     }
 }
@@ -211,6 +238,7 @@ impl Clone for AnyPosition {
         match self {
             Self::Kalah(position) => Self::Kalah(*position),
             Self::Oware(position, history) => Self::Oware(*position, history.clone()),
+            Self::Congkak(position) => Self::Congkak(*position),
         }
     }
 
@@ -225,12 +253,22 @@ impl Clone for AnyPosition {
     }
 }
 
+/// One of several rounds (R9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Round {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The side that moved first in it.
+    pub opener: Side,
+}
+
 /// The position string (R12), which [`AnyPosition::parse`] reads back.
 impl fmt::Display for AnyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kalah(position) => position.fmt(f),
             Self::Oware(position, _) => position.fmt(f),
+            Self::Congkak(position) => position.fmt(f),
         }
     }
 }
@@ -256,6 +294,9 @@ pub enum IllegalMove {
     /// The sowing would capture every seed of the other row, which the options forbid.
     #[error("pit {0} would capture every seed of the other row")]
     GrandSlam(Pit),
+    /// The pit is out of play in this round.
+    #[error("pit {0} is burnt in this round")]
+    BurntPit(Pit),
     /// There is no extra move to decline.
     #[error("only an optional extra move can be passed")]
     NoPass,
@@ -278,6 +319,7 @@ impl IllegalMove {
             Self::EmptyPit(_) => "empty_pit",
             Self::MustFeed(_) => "must_feed",
             Self::GrandSlam(_) => "grand_slam",
+            Self::BurntPit(_) => "burnt_pit",
             Self::NoPass => "no_pass",
             Self::NoSwap => "no_swap",
             Self::NoAgree => "no_agree",

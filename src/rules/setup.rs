@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 
 use arrayvec::ArrayVec;
 
-use super::{Board, PITS_MAX, Side};
+use super::{Board, PITS_MAX, Pit, Side, ring::Spots};
 
 /// The most seeds on any board: 12 pits a side with 12 seeds each.
 pub const SEEDS_MAX: u16 = 288;
@@ -75,28 +75,42 @@ impl Flags {
 impl Setup {
     /// What a game of one round asks of every position (R12).
     pub fn check_single_round(&self) -> Result<(), ParsePositionError> {
-        if (self.round, self.opener) == (1, Side::South) { Ok(()) } else { Err(ParsePositionError::SingleRound) }
+        if (self.round, self.opener) != (1, Side::South) {
+            Err(ParsePositionError::SingleRound)
+        } else if self.board.burnt() != Spots::NONE {
+            Err(ParsePositionError::BurntPit)
+        } else {
+            Ok(())
+        }
     }
 }
 
 impl fmt::Display for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_row(f, self.board.pits(Side::South))?;
+        write_row(f, &self.board, Side::South)?;
         f.write_str("/")?;
-        write_row(f, self.board.pits(Side::North))?;
+        write_row(f, &self.board, Side::North)?;
         let (south, north) = (self.board.store(Side::South), self.board.store(Side::North));
         write!(f, " {south}-{north} {} {} {} ", self.turn.letter(), self.flags, self.plies)?;
         write!(f, "{}{}", self.round, self.opener.letter())
     }
 }
 
-fn write_row(f: &mut fmt::Formatter<'_>, row: &[u16]) -> fmt::Result {
-    for (i, seeds) in row.iter().enumerate() {
-        let comma = if i == 0 { "" } else { "," };
-        write!(f, "{comma}{seeds}")?;
+fn write_row(f: &mut fmt::Formatter<'_>, board: &Board, side: Side) -> fmt::Result {
+    for (index, seeds) in (0..).zip(board.pits(side)) {
+        let comma = if index == 0 { "" } else { "," };
+        f.write_str(comma)?;
+        if board.is_burnt(Pit { side, index }) {
+            f.write_str(BURNT)?;
+        } else {
+            write!(f, "{seeds}")?;
+        }
     }
     Ok(())
 }
+
+/// What stands in the row for a burnt pit.
+const BURNT: &str = "x";
 
 impl fmt::Display for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -160,6 +174,15 @@ pub enum ParsePositionError {
     /// This game has one round, which South opens.
     #[error("this game has a single round, which South opens: 1S")]
     SingleRound,
+    /// This game has one round, and so no pit that a refill left empty.
+    #[error("this game has a single round and so no burnt pits: x")]
+    BurntPit,
+    /// The match is over after fewer rounds.
+    #[error("this game has at most {max} rounds")]
+    RoundNumber {
+        /// Rounds by the options.
+        max: u8,
+    },
 }
 
 /// Reads the form alone; a total of seeds beyond any game is possible, but no overflow.
@@ -196,15 +219,25 @@ fn parse_rows(text: &str) -> Option<Board> {
         return None;
     }
     let mut board = Board::empty(u8::try_from(south.len()).ok()?);
-    board.pits_mut(Side::South).copy_from_slice(&south);
-    board.pits_mut(Side::North).copy_from_slice(&north);
+    let mut burnt = Spots::NONE;
+    for (side, row) in [(Side::South, south), (Side::North, north)] {
+        for (spot, seeds) in (board.ring().row(side)..).zip(row) {
+            match seeds {
+                Some(seeds) => board.drop(spot, seeds),
+                None => burnt = burnt.with(spot),
+            }
+        }
+    }
+    board.burn(burnt);
     Some(board)
 }
 
-fn parse_row(text: &str) -> Option<ArrayVec<u16, PITS_MAX>> {
+/// The seeds of each pit; `None` is a burnt pit.
+fn parse_row(text: &str) -> Option<ArrayVec<Option<u16>, PITS_MAX>> {
     let mut row = ArrayVec::new();
     for count in text.split(',') {
-        row.try_push(parse_seeds(count)?).ok()?;
+        let seeds = if count == BURNT { None } else { Some(parse_seeds(count)?) };
+        row.try_push(seeds).ok()?;
     }
     Some(row)
 }

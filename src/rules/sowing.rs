@@ -28,3 +28,36 @@ pub(super) fn sow(board: &mut Board, origin: Pit, skipped: Spots, witness: &mut 
     }
     ring.place(spot)
 }
+
+/// Sows `origin` as [`sow`] does, passing over all spots of `skipped`. Where the last seed falls in a pit that holds
+/// seeds, all of them are lifted and sown in turn, until one falls in a store or in an empty pit: that place is
+/// returned.
+///
+/// The inner loop ends because the store of the side to move is never among `skipped`. The outer loop ends because
+/// sowing moves seeds forward only, and none gets past that store but after one that stays in it: between two that
+/// stay, the seeds come nearer to the store with each lap, and no more can stay than there are.
+pub(super) fn sow_in_laps(board: &mut Board, origin: Pit, skipped: Spots, witness: &mut impl Witness) -> Place {
+    let ring = board.ring();
+    let Some(mut spot) = ring.pit(origin) else {
+        return Place::Pit(origin);
+    };
+    let mut hand = board.lift(spot);
+    witness.note(Effect::Lift { pit: origin, seeds: hand });
+    loop {
+        for _ in 0..hand {
+            spot = ring.after(spot);
+            while skipped.has(spot) {
+                spot = ring.after(spot);
+            }
+            board.drop(spot, 1);
+            witness.note(Effect::Sow { to: ring.place(spot) });
+        }
+        match ring.place(spot) {
+            Place::Pit(pit) if board.at(spot) > 1 => {
+                hand = board.lift(spot);
+                witness.note(Effect::Relay { pit, seeds: hand });
+            }
+            last => return last,
+        }
+    }
+}

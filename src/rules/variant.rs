@@ -1,6 +1,6 @@
 //! Which games there are, and what each offers to choose from. Knows none of their rules.
 
-use super::{OptionSpec, PresetSpec, kalah, oware};
+use super::{OptionSpec, PresetSpec, congkak, kalah, oware};
 
 worded_enum! {
     /// A game.
@@ -9,6 +9,8 @@ worded_enum! {
         Kalah = "kalah",
         /// Oware, also called Awale, Wari and Awari.
         Oware = "oware",
+        /// Congkak, of Malaysia, Indonesia and Singapore: a sowing goes on from the pit where its last seed falls.
+        Congkak = "congkak",
     }
 }
 
@@ -19,6 +21,7 @@ impl Variant {
         match self {
             Self::Kalah => "Kalah",
             Self::Oware => "Oware",
+            Self::Congkak => "Congkak",
         }
     }
 
@@ -26,7 +29,7 @@ impl Variant {
     #[must_use]
     pub const fn rules_version(self) -> u16 {
         match self {
-            Self::Kalah | Self::Oware => 1,
+            Self::Kalah | Self::Oware | Self::Congkak => 1,
         }
     }
 
@@ -36,6 +39,7 @@ impl Variant {
         match self {
             Self::Kalah => &kalah::PRESETS,
             Self::Oware => &oware::PRESETS,
+            Self::Congkak => &congkak::PRESETS,
         }
     }
 
@@ -45,6 +49,7 @@ impl Variant {
         match self {
             Self::Kalah => &kalah::OPTIONS,
             Self::Oware => &oware::OPTIONS,
+            Self::Congkak => &congkak::OPTIONS,
         }
     }
 }

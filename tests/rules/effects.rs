@@ -1,23 +1,30 @@
 //! Replays effects on a board of its own, so that what a client would draw is compared with the position.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mancala_server::rules::{Board, Effect, Move, Pit, Place, Side};
 
-/// The seeds of a board by place name, as a client that knows no rules would keep them.
+/// The seeds of a board and its burnt pits by place name, as a client that knows no rules would keep them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drawing(BTreeMap<String, u16>);
+pub struct Drawing {
+    seeds: BTreeMap<String, u16>,
+    burnt: BTreeSet<String>,
+}
 
 impl Drawing {
     pub fn of(board: &Board) -> Self {
-        let mut seeds = BTreeMap::new();
+        let (mut seeds, mut burnt) = (BTreeMap::new(), BTreeSet::new());
         for side in Side::ALL {
             seeds.insert(Place::Store(side).to_string(), board.store(side));
             for (index, &count) in (0..).zip(board.pits(side)) {
-                seeds.insert(Pit { side, index }.to_string(), count);
+                let pit = Pit { side, index };
+                seeds.insert(pit.to_string(), count);
+                if board.is_burnt(pit) {
+                    burnt.insert(pit.to_string());
+                }
             }
         }
-        Self(seeds)
+        Self { seeds, burnt }
     }
 
     fn take(&mut self, pit: Pit) -> u16 {
@@ -25,7 +32,7 @@ impl Drawing {
     }
 
     fn at(&mut self, place: Place) -> &mut u16 {
-        self.0.get_mut(&place.to_string()).expect("effects name places of the board")
+        self.seeds.get_mut(&place.to_string()).expect("effects name places of the board")
     }
 }
 
@@ -34,17 +41,20 @@ impl Drawing {
 pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
     let mut drawing = Drawing::of(before);
     let mut hand = 0;
+    let mut last = None;
     let mut stage = 0;
     for effect in effects {
         let next = match effect {
             Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
-            Effect::Sow { .. } => 1,
+            Effect::Sow { .. } | Effect::Relay { .. } => 1,
             Effect::Capture { .. } => 2,
             Effect::ExtraTurn => 3,
             Effect::Sweep { .. } | Effect::Split { .. } => 4,
-            Effect::GameOver { .. } => 5,
+            Effect::RoundOver { .. } => 5,
+            Effect::Refill { .. } => 6,
+            Effect::GameOver { .. } => 7,
         };
-        assert!(next > stage || next == stage && [0, 1, 4].contains(&next), "order of {effects:?}");
+        assert!(next > stage || next == stage && [0, 1, 4, 6].contains(&next), "order of {effects:?}");
         stage = next;
         match *effect {
             Effect::Lift { pit, seeds } => {
@@ -55,12 +65,22 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
             Effect::Sow { to } => {
                 hand -= 1;
                 *drawing.at(to) += 1;
+                last = Some(to);
+            }
+            Effect::Relay { pit, seeds } => {
+                assert_eq!((hand, last), (0, Some(Place::Pit(pit))), "a lap begins where the one before it ended");
+                hand = drawing.take(pit);
+                assert_eq!(hand, seeds, "lifted by {m}");
+                assert!(hand > 1, "the pit held seeds before the last one fell");
             }
             Effect::Capture { ref from, seeds, to } => {
                 assert_eq!(hand, 0, "a capture comes after the last seed");
                 let counts: Vec<u16> = from.iter().map(|&pit| drawing.take(pit)).collect();
                 assert!(!counts.contains(&0), "only pits with seeds are named");
-                assert!(counts[0] == 1 || counts.iter().all(|count| [2, 3].contains(count)), "captured {counts:?}");
+                let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);
+                // The last seed is named first, or it stays and is not named.
+                let opposite = if Some(Place::Pit(from[0])) == last { counts[0] == 1 } else { counts.len() == 1 };
+                assert!(chain || opposite, "captured {counts:?}");
                 assert_eq!(counts.iter().sum::<u16>(), seeds);
                 *drawing.at(Place::Store(to)) += seeds;
             }
@@ -81,6 +101,23 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
                     *drawing.at(Place::Pit(pit)) += 1;
                 }
             }
+            Effect::RoundOver { score, .. } => {
+                let stores = Side::ALL.map(|side| *drawing.at(Place::Store(side)));
+                assert_eq!(stores, [score.south, score.north]);
+            }
+            Effect::Refill { side, ref pits, seeds } => {
+                assert!(!pits.is_empty() && seeds > 0, "a match without seeds for a side is over");
+                for index in 0..before.pits_per_side() {
+                    let pit = Pit { side, index };
+                    if pits.contains(&pit) {
+                        drawing.burnt.remove(&pit.to_string());
+                        *drawing.at(Place::Store(side)) -= seeds;
+                        *drawing.at(Place::Pit(pit)) += seeds;
+                    } else {
+                        drawing.burnt.insert(pit.to_string());
+                    }
+                }
+            }
             Effect::Pass => assert_eq!(m, Move::Pass),
             Effect::Swap => assert_eq!(m, Move::Swap),
             Effect::ExtraTurn | Effect::GameOver { .. } => {}
@@ -90,4 +127,11 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
     assert_eq!(drawing, Drawing::of(after), "after {m}: {effects:?}");
     let ends = effects.iter().filter(|effect| matches!(effect, Effect::ExtraTurn | Effect::GameOver { .. }));
     assert!(ends.count() <= 1, "an extra turn or the end: {effects:?}");
+    if let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::RoundOver { .. })) {
+        let refilled = matches!(effects[at + 1..], [Effect::Refill { .. }, Effect::Refill { .. }]);
+        assert!(
+            refilled || matches!(effects[at + 1..], [Effect::GameOver { .. }]),
+            "a new round or the end: {effects:?}"
+        );
+    }
 }

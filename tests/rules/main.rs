@@ -2,10 +2,11 @@
 //!
 //! `vectors` replays whole games that were worked out elsewhere, `perft` and `solving` compare with known numbers,
 //! `properties` states what holds for every game, `import`, `options` and `notation` go through the text forms, `oware`
-//! through what only that game has.
+//! and `congkak` through what only those games have.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod congkak;
 mod effects;
 mod import;
 mod notation;

@@ -1,7 +1,7 @@
 //! Options: what can be chosen, what is refused, and how a choice is written.
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, kalah, oware,
+    AnyOptions, AnyPosition, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak, kalah, oware,
 };
 
 const KALAH: Variant = Variant::Kalah;
@@ -39,10 +39,14 @@ fn the_presets_differ_from_standard_as_documented() {
 
 #[test]
 fn the_description_of_a_variant_agrees_with_its_options() {
-    for (variant, title, presets) in
-        [(KALAH, "Kalah", kalah::Preset::WORDS), (Variant::Oware, "Oware", oware::Preset::WORDS)]
-    {
-        let defaults: Vec<_> = variant.options().iter().map(|spec| (spec.name, spec.default.clone())).collect();
+    for (variant, title, presets) in [
+        (KALAH, "Kalah", kalah::Preset::WORDS),
+        (Variant::Oware, "Oware", oware::Preset::WORDS),
+        (Variant::Congkak, "Congkak", congkak::Preset::WORDS),
+    ] {
+        let defaults = variant.options().iter().map(|spec| (spec.name, spec.default.clone()));
+        let of_a_match = ["refill_from", "round_starter", "max_rounds"];
+        let defaults: Vec<_> = defaults.filter(|(name, _)| !of_a_match.contains(name)).collect();
         assert_eq!(AnyOptions::new(variant, "standard", &[]).unwrap().values(), defaults);
         let names: Vec<_> = variant.presets().iter().map(|spec| spec.name).collect();
         assert_eq!(names, presets);
@@ -57,6 +61,9 @@ fn the_description_of_a_variant_agrees_with_its_options() {
         assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
     }
     for preset in oware::Preset::ALL {
+        assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
+    }
+    for preset in congkak::Preset::ALL {
         assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
     }
 }
@@ -81,6 +88,17 @@ fn samples(spec: &OptionSpec) -> (Vec<OptionValue>, Vec<OptionValue>) {
     }
 }
 
+/// An option that has to be set with another one, so that whatever this one is, there is no contradiction.
+fn companion(variant: Variant, name: &str) -> Option<(String, OptionValue)> {
+    let (name, value) = match (variant, name) {
+        (Variant::Congkak, "take_own_seed") => ("empty_capture", false.into()),
+        (Variant::Congkak, "empty_capture") => ("take_own_seed", true.into()),
+        (Variant::Congkak, "refill_from" | "round_starter" | "max_rounds") => ("rounds", "multi".into()),
+        _ => return None,
+    };
+    Some((name.to_owned(), value))
+}
+
 #[test]
 fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
     for variant in Variant::ALL {
@@ -90,7 +108,9 @@ fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
             let bounds = preset.bounds.iter().find(|bounds| bounds.option == spec.name);
             let (good, bad) = samples(spec);
             for value in good {
-                let result = AnyOptions::new(variant, preset.name, &[(spec.name.to_owned(), value.clone())]);
+                let mut overrides = vec![(spec.name.to_owned(), value.clone())];
+                overrides.extend(companion(variant, spec.name));
+                let result = AnyOptions::new(variant, preset.name, &overrides);
                 let within = bounds.is_none_or(|bounds| match value {
                     OptionValue::Integer(value) => (i64::from(bounds.min)..=i64::from(bounds.max)).contains(&value),
                     _ => false,
@@ -98,6 +118,8 @@ fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
                 if within {
                     let options = result.unwrap();
                     assert!(options.values().contains(&(spec.name, value)));
+                    let values = options.values().into_iter().map(|(name, value)| (name.to_owned(), value));
+                    assert_eq!(AnyOptions::new(variant, preset.name, &values.collect::<Vec<_>>()), Ok(options));
                     assert_eq!(AnyOptions::parse(variant, preset.name, &options.overrides()), Ok(options));
                 } else {
                     let error = result.unwrap_err();

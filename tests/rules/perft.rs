@@ -1,4 +1,4 @@
-//! Compares the counts of move sequences with `kalah.perft` and `oware.perft`.
+//! Compares the counts of move sequences with `kalah.perft`, `oware.perft` and `congkak.perft`.
 
 use mancala_server::rules::{AnyOptions, AnyPosition, Variant, perft};
 
@@ -9,6 +9,7 @@ const NODES_MAX: u64 = 600_000;
 fn the_counts_of_move_sequences_are_the_known_ones() {
     compare(Variant::Kalah, include_str!("kalah.perft"), 59);
     compare(Variant::Oware, include_str!("oware.perft"), 480);
+    compare(Variant::Congkak, include_str!("congkak.perft"), 126);
 }
 
 fn compare(variant: Variant, lines: &str, expected: usize) {

@@ -1,10 +1,10 @@
 //! What holds for every game, by random options, random play and random text (R13).
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use mancala_server::rules::{
     AnyOptions, AnyPosition, Board, BySide, Effect, EndReason, History, Move, OptionKind, OptionSpec, OptionValue, Pit,
-    Place, PresetSpec, Side, Variant,
+    Place, PresetSpec, Round, Side, Variant,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -106,7 +106,7 @@ proptest! {
 fn check_game(start: &AnyPosition, choices: &[usize]) -> Result<(), TestCaseError> {
     let mut position = start.clone();
     let mut played = Vec::new();
-    let mut seen = HashMap::from([((start.board(), start.turn()), 1)]);
+    let mut seen = HashMap::from([((start.board(), start.turn(), start.round()), 1)]);
     for choice in choices {
         check_position(&position)?;
         let moves = position.legal_moves();
@@ -125,13 +125,13 @@ fn check_game(start: &AnyPosition, choices: &[usize]) -> Result<(), TestCaseErro
     Ok(())
 }
 
-/// Counts boards with the side to move from the start of the game, captures or not. Where a game has a rule against
+/// Counts boards with the side to move, in each round, from the start of the game, captures or not. Where a game has a rule against
 /// repetition, it ends by that rule exactly when it says; elsewhere no position comes twice.
 fn check_repetition(
     before: &AnyPosition,
     m: Move,
     next: &AnyPosition,
-    seen: &mut HashMap<(Board, Side), i64>,
+    seen: &mut HashMap<(Board, Side, Option<Round>), i64>,
 ) -> Result<(), TestCaseError> {
     if m == Move::Swap {
         return Ok(());
@@ -150,7 +150,7 @@ fn check_repetition(
         prop_assert_eq!(reason(next), reason(&alone));
         return Ok(());
     }
-    let times = seen.entry((alone.board(), alone.turn())).or_default();
+    let times = seen.entry((alone.board(), alone.turn(), alone.round())).or_default();
     *times += 1;
     let repeated = *times >= limit.unwrap_or(2);
     prop_assert_eq!(reason(next) == Some(EndReason::Repetition), repeated, "{} after {} times", next, times);
@@ -217,11 +217,21 @@ fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseEr
     prop_assert_eq!(after.total(), before.total());
     prop_assert_eq!(next.plies(), position.plies() + 1);
     prop_assert_eq!(next.swapped(), position.swapped() || m == Move::Swap);
+    let refilled = effects.iter().any(|effect| matches!(effect, Effect::Refill { .. }));
     for side in Side::ALL {
-        prop_assert!(after.store(side) >= before.store(side));
+        prop_assert!(refilled || after.store(side) >= before.store(side));
     }
+    prop_assert_eq!(next.round() == position.round(), !refilled);
+    prop_assert_eq!(
+        next.round().map(|round| round.number),
+        position.round().map(|round| round.number + u32::from(refilled))
+    );
     let extra = effects.contains(&Effect::ExtraTurn);
     match next.outcome() {
+        None if refilled => {
+            prop_assert_eq!(next.round().map(|round| round.opener), Some(next.turn()));
+            prop_assert!(!extra);
+        }
         None => {
             prop_assert_eq!(next.turn() == position.turn(), extra || m == Move::Swap);
             let flagged = next.to_string().split(' ').nth(3).is_some_and(|flags| flags.contains('e'));
@@ -247,19 +257,25 @@ fn choices() -> impl Strategy<Value = Vec<usize>> {
 
 /// Any preset with any overrides that it allows.
 fn any_options() -> impl Strategy<Value = AnyOptions> {
-    select(&Variant::ALL[..]).prop_flat_map(any_options_of)
+    select(&Variant::ALL[..]).prop_flat_map(options_of)
 }
 
-fn any_options_of(variant: Variant) -> impl Strategy<Value = AnyOptions> {
-    let overrides = vec(prop::option::weighted(0.3, 0..1000_u16), variant.options().len());
+fn options_of(variant: Variant) -> impl Strategy<Value = AnyOptions> {
+    let specs = variant.options();
+    let overrides = vec(prop::option::weighted(0.3, 0..1000_u16), specs.len());
     (select(variant.presets()), overrides).prop_map(move |(preset, picks)| {
-        let given = variant.options().iter().zip(picks);
-        let text: Vec<String> = given.filter_map(|(spec, pick)| Some(value(&preset, spec, pick?))).collect();
-        // The one contradiction is resolved by leaving out the option that comes last of the two.
-        AnyOptions::parse(variant, preset.name, &text.join(";")).unwrap_or_else(|_| {
-            let text: Vec<String> = text.into_iter().filter(|text| text != "majority_remaining=sweep").collect();
-            AnyOptions::parse(variant, preset.name, &text.join(";")).expect("no contradiction is left")
-        })
+        let mut text = String::new();
+        let mut options = AnyOptions::parse(variant, preset.name, "").expect("a preset is valid");
+        for (spec, pick) in specs.iter().zip(picks) {
+            let Some(pick) = pick else { continue };
+            // What contradicts an earlier option is left out.
+            let joint = if text.is_empty() { "" } else { ";" };
+            let longer = format!("{text}{joint}{}", value(&preset, spec, pick));
+            if let Ok(allowed) = AnyOptions::parse(variant, preset.name, &longer) {
+                (text, options) = (longer, allowed);
+            }
+        }
+        options
     })
 }
 
@@ -278,22 +294,28 @@ fn value(preset: &PresetSpec, spec: &OptionSpec, pick: u16) -> String {
     format!("{name}={value}")
 }
 
-/// Seeds put anywhere by hand, with any flags that are allowed together.
+/// Seeds put anywhere by hand, with any flags that are allowed together; in a match also burnt pits, in any round.
 fn made_up_position() -> impl Strategy<Value = AnyPosition> {
     let seeds = prop_oneof![3 => Just(0), 2 => 1..4_u16, 1 => 0..10_u16];
     let heap = (0..24_usize, 0..34_u16);
     let side = select(&["S", "N"]);
     let flags = select(&["-", "e", "p", "ep", "w", "ew"]);
-    let parts = (vec(seeds, 24), heap, (0..20_u16, 0..20_u16), side, flags);
-    (any_options(), parts).prop_map(|(options, (mut seeds, heap, (south, north), side, flags))| {
+    let match_only = (vec(prop::bool::weighted(0.2), 24), select(&["1S", "1N", "2S", "3N"]));
+    let parts = (vec(seeds, 24), heap, (0..20_u16, 0..20_u16), side, flags, match_only);
+    (any_options(), parts).prop_map(|(options, (mut seeds, heap, (south, north), side, flags, (burnt, round)))| {
         let pits = usize::from(AnyPosition::opening(&options).board().pits_per_side());
         seeds[heap.0 % (2 * pits)] += heap.1;
-        let row = |seeds: &[u16]| seeds.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
-        let rows = format!("{}/{}", row(&seeds[..pits]), row(&seeds[pits..2 * pits]));
-        let text = |flags| format!("{rows} {south}-{north} {side} {flags} 9 1S");
-        let flagged = AnyPosition::parse_with_any_total(&options, &text(flags));
-        let plain = || AnyPosition::parse_with_any_total(&options, &text("-"));
-        flagged.or_else(|_| plain()).expect("such seeds are within bounds")
+        let text = |flags, round: &str| {
+            let pit = |at: usize| if burnt[at] && round != "1S" { "x".to_owned() } else { seeds[at].to_string() };
+            let row = |pits: Range<usize>| pits.map(pit).collect::<Vec<_>>().join(",");
+            format!("{}/{} {south}-{north} {side} {flags} 9 {round}", row(0..pits), row(pits..2 * pits))
+        };
+        let read = |flags, round| AnyPosition::parse_with_any_total(&options, &text(flags, round)).ok();
+        let [whole, without_round, without_flags] = [(flags, round), (flags, "1S"), ("-", round)];
+        [whole, without_round, without_flags, ("-", "1S")]
+            .into_iter()
+            .find_map(|(flags, round)| read(flags, round))
+            .expect("such seeds are within bounds")
     })
 }
 
@@ -333,9 +355,12 @@ fn mirror(position: &AnyPosition) -> AnyPosition {
     let fields: Vec<&str> = text.split(' ').collect();
     let (south, north) = fields[0].split_once('/').unwrap();
     let (south_store, north_store) = fields[1].split_once('-').unwrap();
-    let side = if fields[2] == "S" { "N" } else { "S" };
-    let rest = fields[3..].join(" ");
-    let text = format!("{north}/{south} {north_store}-{south_store} {side} {rest}");
+    let exchanged = |letter| if letter == "S" { "N" } else { "S" };
+    let (number, opener) = fields[5].split_at(fields[5].len() - 1);
+    // A game of one round is opened by South even if all else is exchanged.
+    let opener = if position.round().is_some() { exchanged(opener) } else { opener };
+    let (side, flags, plies) = (exchanged(fields[2]), fields[3], fields[4]);
+    let text = format!("{north}/{south} {north_store}-{south_store} {side} {flags} {plies} {number}{opener}");
     AnyPosition::parse_with_any_total(&position.options(), &text).expect("a mirrored position is as good")
 }
 
@@ -358,18 +383,27 @@ fn mirror_effect(effect: Effect) -> Effect {
         Effect::Capture { from, seeds, to } => {
             Effect::Capture { from: from.into_iter().map(mirror_pit).collect(), seeds, to: !to }
         }
+        Effect::Relay { pit, seeds } => Effect::Relay { pit: mirror_pit(pit), seeds },
         Effect::Sweep { side, seeds, to } => Effect::Sweep { side: !side, seeds, to: !to },
         Effect::Split { seeds, odd } => Effect::Split { seeds, odd: odd.map(mirror_pit) },
+        Effect::RoundOver { round, score } => {
+            Effect::RoundOver { round, score: BySide { south: score.north, north: score.south } }
+        }
+        Effect::Refill { side, pits, seeds } => {
+            Effect::Refill { side: !side, pits: pits.into_iter().map(mirror_pit).collect(), seeds }
+        }
         Effect::ExtraTurn | Effect::Swap | Effect::Pass | Effect::GameOver { .. } => effect,
     }
 }
 
-/// South is swept before North whoever moved, so only the order of the sweeps may differ.
+/// South is swept and refilled before North whoever moved, so only the order of these may differ.
 fn sorted(effects: impl IntoIterator<Item = Effect>) -> Vec<Effect> {
     let mut effects: Vec<Effect> = effects.into_iter().collect();
     effects.sort_by_key(|effect| match effect {
         Effect::Sweep { side, .. } => 1 + *side as u8,
-        Effect::GameOver { .. } => 3,
+        Effect::RoundOver { .. } => 3,
+        Effect::Refill { side, .. } => 4 + *side as u8,
+        Effect::GameOver { .. } => 6,
         _ => 0,
     });
     effects

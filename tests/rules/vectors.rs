@@ -1,4 +1,4 @@
-//! Whole games worked out by hand or by an independent program: `kalah.jsonl` and `oware.jsonl`, one game a line.
+//! Whole games worked out by hand or by an independent program: `kalah.jsonl`, `oware.jsonl` and `congkak.jsonl`, one game a line.
 
 use mancala_server::rules::{AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Side, Variant};
 use serde::Deserialize;
@@ -38,13 +38,16 @@ struct Final {
     stores: [u16; 2],
     winner_side: Option<String>,
     winner_seat: Option<u8>,
+    round_results: Vec<[u16; 2]>,
 }
 
 #[test]
 fn every_vector_is_reproduced_exactly() {
-    for (lines, count) in [(include_str!("kalah.jsonl"), 133), (include_str!("oware.jsonl"), 95)] {
-        let vectors: Vec<Vector> =
-            lines.lines().map(|line| serde_json::from_str(line).expect("a line is a vector")).collect();
+    for (lines, count) in
+        [(include_str!("kalah.jsonl"), 133), (include_str!("oware.jsonl"), 95), (include_str!("congkak.jsonl"), 61)]
+    {
+        let read = |line| serde_json::from_str(line).expect("a line is a vector");
+        let vectors: Vec<Vector> = lines.lines().map(read).collect();
         assert_eq!(vectors.len(), count);
         for vector in &vectors {
             println!("{}", vector.id);
@@ -62,6 +65,7 @@ fn reproduce(vector: &Vector) {
     assert_eq!(position.to_string(), vector.start);
     assert_eq!(legal(&position), vector.legal);
     assert_eq!(vector.moves.len(), vector.steps.len());
+    let mut rounds = Vec::new();
     for (m, step) in vector.moves.iter().zip(&vector.steps) {
         assert_eq!(*m, step.m);
         let m: Move = m.parse().expect("a vector has only moves");
@@ -70,9 +74,18 @@ fn reproduce(vector: &Vector) {
         assert_eq!(legal(&next), step.legal_after);
         effects::check(&position.board(), m, &effects, &next.board());
         compare_hints(vector, step, &effects);
+        rounds.extend(effects.iter().filter_map(|effect| match effect {
+            Effect::RoundOver { score, .. } => Some([score.south, score.north]),
+            _ => None,
+        }));
         position = next;
     }
     compare_final(&position, &vector.last);
+    if position.round().is_some() {
+        assert_eq!(rounds, vector.last.round_results);
+    } else {
+        assert!(rounds.is_empty(), "only a match has rounds to tell of");
+    }
     for m in &vector.illegal {
         let refused = m.parse::<Move>().is_ok_and(|m| position.play(m).is_err());
         assert!(refused, "{m} is illegal in {position}");
@@ -115,10 +128,18 @@ fn compare_hints(vector: &Vector, step: &Step, effects: &[Effect]) {
     if vector.id.starts_with("extra/") {
         return assert!(step.events.is_empty());
     }
-    let known =
-        |event: &&String| ["extra", "capture:", "pass", "swap", "over:"].iter().any(|word| event.starts_with(word));
+    let known = |event: &&String| {
+        ["extra", "capture:", "pass", "swap", "over:", "relay:"].iter().any(|word| event.starts_with(word))
+    };
     let events: Vec<String> = step.events.iter().filter(known).cloned().collect();
-    assert_eq!(hints(effects), events);
+    let mut hints = hints(effects);
+    let relays = effects.iter().filter(|effect| matches!(effect, Effect::Relay { .. })).count();
+    if relays > 0 {
+        let ends = usize::from(hints.last().is_some_and(|hint| hint.starts_with("over:")));
+        let ends = ends + usize::from(hints.contains(&"extra".to_owned()));
+        hints.insert(hints.len() - ends, format!("relay:{}", relays + 1));
+    }
+    assert_eq!(hints, events);
 }
 
 /// The effects in the words of the vectors' events, where these have a word for them.
@@ -129,7 +150,13 @@ fn hints(effects: &[Effect]) -> Vec<String> {
         Effect::Pass => Some("pass".to_owned()),
         Effect::Swap => Some("swap".to_owned()),
         Effect::GameOver { reason } => Some(format!("over:{reason}")),
-        Effect::Lift { .. } | Effect::Sow { .. } | Effect::Sweep { .. } | Effect::Split { .. } => None,
+        Effect::Lift { .. }
+        | Effect::Sow { .. }
+        | Effect::Relay { .. }
+        | Effect::Sweep { .. }
+        | Effect::Split { .. }
+        | Effect::RoundOver { .. }
+        | Effect::Refill { .. } => None,
     };
     effects.iter().filter_map(hint).collect()
 }
