@@ -12,13 +12,14 @@ use mancala_server::rules::{AnyOptions, AnyPosition, Move, Variant, perft};
 /// Variant, preset, depth, and the number of sequences that must be counted, which a second program confirmed. The first
 /// difference between these presets of Kalah shows at depth 10. In Oware `wari` is the dearest to count: every sowing is
 /// tried out before it is known to be legal.
-const COUNTS: [(Variant, &str, u32, u64); 6] = [
+const COUNTS: [(Variant, &str, u32, u64); 7] = [
     (Variant::Kalah, "standard", 9, 2_763_490),
     (Variant::Kalah, "standard", 10, 13_519_607),
     (Variant::Kalah, "bga", 10, 13_519_612),
     (Variant::Oware, "standard", 9, 3_592_872),
     (Variant::Oware, "standard", 10, 18_137_964),
     (Variant::Oware, "wari", 9, 3_592_872),
+    (Variant::Congkak, "standard", 9, 8_721_354),
 ];
 
 /// How often the fixed game is played for the cost of one move.
