@@ -31,6 +31,17 @@ impl Drawing {
         std::mem::take(self.at(Place::Pit(pit)))
     }
 
+    /// Takes as many seeds from the store, or burns the pit if it gets none.
+    fn refill(&mut self, pit: Pit, seeds: u16) {
+        *self.at(Place::Store(pit.side)) -= seeds;
+        *self.at(Place::Pit(pit)) += seeds;
+        if seeds == 0 {
+            self.burnt.insert(pit.to_string());
+        } else {
+            self.burnt.remove(&pit.to_string());
+        }
+    }
+
     fn at(&mut self, place: Place) -> &mut u16 {
         self.seeds.get_mut(&place.to_string()).expect("effects name places of the board")
     }
@@ -107,16 +118,8 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
             }
             Effect::Refill { side, ref pits, seeds } => {
                 assert!(!pits.is_empty() && seeds > 0, "a match without seeds for a side is over");
-                for index in 0..before.pits_per_side() {
-                    let pit = Pit { side, index };
-                    if pits.contains(&pit) {
-                        drawing.burnt.remove(&pit.to_string());
-                        *drawing.at(Place::Store(side)) -= seeds;
-                        *drawing.at(Place::Pit(pit)) += seeds;
-                    } else {
-                        drawing.burnt.insert(pit.to_string());
-                    }
-                }
+                let row = (0..before.pits_per_side()).map(|index| Pit { side, index });
+                row.for_each(|pit| drawing.refill(pit, if pits.contains(&pit) { seeds } else { 0 }));
             }
             Effect::Pass => assert_eq!(m, Move::Pass),
             Effect::Swap => assert_eq!(m, Move::Swap),
