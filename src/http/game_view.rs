@@ -18,7 +18,7 @@ use super::{
 use crate::{
     db::{games::SeatedGame, idempotency::Answer},
     domain::{Clock, Game, GameResult, Opponent, PlayerId, Status, Terms, Visibility},
-    rules::{AnyPosition, Board, BySide, Side},
+    rules::{AnyPosition, BySide, Pit, Side},
 };
 
 /// A game: enough to draw it and to play, without any other call.
@@ -102,6 +102,10 @@ struct Seats {
 pub struct BoardView {
     south: RowView,
     north: RowView,
+    /// Of a match: the round that is played, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 1)]
+    round: Option<u32>,
 }
 
 /// The seeds of one side.
@@ -113,6 +117,10 @@ struct RowView {
     pits: Vec<u16>,
     #[schema(example = 1)]
     store: u16,
+    /// Of a match: the pits that could not be filled, and are out of this round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = json!([]))]
+    burnt: Option<Vec<String>>,
 }
 
 /// The time that the players have.
@@ -190,7 +198,7 @@ impl GameView {
             },
             seats: Seats { south: seat(Side::South), north: seat(Side::North) },
             ply: game.ply,
-            board: BoardView::of(&game.position.board()),
+            board: BoardView::of(&game.position),
             position: game.position.to_string(),
             turn: turn.map(SideWord::from),
             legal_moves: turn.map(|_| legal_moves(&game.position)).unwrap_or_default(),
@@ -230,9 +238,19 @@ impl GameView {
 }
 
 impl BoardView {
-    pub fn of(board: &Board) -> Self {
-        let row = |side| RowView { pits: board.pits(side).to_vec(), store: board.store(side) };
-        Self { south: row(Side::South), north: row(Side::North) }
+    pub fn of(position: &AnyPosition) -> Self {
+        let board = position.board();
+        let round = position.round();
+        let row = |side| {
+            let pits = board.pits(side);
+            let burnt = || {
+                let pits =
+                    (0..pits.len()).filter_map(|index| u8::try_from(index).ok()).map(|index| Pit { side, index });
+                pits.filter(|pit| board.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
+            };
+            RowView { pits: pits.to_vec(), store: board.store(side), burnt: round.map(|_| burnt()) }
+        };
+        Self { south: row(Side::South), north: row(Side::North), round: round.map(|round| round.number) }
     }
 }
 

@@ -82,7 +82,7 @@ impl PositionView {
         let outcome = position.outcome();
         Self {
             ply,
-            board: BoardView::of(&position.board()),
+            board: BoardView::of(position),
             position: position.to_string(),
             turn: outcome.is_none().then(|| position.turn().into()),
             legal_moves: legal_moves(position),
