@@ -5,22 +5,30 @@ use serde_json::{Value, json};
 
 use crate::app::TestApp;
 
-const KALAH: &str = include_str!("../rules/kalah.jsonl");
+#[actix_web::test]
+async fn every_worked_game_of_kalah_is_played_step_by_step_to_its_end() {
+    play_all("kalah", include_str!("../rules/kalah.jsonl"), 30).await;
+}
 
 #[actix_web::test]
-async fn every_worked_game_from_the_opening_to_its_end_is_played_step_by_step() {
+async fn every_worked_game_of_congkak_is_played_step_by_step_to_its_end() {
+    play_all("congkak", include_str!("../rules/congkak.jsonl"), 10).await;
+}
+
+/// Plays those that begin with the opening, of which there are so many at least.
+async fn play_all(variant: &str, vectors: &str, count_min: usize) {
     let app = TestApp::start().await;
-    let vectors: Vec<Value> = KALAH.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
+    let vectors: Vec<Value> = vectors.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
     let whole: Vec<_> =
         vectors.iter().filter(|vector| vector["given_start"].is_null() && vector["final"]["over"] == true).collect();
-    assert!(whole.len() >= 30, "{} whole games", whole.len());
-    join_all(whole.into_iter().map(|vector| play(&app, vector))).await;
+    assert!(whole.len() >= count_min, "{} whole games", whole.len());
+    join_all(whole.into_iter().map(|vector| play(&app, variant, vector))).await;
 }
 
 /// Two people play it, so that a swap shows.
-async fn play(app: &TestApp, vector: &Value) {
+async fn play(app: &TestApp, variant: &str, vector: &Value) {
     let id = &vector["id"];
-    let body = json!({"preset": vector["preset"], "options": vector["options"]});
+    let body = json!({"variant": variant, "preset": vector["preset"], "options": vector["options"]});
     let (game, first, second) = app.started(&body).await;
     let opened = app.get_game(&game, None).await.body;
     assert_eq!((&opened["position"], &opened["legal_moves"]), (&vector["start"], &vector["legal"]), "{id}");
