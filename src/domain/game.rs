@@ -231,7 +231,7 @@ impl Game {
             Fact::Moved(moved) => {
                 self.ply = moved.ply;
                 self.moved[moved.seat] = true;
-                self.position = moved.position.clone();
+                self.position = moved.position.clone().following(&self.position);
             }
             Fact::Resigned { .. } => {}
             Fact::Aborted { .. } | Fact::Declined => {
