@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{
     DbError,
-    games::{self, SeatedGame},
+    games::{self, Histories, SeatedGame},
     statement,
 };
 use crate::{
@@ -187,7 +187,7 @@ pub(super) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result
             break;
         }
     }
-    let mut games = games::load(pool, &ids).await?;
+    let mut games = games::load(pool, &ids, Histories::Left).await?;
     games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id.0));
     Ok(Page { games, next })
 }

@@ -16,7 +16,7 @@ use crate::{
     rules::{AnyOptions, AnyPosition, BySide, Side, Variant},
 };
 
-/// A row of `game`, with its players and its last two plies.
+/// A row of `game`, with its players, its last two plies, and the history of its position.
 pub(super) struct GameRow {
     pub(super) id: Uuid,
     pub(super) created_at: OffsetDateTime,
@@ -60,6 +60,9 @@ pub(super) struct GameRow {
     pub(super) last_position: Option<String>,
     pub(super) previous_at: Option<OffsetDateTime>,
     pub(super) previous_position: Option<String>,
+    pub(super) history_from_seq: Option<i32>,
+    /// The positions after the plies since then, the last one too; null where they are not read.
+    pub(super) history: Option<Vec<String>>,
 }
 
 impl TryFrom<GameRow> for SeatedGame {
@@ -86,6 +89,9 @@ impl TryFrom<GameRow> for SeatedGame {
             }
             _ => None,
         };
+        let history_from_seq =
+            row.history_from_seq.map(|seq| number("game", "history_from_seq", id, seq)).transpose()?;
+        let present = position("game", id, &terms.options, &row.position)?;
         let game = Game {
             id: GameId(id),
             version: number("game", "version", id, row.version)?,
@@ -93,7 +99,11 @@ impl TryFrom<GameRow> for SeatedGame {
             players: BySeat { first: row.seat_0_player_id.map(PlayerId), second: row.seat_1_player_id.map(PlayerId) },
             moved: BySeat { first: row.seat_0_moved, second: row.seat_1_moved },
             ply: number("game", "ply", id, row.ply)?,
-            position: position("game", id, &terms.options, &row.position)?,
+            position: match row.history {
+                Some(texts) => with_history(id, &terms.options, history_from_seq, &present, &texts)?,
+                None => present,
+            },
+            history_from_seq,
             result,
             created_at: row.created_at,
             started_at: row.started_at,
@@ -325,6 +335,7 @@ pub(super) struct Fold {
     pub(super) seat_0_player_id: Option<Uuid>,
     pub(super) seat_1_player_id: Option<Uuid>,
     pub(super) position: String,
+    pub(super) history_from_seq: Option<i32>,
     pub(super) winner_seat: Option<i16>,
     pub(super) turn_seat: Option<i16>,
 }
@@ -340,6 +351,7 @@ impl Fold {
             seat_0_player_id: game.players.first.map(|player| player.0),
             seat_1_player_id: game.players.second.map(|player| player.0),
             position: game.position.to_string(),
+            history_from_seq: game.history_from_seq.map(column),
             winner_seat: game.result.as_ref().and_then(|result| result.winner).map(seat_at),
             turn_seat: game.turn().map(seat_at),
         }
@@ -419,6 +431,28 @@ pub(super) fn number(table: &'static str, column: &'static str, id: impl Display
 
 fn position(table: &'static str, id: Uuid, options: &AnyOptions, text: &str) -> Result<AnyPosition, DbError> {
     AnyPosition::parse(options, text).map_err(|e| DbError::inconsistent(table, "position", id, e))
+}
+
+/// The present position with its history, by the positions since the event that it begins with. The first event of a game
+/// stands for its opening.
+fn with_history(
+    id: Uuid,
+    options: &AnyOptions,
+    from_seq: Option<u32>,
+    present: &AnyPosition,
+    texts: &[String],
+) -> Result<AnyPosition, DbError> {
+    let mut last = (from_seq == Some(1)).then(|| AnyPosition::opening(options));
+    for text in texts {
+        let next = position("event", id, options, text)?;
+        last = Some(match last {
+            Some(last) => next.following(&last),
+            None => next,
+        });
+    }
+    last.filter(|last| last.to_string() == present.to_string()).ok_or_else(|| {
+        DbError::inconsistent("game", "history_from_seq", id, "its positions do not lead to the present one")
+    })
 }
 
 /// The value that a column's word stands for.

@@ -44,7 +44,7 @@ pub enum Inserted {
 
 /// A game by its id.
 pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
-    Ok(load(pool, &[id.0]).await?.pop())
+    Ok(load(pool, &[id.0], Histories::Read).await?.pop())
 }
 
 /// Up to `limit` games that are not over, in which a player sits or to which the player is invited.
@@ -105,7 +105,7 @@ pub async fn list_seated(
     .fetch_all(pool)
     .instrument(statement("select games of a player"))
     .await?;
-    load(pool, &ids).await
+    load(pool, &ids, Histories::Left).await
 }
 
 /// All plies of some games, in their order; oldest first.
@@ -261,10 +261,11 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
             insert into game (
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
-                seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat
+                seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat,
+                history_from_seq
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
-                $23, $24
+                $23, $24, $32
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id
@@ -304,6 +305,7 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         keyed.map(|keyed| &keyed.answer.etag),
         keyed.map(|keyed| &keyed.answer.body),
         game.created_at - idempotency::KEPT,
+        fold.history_from_seq,
     )
     .execute(pool)
     .instrument(statement("insert game event"))
@@ -329,7 +331,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
             select id from game where id = $1 and version = $2 order by id for no key update
         ), updated as (
             update game set
-                version = $3, updated_at = $4, started_at = $5, finished_at = $6, aborted_at = $26, ply = $7,
+                version = $3, updated_at = $4, started_at = $5, finished_at = $6, aborted_at = $26, ply = $7, history_from_seq = $29,
                 seat_0_player_id = $8, seat_1_player_id = $9, seat_0_moved = $10, seat_1_moved = $11,
                 status = $12, position = $13, turn_seat = $27, winner_seat = $28,
                 result_winner = $14, result_reason = $15, result_score_south = $16, result_score_north = $17
@@ -374,6 +376,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
         fold.aborted_at,
         fold.turn_seat,
         fold.winner_seat,
+        fold.history_from_seq,
     )
     .fetch_optional(connection)
     .instrument(statement("update game insert event"))
@@ -381,8 +384,16 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
     Ok(if applied.is_some() { Appended::Stored } else { Appended::Conflict })
 }
 
+/// Whether positions are read with their history. Nothing but playing on asks for it, and of a hundred games that go on
+/// without a capture it could be long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Histories {
+    Read,
+    Left,
+}
+
 /// The games of some ids, newest first, in one query whatever their number.
-pub(super) async fn load(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<SeatedGame>, DbError> {
+pub(super) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> Result<Vec<SeatedGame>, DbError> {
     let rows = sqlx::query_as!(
         GameRow,
         r#"
@@ -396,7 +407,8 @@ pub(super) async fn load(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<SeatedGame>,
             invited.kind as "invited_kind?", invited.name as "invited_name?", invited.created_at as "invited_created_at?",
             last.at as "last_at?", last.seat as "last_seat?", last.move as "last_move?",
             last.position as "last_position?",
-            previous.at as "previous_at?", previous.position as "previous_position?"
+            previous.at as "previous_at?", previous.position as "previous_position?",
+            game.history_from_seq, since.positions as "history?"
         from game
         left join player first on first.id = game.seat_0_player_id
         left join player second on second.id = game.seat_1_player_id
@@ -409,10 +421,15 @@ pub(super) async fn load(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<SeatedGame>,
             select at, position from event
             where game_id = game.id and kind = 'moved' and seq < last.seq order by seq desc limit 1
         ) previous on game.ply > 1
+        left join lateral (
+            select coalesce(array_agg(position order by seq), '{}') as positions from event
+            where game_id = game.id and kind = 'moved' and seq >= game.history_from_seq
+        ) since on $2 and game.history_from_seq is not null
         where game.id = any($1)
         order by game.id desc
         "#,
-        ids
+        ids,
+        histories == Histories::Read,
     )
     .fetch_all(pool)
     .instrument(statement("select game event player"))

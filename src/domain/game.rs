@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Action, BySeat, Command, Created, Event, Fact, Moved, PlayerId, Ply, RUNNING_GAMES_MAX, Refusal, Seat};
-use crate::rules::{AnyOptions, AnyPosition, BySide, EndReason, Move, Side};
+use crate::rules::{AnyOptions, AnyPosition, BySide, EndReason, History, Move, Side};
 
 /// A game's id, a UUIDv7: ordered by the time of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,6 +28,9 @@ pub struct Game {
     /// The number of the last ply; 0 before the first.
     pub ply: u32,
     pub position: AnyPosition,
+    /// The event since which positions count against repetition: that of the last ply whose position has no history, or
+    /// the first event. Absent where the rules ask for no history.
+    pub history_from_seq: Option<u32>,
     /// Present when finished.
     pub result: Option<GameResult>,
     pub created_at: OffsetDateTime,
@@ -232,6 +235,9 @@ impl Game {
                 self.ply = moved.ply;
                 self.moved[moved.seat] = true;
                 self.position = moved.position.clone().following(&self.position);
+                if self.position.history().is_some_and(History::is_empty) {
+                    self.history_from_seq = Some(event.seq);
+                }
             }
             Fact::Resigned { .. } => {}
             Fact::Aborted { .. } | Fact::Declined => {
@@ -287,6 +293,7 @@ impl Game {
     fn created(id: GameId, created: &Created, at: OffsetDateTime) -> Self {
         let Created { terms, player } = created;
         let alone = terms.opponent == Opponent::Oneself;
+        let position = AnyPosition::opening(&terms.options);
         let mut players = BySeat::default();
         players[terms.creator] = Some(*player);
         if alone {
@@ -299,7 +306,8 @@ impl Game {
             players,
             moved: BySeat::default(),
             ply: 0,
-            position: AnyPosition::opening(&terms.options),
+            history_from_seq: position.history().map(|_| 1),
+            position,
             result: None,
             created_at: at,
             started_at: alone.then_some(at),
@@ -478,9 +486,9 @@ mod tests {
     const PEOPLE: [PlayerId; 3] =
         [PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)), PlayerId(Uuid::from_u128(3))];
 
-    fn terms(opponent: Opponent, options: &str) -> Terms {
+    fn terms(opponent: Opponent, variant: Variant, options: &str) -> Terms {
         Terms {
-            options: AnyOptions::parse(Variant::Kalah, "standard", options).expect("the options are valid"),
+            options: AnyOptions::parse(variant, "standard", options).expect("the options are valid"),
             rules_version: 1,
             opponent,
             clock: Clock::Unlimited,
@@ -489,19 +497,26 @@ mod tests {
         }
     }
 
+    /// What is particular to a game: a swap, a history, rounds.
+    const OPTIONS: [(Variant, &str); 4] = [
+        (Variant::Kalah, "seeds=2"),
+        (Variant::Kalah, "pie=true;seeds=2"),
+        (Variant::Oware, "pits=3;seeds=2;repetition=3"),
+        (Variant::Congkak, "pits=3;seeds=2;rounds=multi"),
+    ];
+
     proptest! {
         /// Whoever asks for whatever, in whatever order and by whatever clock: a game is the fold of its log, the log
         /// has no gap and no step back in time, and what is over stays over.
         #[test]
         fn a_game_is_the_fold_of_its_log(
             opponent in 0_usize..3,
-            pie: bool,
+            (variant, options) in prop::sample::select(&OPTIONS[..]),
             steps in prop::collection::vec((0_usize..3, 0_u8..40, 0_usize..8, -50_i64..100), 0..120),
         ) {
             let start = OffsetDateTime::UNIX_EPOCH;
-            let options = if pie { "pie=true;seeds=2" } else { "seeds=2" };
             let opponent = [Opponent::Open, Opponent::Oneself, Opponent::Player { player: PEOPLE[1] }][opponent].clone();
-            let (mut game, created) = Game::create(GameId(Uuid::nil()), terms(opponent, options), PEOPLE[0], start);
+            let (mut game, created) = Game::create(GameId(Uuid::nil()), terms(opponent, variant, options), PEOPLE[0], start);
             let mut log = vec![created];
             let mut now = start;
             for (person, what, which, tick) in steps {
@@ -541,8 +556,7 @@ mod tests {
 
     #[test]
     fn an_agreed_end_is_no_move_of_one_player() {
-        let options = AnyOptions::parse(Variant::Oware, "standard", "").expect("a preset is valid");
-        let terms = Terms { options, ..terms(Opponent::Oneself, "") };
+        let terms = terms(Opponent::Oneself, Variant::Oware, "");
         let start = OffsetDateTime::UNIX_EPOCH;
         let (game, _) = Game::create(GameId(Uuid::nil()), terms, PEOPLE[0], start);
         let action = Action::Play { ply: 1, word: "agree", recorded: None };
@@ -553,7 +567,8 @@ mod tests {
     #[test]
     fn a_log_with_a_gap_or_a_second_beginning_is_no_log() {
         let start = OffsetDateTime::UNIX_EPOCH;
-        let (game, created) = Game::create(GameId(Uuid::nil()), terms(Opponent::Open, ""), PEOPLE[0], start);
+        let (game, created) =
+            Game::create(GameId(Uuid::nil()), terms(Opponent::Open, Variant::Kalah, ""), PEOPLE[0], start);
         let joined = |seq| Event { seq, at: start, fact: Fact::Joined { seat: Seat::First, player: PEOPLE[1] } };
         assert_eq!(Game::replay(game.id, []), Err(ReplayError::NotCreated));
         assert_eq!(Game::replay(game.id, [&joined(1)]), Err(ReplayError::NotCreated));

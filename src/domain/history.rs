@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use super::{Game, Moved, PlayerId};
 use crate::rules::{AnyPosition, Effect, Move, Side};
 
-/// What a ply was played upon.
+/// What a ply was played upon. The history of the position is not asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Previous {
     pub position: AnyPosition,
@@ -49,8 +49,9 @@ impl Ply {
         at: OffsetDateTime,
     ) -> Result<Self, UnplayableError> {
         let unplayable = UnplayableError { ply: moved.ply };
-        let (position, effects) = previous.position.play(moved.mv).map_err(|_| unplayable)?;
-        if position.to_string() != moved.position.to_string() {
+        let recorded = moved.position.to_string();
+        let (position, effects) = previous.position.replay(moved.mv, &recorded).map_err(|_| unplayable)?;
+        if position.to_string() != recorded {
             return Err(unplayable);
         }
         Ok(Self {

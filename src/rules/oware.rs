@@ -92,6 +92,21 @@ impl Position {
         Ok((next, effects))
     }
 
+    /// The same where it is known that the position which the move leads to came as often as it may: the end by
+    /// repetition, unless the game is over before that.
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn play_into_repetition(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        let mut history = History::default();
+        let (next, _) = self.play(m, &history)?;
+        for _ in 1..self.options.repetition {
+            history.push(next.board, next.turn);
+        }
+        self.play(m, &history)
+    }
+
     /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
     pub fn play_unchecked(&mut self, m: Move, history: &History) {
         self.act(m, history, &mut ());

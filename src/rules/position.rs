@@ -204,6 +204,36 @@ impl AnyPosition {
         }
     }
 
+    /// The same for a move of a stored game, where the text of the position after it is known and the history of this
+    /// one is not: that a position came too often is then read from that text. Whether the text is right, the caller
+    /// compares.
+    ///
+    /// ```
+    /// use mancala_server::rules::{AnyOptions, AnyPosition, EndReason, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
+    /// let before = AnyPosition::parse(&options, "1,0,0,0,0,0/1,0,0,0,0,0 23-23 S - 41 1S")?;
+    /// let recorded = "0,0,0,0,0,0/0,0,0,0,0,0 24-24 N o 42 1S";
+    /// let (after, _) = before.replay("A".parse()?, recorded)?;
+    /// assert_eq!(after.to_string(), recorded);
+    /// assert_eq!(after.outcome().and_then(|outcome| outcome.reason), Some(EndReason::Repetition));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn replay(&self, m: Move, recorded: &str) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        let played = self.play(m)?;
+        match self {
+            Self::Oware(position, _) if played.0.to_string() != recorded => {
+                let (next, effects) = position.play_into_repetition(m)?;
+                Ok((Self::Oware(next, History::default()), effects))
+            }
+            _ => Ok(played),
+        }
+    }
+
     /// Plays a legal move in place, without gathering effects; nothing is allocated but room for the history.
     ///
     /// The move must be one of [`AnyPosition::legal_moves`]. Any other does not panic, but leaves a position that no

@@ -24,6 +24,7 @@ mod operation;
 mod players;
 mod readme;
 mod refresh;
+mod repetition;
 mod slow;
 mod stopping;
 mod storage;

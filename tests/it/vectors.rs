@@ -11,6 +11,11 @@ async fn every_worked_game_of_kalah_is_played_step_by_step_to_its_end() {
 }
 
 #[actix_web::test]
+async fn every_worked_game_of_oware_is_played_step_by_step_to_its_end() {
+    play_all("oware", include_str!("../rules/oware.jsonl"), 14).await;
+}
+
+#[actix_web::test]
 async fn every_worked_game_of_congkak_is_played_step_by_step_to_its_end() {
     play_all("congkak", include_str!("../rules/congkak.jsonl"), 10).await;
 }
