@@ -4,16 +4,20 @@ import type { components } from "./generated/api.js";
 
 export type Board = components["schemas"]["Board"];
 export type Effect = components["schemas"]["Effect"];
+type Row = Board["south"];
 
 // Seeds by place: "A" and on are South's pits, "a" and on North's, and "south_store" and "north_store".
 type Places = Map<string, number>;
 
 export function apply(board: Board, effects: Effect[]): Board {
   const places = placesOf(board);
+  const burnt = { south: board.south.burnt, north: board.north.burnt };
+  let round = board.round;
   let hand = 0;
   for (const effect of effects) {
     switch (effect.type) {
       case "lift":
+      case "relay":
         hand += take(places, effect.pit, effect.seeds);
         break;
       case "sow":
@@ -33,9 +37,28 @@ export function apply(board: Board, effects: Effect[]): Board {
         put(places, effect.to, seeds);
         break;
       }
+      case "split": {
+        const pits = [...pitsOf(board, "south"), ...pitsOf(board, "north")];
+        const seeds = pits.reduce((sum, pit) => sum + take(places, pit), 0);
+        put(places, "south_store", effect.seeds);
+        put(places, "north_store", effect.seeds);
+        if (effect.odd !== null) put(places, effect.odd, 1);
+        expect(seeds === 2 * effect.seeds + (effect.odd === null ? 0 : 1), `${seeds} seeds are split`);
+        break;
+      }
+      case "refill": {
+        for (const pit of effect.pits) {
+          put(places, `${effect.side}_store`, -effect.seeds);
+          put(places, pit, effect.seeds);
+        }
+        burnt[effect.side] = pitsOf(board, effect.side).filter((pit) => !effect.pits.includes(pit));
+        round = (board.round ?? 0) + 1;
+        break;
+      }
       case "extra_turn":
       case "pass":
       case "swap":
+      case "round_over":
       case "game_over":
         break;
       default:
@@ -44,12 +67,18 @@ export function apply(board: Board, effects: Effect[]): Board {
     }
   }
   expect(hand === 0, `${hand} seeds are left in the hand`);
-  return boardOf(board, places);
+  const row = (side: "south" | "north"): Row => ({
+    pits: pitsOf(board, side).map((pit) => places.get(pit) ?? 0),
+    store: places.get(`${side}_store`) ?? 0,
+    ...(burnt[side] && { burnt: burnt[side] }),
+  });
+  return { south: row("south"), north: row("north"), ...(round !== undefined && { round }) };
 }
 
 export function same(one: Board, other: Board): boolean {
-  const [ones, others] = [placesOf(one), placesOf(other)];
-  return ones.size === others.size && [...ones].every(([place, seeds]) => others.get(place) === seeds);
+  const listed = ({ south, north, round }: Board) =>
+    JSON.stringify([south.pits, south.store, south.burnt, north.pits, north.store, north.burnt, round]);
+  return listed(one) === listed(other);
 }
 
 export function expect(isSo: boolean, otherwise: string): asserts isSo {
@@ -68,14 +97,6 @@ function placesOf(board: Board): Places {
     places.set(`${side}_store`, board[side].store);
   }
   return places;
-}
-
-function boardOf(like: Board, places: Places): Board {
-  const row = (side: "south" | "north") => ({
-    pits: pitsOf(like, side).map((pit) => places.get(pit) ?? 0),
-    store: places.get(`${side}_store`) ?? 0,
-  });
-  return { south: row("south"), north: row("north") };
 }
 
 function take(places: Places, pit: string, expected?: number): number {

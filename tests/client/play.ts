@@ -1,4 +1,4 @@
-// Two guests play a game of Kalah to its end, and one with an account invites the other, through a client that was generated from
+// Two guests play a game of each variant to its end, and one with an account invites the other, through a client that was generated from
 // the OpenAPI document. Ends with an error if anything is not as the document and docs/api.md say.
 //
 //   node built/play.js http://127.0.0.1:8080
@@ -9,6 +9,7 @@ import { apply, expect, same, type Board } from "./board.js";
 import type { components, paths } from "./generated/api.js";
 
 type Game = components["schemas"]["Game"];
+type NewGame = components["schemas"]["CreateGame"];
 type Move = components["schemas"]["Move"];
 type Player = components["schemas"]["Player"];
 type Problem = components["schemas"]["Problem"];
@@ -19,13 +20,20 @@ expect(baseUrl !== undefined, "usage: node built/play.js BASE_URL");
 
 const ana = await becomeGuest("Ana");
 const bo = await becomeGuest("Bo");
-const opened = await create(ana);
-const started = await join(bo, opened.id);
-const finished = await playToTheEnd(started);
-const moves = await readHistory(finished.id);
-checkHistory(started.board, moves, finished);
+const plans: NewGame[] = [
+  { variant: "kalah" },
+  { variant: "oware", preset: "awari" },
+  { variant: "congkak", options: { pits: 4, seeds: 3, rounds: "multi", max_rounds: 3 } },
+];
+for (const plan of plans) {
+  const opened = await create(ana, plan);
+  const started = await join(bo, opened.id);
+  const finished = await playToTheEnd(started);
+  const moves = await readHistory(finished.id);
+  checkHistory(started.board, moves, finished);
+  console.log(`${plan.variant}: ${moves.map((move) => move.move).join(" ")}; ${finished.position}`);
+}
 await keepAnAccount(bo);
-console.log(`played: ${moves.map((move) => move.move).join(" ")}; ${finished.position}`);
 
 async function becomeGuest(name: string): Promise<Guest> {
   const anybody = createClient<paths>({ baseUrl: baseUrl ?? "" });
@@ -36,8 +44,8 @@ async function becomeGuest(name: string): Promise<Guest> {
   return { player: data.player, api: createClient<paths>({ baseUrl: baseUrl ?? "", headers }) };
 }
 
-async function create(creator: Guest): Promise<Game> {
-  const { data, error, response } = await creator.api.POST("/v1/games", { body: { variant: "kalah", side: "south" } });
+async function create(creator: Guest, plan: NewGame): Promise<Game> {
+  const { data, error, response } = await creator.api.POST("/v1/games", { body: { ...plan, side: "south" } });
   expect(data !== undefined, told(error));
   expect(response.headers.get("Location") === `/v1/games/${data.id}`, "the game is elsewhere");
   expect(data.status === "open" && data.turn === null && data.legal_moves.length === 0, "nobody can play yet");
