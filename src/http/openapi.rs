@@ -22,7 +22,7 @@ use super::limits::UNLIMITED;
 #[openapi(
     info(
         title = "mancala-server",
-        description = "Create games of Kalah and Congkak, play moves, read histories. Every move is stored, so every game can be replayed.\n\n\
+        description = "Create games of Kalah, Oware and Congkak, play moves, read histories. Every move is stored, so every game can be replayed.\n\n\
             Every failure is `application/problem+json` with a stable `code`; clients ignore response fields and enum \
             values that they do not know, and the server refuses request fields and parameters that it does not know.\n\n\
             Every answer of a call that is limited has `RateLimit-Policy` and `RateLimit`, which say how many calls are left.",

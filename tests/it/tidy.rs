@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use mancala_server::rules::Variant;
+
 /// Every source file below `src`, by its path from there, without its tests.
 fn sources() -> Vec<(String, String)> {
     fn collect(folder: &Path, root: &Path, files: &mut Vec<(String, String)>) {
@@ -70,6 +72,39 @@ fn the_rules_know_nothing_but_the_games() {
             "panic!",
         ],
     );
+}
+
+#[test]
+fn a_game_is_told_from_another_by_the_rules_alone() {
+    // So a fourth game needs nothing outside of `rules`, where `variant.rs`, `options.rs` and `position.rs` list the games.
+    let names = Variant::ALL.map(|variant| (variant.title(), variant.to_string()));
+    let told = |line: &str| {
+        let by = |(title, word): &(&str, String)| {
+            line.contains(&format!("::{title}")) || line.contains(&format!("{word}::"))
+        };
+        names.iter().any(by)
+    };
+    let mut listed = 0;
+    for (name, text) in sources() {
+        let is_list = ["rules/variant.rs", "rules/options.rs", "rules/position.rs"].contains(&name.as_str());
+        listed += usize::from(is_list && lines(&text).any(told));
+        if !name.starts_with("rules/") {
+            for line in lines(&text) {
+                // What a document shows as an example is no decision.
+                assert!(!told(line) && (!names_a_game(line, &names) || shows_an_example(line)), "{name}: {line}");
+            }
+        }
+    }
+    assert_eq!(listed, 3);
+}
+
+fn shows_an_example(line: &str) -> bool {
+    line.contains("example =") || line.contains("(value = json!(")
+}
+
+/// Whether a line has the word for a game as a text of its own.
+fn names_a_game(line: &str, names: &[(&str, String)]) -> bool {
+    names.iter().any(|(_, word)| line.contains(&format!("\"{word}\"")))
 }
 
 #[test]
