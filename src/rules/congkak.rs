@@ -1,14 +1,15 @@
 //! Congkak, complete: its options, its presets, its rules. To be read beside the chapter on Congkak of `docs/rules.md`,
 //! whose sections R1 to R12 the comments name.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use arrayvec::ArrayVec;
 
 use super::{
-    Board, Effect, EndReason, IllegalMove, Move, MoveList, OptionKind, OptionSpec, OptionValue, OptionsError, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, PresetSpec, Round, SEEDS_MAX, Side, Variant,
+    Board, Contradiction, Effect, EndReason, IllegalMove, Move, MoveList, OptionSpec, OptionValue, OptionsError,
+    Outcome, PLIES_MAX, ParsePositionError, Pit, Place, PresetSpec, Round, SEEDS_MAX, Side, Variant,
     effect::Witness,
+    options::{check_contradictions, choice, integer, switched_off, switched_on},
     ring::Spots,
     setup::{Flag, Flags, Setup},
     sowing,
@@ -433,25 +434,7 @@ impl Options {
             let unknown = || OptionsError::UnknownOption { variant: Variant::Congkak, option: name.clone() };
             options.set(name, value).ok_or_else(unknown)?;
         }
-        if options.empty_capture && !options.take_own_seed {
-            return Err(OptionsError::Contradiction {
-                option: "empty_capture",
-                value: true.into(),
-                other: "take_own_seed",
-                other_value: false.into(),
-            });
-        }
-        let given = |&name: &&'static str| overrides.iter().find(|(given, _)| given == name).zip(Some(name));
-        if options.rounds == Rounds::Single
-            && let Some(((_, value), option)) = OF_A_MATCH.iter().find_map(given)
-        {
-            return Err(OptionsError::Contradiction {
-                option,
-                value: value.clone(),
-                other: "rounds",
-                other_value: options.rounds.word().into(),
-            });
-        }
+        check_contradictions(&CONTRADICTIONS, &options.all_values(), overrides)?;
         Ok(options)
     }
 
@@ -509,11 +492,11 @@ impl Options {
 
 /// What can be chosen (R1).
 pub static OPTIONS: [OptionSpec; 9] = [
-    integer("pits", 1..=12, 7, "Pits per side."),
-    integer("seeds", 1..=12, 7, "Seeds per pit at the start, and in each pit that is refilled."),
-    switch("empty_capture", true, "Whether the last seed is captured even when the facing pit is empty."),
-    switch("take_own_seed", true, "Whether a capture takes the last seed too, and not only the seeds facing it."),
-    switch("capture_needs_lap", false, "Whether only a sowing that has reached the other row may capture."),
+    integer("pits", (1, 12), 7, "Pits per side."),
+    integer("seeds", (1, 12), 7, "Seeds per pit at the start, and in each pit that is refilled."),
+    switched_on("empty_capture", "Whether the last seed is captured even when the facing pit is empty."),
+    switched_on("take_own_seed", "Whether a capture takes the last seed too, and not only the seeds facing it."),
+    switched_off("capture_needs_lap", "Whether only a sowing that has reached the other row may capture."),
     choice("rounds", Rounds::WORDS, "Whether the game is one round or a match of several."),
     choice(
         "refill_from",
@@ -521,28 +504,25 @@ pub static OPTIONS: [OptionSpec; 9] = [
         "In a match, whether the pits next to the own store or those farthest from it are filled first for a new round.",
     ),
     choice("round_starter", RoundStarter::WORDS, "In a match, who opens a new round."),
-    integer("max_rounds", 1..=100, 10, "In a match, after how many rounds it is over at the latest."),
+    integer("max_rounds", (1, 100), 10, "In a match, after how many rounds it is over at the latest."),
 ];
 
-/// A number within bounds.
-const fn integer(
-    name: &'static str,
-    bounds: std::ops::RangeInclusive<u16>,
-    default: i64,
-    description: &'static str,
-) -> OptionSpec {
-    let kind = OptionKind::Integer { min: *bounds.start(), max: *bounds.end() };
-    OptionSpec { name, kind, default: OptionValue::Integer(default), description }
-}
+/// What contradicts each other (R1).
+pub static CONTRADICTIONS: [Contradiction; 1 + OF_A_MATCH.len()] = [
+    Contradiction {
+        option: "empty_capture",
+        value: Some(OptionValue::Boolean(true)),
+        other: "take_own_seed",
+        other_value: OptionValue::Boolean(false),
+    },
+    needs_a_match(OF_A_MATCH[0]),
+    needs_a_match(OF_A_MATCH[1]),
+    needs_a_match(OF_A_MATCH[2]),
+];
 
-/// A choice that is its first word in the preset `standard`.
-const fn choice(name: &'static str, words: &'static [&'static str], description: &'static str) -> OptionSpec {
-    let default = OptionValue::Word(std::borrow::Cow::Borrowed(words[0]));
-    OptionSpec { name, kind: OptionKind::Choice(words), default, description }
-}
-
-const fn switch(name: &'static str, default: bool, description: &'static str) -> OptionSpec {
-    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(default), description }
+const fn needs_a_match(option: &'static str) -> Contradiction {
+    let other_value = OptionValue::Word(Cow::Borrowed(Rounds::Single.word()));
+    Contradiction { option, value: None, other: "rounds", other_value }
 }
 
 /// The presets, in the order of [`Preset::ALL`] (R11).
@@ -551,30 +531,35 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
         name: Preset::Standard.word(),
         title: "Standard",
         description: "One round by the rules that Wikipedia and most instructions give.",
+        source: "Wikipedia on mancala in Southeast Asia, texts on how to play congkak",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::Six.word(),
         title: "Six pits",
         description: "The same on a board of six pits with six seeds, as on a board made for Kalah.",
+        source: "A mobile app's board; Ludii's Main Chongkak, which has as many seeds as pits",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::Skeat.word(),
         title: "Skeat",
         description: "By Ludii's descriptions of the family: only the facing seeds are captured, and the last seed stays.",
+        source: "Ludii's Main Chongkak, Sungka and Chongka'",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::Match.word(),
         title: "Match",
         description: "Several rounds: pits that a side's seeds do not fill are burnt, and who cannot fill one has lost.",
+        source: "Wikipedia on mancala in Southeast Asia",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::Tournament.word(),
         title: "Tournament",
         description: "By the rules of Malay competitions: only a sowing that has reached the other row may capture.",
+        source: "Malay pages on competitions",
         bounds: &[],
     },
 ];

@@ -1,14 +1,16 @@
 //! Kalah, complete: its options, its presets, its rules. To be read beside `docs/rules.md`, whose sections R1 to R12
 //! the comments name.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use arrayvec::ArrayVec;
 
 use super::{
-    Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, OptionBounds, OptionKind, OptionSpec, OptionValue,
-    OptionsError, Outcome, PLIES_MAX, ParsePositionError, Pit, Place, PresetSpec, SEEDS_MAX, Side, Variant,
+    Board, BySide, Contradiction, Effect, EndReason, IllegalMove, Move, MoveList, OptionBounds, OptionSpec,
+    OptionValue, OptionsError, Outcome, PLIES_MAX, ParsePositionError, Pit, Place, PresetSpec, SEEDS_MAX, Side,
+    Variant,
     effect::Witness,
+    options::{check_contradictions, choice, integer, switched_off},
     ring::Spots,
     setup::{Flag, Flags, Setup},
     sowing,
@@ -494,14 +496,7 @@ impl Options {
             let unknown = || OptionsError::UnknownOption { variant: Variant::Kalah, option: name.clone() };
             options.set(name, value).ok_or_else(unknown)?;
         }
-        if options.majority_remaining == MajorityRemaining::Sweep && options.remaining == Remaining::Discard {
-            return Err(OptionsError::Contradiction {
-                option: "majority_remaining",
-                value: options.majority_remaining.word().into(),
-                other: "remaining",
-                other_value: options.remaining.word().into(),
-            });
-        }
+        check_contradictions(&CONTRADICTIONS, &options.values(), overrides)?;
         Ok(options)
     }
 
@@ -568,18 +563,8 @@ impl Options {
 
 /// What can be chosen (R1).
 pub static OPTIONS: [OptionSpec; 12] = [
-    OptionSpec {
-        name: "pits",
-        kind: OptionKind::Integer { min: 1, max: 12 },
-        default: OptionValue::Integer(6),
-        description: "Pits per side.",
-    },
-    OptionSpec {
-        name: "seeds",
-        kind: OptionKind::Integer { min: 1, max: 12 },
-        default: OptionValue::Integer(4),
-        description: "Seeds per pit at the start.",
-    },
+    integer("pits", (1, 12), 6, "Pits per side."),
+    integer("seeds", (1, 12), 4, "Seeds per pit at the start."),
     choice("sow_stores", SowStores::WORDS, "Which stores receive seeds while sowing: the mover's own, or both."),
     choice(
         "extra_turn",
@@ -588,7 +573,7 @@ pub static OPTIONS: [OptionSpec; 12] = [
     ),
     choice("capture", Capture::WORDS, "Whether a last seed in an empty pit captures itself and the seeds facing it."),
     choice("capture_land", CaptureLand::WORDS, "On whose row the last seed must lie to capture."),
-    switch("empty_capture", "Whether the last seed is captured even when the facing pit is empty."),
+    switched_off("empty_capture", "Whether the last seed is captured even when the facing pit is empty."),
     choice(
         "end",
         End::WORDS,
@@ -599,25 +584,22 @@ pub static OPTIONS: [OptionSpec; 12] = [
         Remaining::WORDS,
         "Who gets the seeds left in pits at such an end: the owner of the row, the side whose row is empty, or nobody.",
     ),
-    switch("majority_end", "Whether the game stops once a store holds more than half of all seeds."),
+    switched_off("majority_end", "Whether the game stops once a store holds more than half of all seeds."),
     choice(
         "majority_remaining",
         MajorityRemaining::WORDS,
         "Whether the seeds left in pits at a majority stay there or go to the owner of the row.",
     ),
-    switch("pie", "Whether North may answer South's first turn by changing seats."),
+    switched_off("pie", "Whether North may answer South's first turn by changing seats."),
 ];
 
-/// A choice that is its first word in the preset `standard`.
-const fn choice(name: &'static str, words: &'static [&'static str], description: &'static str) -> OptionSpec {
-    let default = OptionValue::Word(std::borrow::Cow::Borrowed(words[0]));
-    OptionSpec { name, kind: OptionKind::Choice(words), default, description }
-}
-
-/// A switch that is off in the preset `standard`.
-const fn switch(name: &'static str, description: &'static str) -> OptionSpec {
-    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(false), description }
-}
+/// What contradicts each other: the two say opposite things about the same seeds (R1).
+pub static CONTRADICTIONS: [Contradiction; 1] = [Contradiction {
+    option: "majority_remaining",
+    value: Some(OptionValue::Word(Cow::Borrowed(MajorityRemaining::Sweep.word()))),
+    other: "remaining",
+    other_value: OptionValue::Word(Cow::Borrowed(Remaining::Discard.word())),
+}];
 
 /// The presets, in the order of [`Preset::ALL`] (R11).
 pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
@@ -625,42 +607,49 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
         name: Preset::Standard.word(),
         title: "Standard",
         description: "The game that most descriptions share, among them Wikipedia's and OpenSpiel's.",
+        source: "A mobile app's description, Wikipedia's standard game, OpenSpiel",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::Bga.word(),
         title: "Board Game Arena",
         description: "By Board Game Arena's help page: the game ends when the side to move cannot, or at a majority.",
+        source: "Board Game Arena's help page",
         bounds: BGA_BOUNDS,
     },
     PresetSpec {
         name: Preset::Manual.word(),
         title: "Boxed game",
         description: "By the instruction manual of a boxed Kalaha in eleven languages: an extra move may be declined.",
+        source: "The instruction manual of a boxed Kalaha",
         bounds: &[OptionBounds { option: "seeds", min: 4, max: 4 }],
     },
     PresetSpec {
         name: Preset::EmptyCapture.word(),
         title: "Empty capture",
         description: "By the patent of 1955 as FairKalah tells it: the last seed is captured even when it faces an empty pit.",
+        source: "The patent of 1955 by FairKalah's account; Irving, Donkers and Uiterwijk, Solving Kalah (2000)",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::NoCapture.word(),
         title: "No capture",
         description: "Board Game Arena's game without captures, a variant that its help page names.",
+        source: "Board Game Arena's help page, notes on variants",
         bounds: BGA_BOUNDS,
     },
     PresetSpec {
         name: Preset::BothStores.word(),
         title: "Both stores",
         description: "Board Game Arena's game with seeds sown in both stores, a variant that its help page names.",
+        source: "Board Game Arena's help page, notes on variants",
         bounds: BGA_BOUNDS,
     },
     PresetSpec {
         name: Preset::SelfCapture.word(),
         title: "Self capture",
         description: "Board Game Arena's game with captures from either row, our reading of a variant that its help page names.",
+        source: "Board Game Arena's help page, notes on variants",
         bounds: BGA_BOUNDS,
     },
 ];

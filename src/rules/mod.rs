@@ -49,7 +49,9 @@ pub use board::Board;
 pub use effect::Effect;
 pub use history::History;
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
-pub use options::{AnyOptions, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
+pub use options::{
+    AnyOptions, Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,
+};
 pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};

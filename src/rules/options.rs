@@ -90,6 +90,16 @@ impl AnyOptions {
         }
     }
 
+    /// The same of every option, also of those that say nothing about such a game.
+    #[must_use]
+    pub fn all_values(&self) -> Vec<(&'static str, OptionValue)> {
+        match self {
+            Self::Kalah(options) => options.values().into(),
+            Self::Oware(options) => options.values().into(),
+            Self::Congkak(options) => options.all_values().into(),
+        }
+    }
+
     /// What differs from the preset, as a game record writes it and [`AnyOptions::parse`] reads it.
     ///
     /// ```
@@ -123,6 +133,8 @@ pub struct PresetSpec {
     pub title: &'static str,
     /// One sentence on what it is and whose rules it follows.
     pub description: &'static str,
+    /// The documents or the tradition that it follows, in a few words.
+    pub source: &'static str,
     /// Options whose bounds are narrower here than in general.
     pub bounds: &'static [OptionBounds],
 }
@@ -149,6 +161,51 @@ pub struct OptionSpec {
     pub default: OptionValue,
     /// One sentence on what it decides.
     pub description: &'static str,
+}
+
+/// A number within bounds.
+pub(super) const fn integer(
+    name: &'static str,
+    (min, max): (u16, u16),
+    default: u16,
+    description: &'static str,
+) -> OptionSpec {
+    // A lossless cast: `From` cannot be called here.
+    let default = OptionValue::Integer(default as i64);
+    OptionSpec { name, kind: OptionKind::Integer { min, max }, default, description }
+}
+
+/// A switch that is on in the preset `standard`.
+pub(super) const fn switched_on(name: &'static str, description: &'static str) -> OptionSpec {
+    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(true), description }
+}
+
+/// A switch that is off in the preset `standard`.
+pub(super) const fn switched_off(name: &'static str, description: &'static str) -> OptionSpec {
+    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(false), description }
+}
+
+/// A choice that is its first word in the preset `standard`.
+pub(super) const fn choice(
+    name: &'static str,
+    words: &'static [&'static str],
+    description: &'static str,
+) -> OptionSpec {
+    let default = OptionValue::Word(Cow::Borrowed(words[0]));
+    OptionSpec { name, kind: OptionKind::Choice(words), default, description }
+}
+
+/// Two choices that cannot stand together (R1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The option that is refused.
+    pub option: &'static str,
+    /// The value of it that is refused. `None`: any that is given, also the one that it would have anyway.
+    pub value: Option<OptionValue>,
+    /// The option that it contradicts.
+    pub other: &'static str,
+    /// The value of that option.
+    pub other_value: OptionValue,
 }
 
 /// Which values an option takes.
@@ -363,6 +420,26 @@ fn check(variant: Variant, preset: &PresetSpec, overrides: &[(String, OptionValu
             if !expected.admits(value) {
                 return Err(OptionsError::PresetValue { option, expected, preset: preset.name });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Checks all options together: `values` are those of every option, `overrides` what was given.
+pub(super) fn check_contradictions(
+    contradictions: &[Contradiction],
+    values: &[(&'static str, OptionValue)],
+    overrides: &[(String, OptionValue)],
+) -> Result<(), OptionsError> {
+    let is = |option: &str, wanted: &OptionValue| values.iter().any(|(name, value)| *name == option && value == wanted);
+    for Contradiction { option, value, other, other_value } in contradictions {
+        let refused = match value {
+            Some(value) => is(option, value).then_some(value),
+            None => overrides.iter().find(|(name, _)| name == option).map(|(_, value)| value),
+        };
+        if let Some(value) = refused.filter(|_| is(other, other_value)) {
+            let (value, other_value) = (value.clone(), other_value.clone());
+            return Err(OptionsError::Contradiction { option, value, other, other_value });
         }
     }
     Ok(())

@@ -1,15 +1,15 @@
 //! Oware, complete: its options, its presets, its rules. To be read beside `docs/rules.md`, whose sections R1 to R12
 //! the comments name.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 use arrayvec::ArrayVec;
 
 use super::{
-    Board, BySide, Effect, EndReason, History, IllegalMove, Move, MoveList, OptionBounds, OptionKind, OptionSpec,
-    OptionValue, OptionsError, Outcome, PITS_MAX, PLIES_MAX, ParsePositionError, Pit, Place, PresetSpec, SEEDS_MAX,
-    Side, Variant,
+    Board, BySide, Effect, EndReason, History, IllegalMove, Move, MoveList, OptionBounds, OptionSpec, OptionValue,
+    OptionsError, Outcome, PITS_MAX, PLIES_MAX, ParsePositionError, Pit, Place, PresetSpec, SEEDS_MAX, Side, Variant,
     effect::Witness,
+    options::{choice, integer, switched_on},
     ring::Spots,
     setup::{Flag, Flags, Setup},
     sowing,
@@ -531,41 +531,24 @@ impl Options {
 
 /// What can be chosen (R1).
 pub static OPTIONS: [OptionSpec; 9] = [
-    integer("pits", 1, 12, 6, "Pits per side."),
-    integer("seeds", 1, 12, 4, "Seeds per pit at the start."),
+    integer("pits", (1, 12), 6, "Pits per side."),
+    integer("seeds", (1, 12), 4, "Seeds per pit at the start."),
     choice("grand_slam", GrandSlam::WORDS, "What becomes of a sowing that would capture every seed of the other row."),
-    switch("must_feed", "Whether a side must sow to the other row when that is empty, and cannot move otherwise."),
-    switch("majority_end", "Whether the game stops once a store holds more than half of all seeds."),
+    switched_on("must_feed", "Whether a side must sow to the other row when that is empty, and cannot move otherwise."),
+    switched_on("majority_end", "Whether the game stops once a store holds more than half of all seeds."),
     choice(
         "majority_remaining",
         MajorityRemaining::WORDS,
         "Whether the seeds left in pits at a majority stay there or go to the owner of the row.",
     ),
-    integer("repetition", 2, 5, 2, "How often a position may come since the last capture until the game ends."),
+    integer("repetition", (2, 5), 2, "How often a position may come since the last capture until the game ends."),
     choice(
         "repetition_award",
         RepetitionAward::WORDS,
         "Whether the seeds left in pits at a repetition go to the owner of the row or half to each side.",
     ),
-    switch("agree_end", "Whether both players may agree to stop, each taking the own row."),
+    switched_on("agree_end", "Whether both players may agree to stop, each taking the own row."),
 ];
-
-const fn integer(name: &'static str, min: u16, max: u16, default: u16, description: &'static str) -> OptionSpec {
-    // A lossless cast: `From` cannot be called here.
-    let default = OptionValue::Integer(default as i64);
-    OptionSpec { name, kind: OptionKind::Integer { min, max }, default, description }
-}
-
-/// A choice that is its first word in the preset `standard`.
-const fn choice(name: &'static str, words: &'static [&'static str], description: &'static str) -> OptionSpec {
-    let default = OptionValue::Word(Cow::Borrowed(words[0]));
-    OptionSpec { name, kind: OptionKind::Choice(words), default, description }
-}
-
-/// A switch that is on in the preset `standard`.
-const fn switch(name: &'static str, description: &'static str) -> OptionSpec {
-    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(true), description }
-}
 
 /// The presets, in the order of [`Preset::ALL`] (R11).
 pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
@@ -573,42 +556,49 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
         name: Preset::Standard.word(),
         title: "Standard",
         description: "The game that Wikipedia tells and most programs play, also called abapa: a grand slam captures nothing.",
+        source: "Wikipedia on Oware, OpenSpiel, Aalina",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::App.word(),
         title: "Mobile app",
         description: "By the description of a mobile app: a grand slam captures like any other sowing.",
+        source: "A mobile app's description",
         bounds: &[OptionBounds { option: "seeds", min: 4, max: 6 }],
     },
     PresetSpec {
         name: Preset::Wari.word(),
         title: "Wari",
         description: "By Ludii's description of Oware: a grand slam is no legal move.",
+        source: "Ludii's description of Oware",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::Forfeit.word(),
         title: "Forfeit",
         description: "A variant that StoneShark offers: after a grand slam the opponent gets all that is left.",
+        source: "StoneShark, a program with many mancala games",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::LeaveLanding.word(),
         title: "Leave the last",
         description: "A variant that StoneShark offers: a grand slam leaves the seeds of the pit where the last one fell.",
+        source: "StoneShark, a program with many mancala games",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::LeaveFirst.word(),
         title: "Leave the first",
         description: "A variant that StoneShark offers: a grand slam leaves the seeds of the row's first pit.",
+        source: "StoneShark, a program with many mancala games",
         bounds: &[],
     },
     PresetSpec {
         name: Preset::Awari.word(),
         title: "Awari",
         description: "The game of the computer olympiads by the Awari Oracle: a grand slam only if there is no other move.",
+        source: "Mancala World on the Awari Oracle",
         bounds: &[],
     },
 ];

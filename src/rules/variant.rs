@@ -1,6 +1,6 @@
 //! Which games there are, and what each offers to choose from. Knows none of their rules.
 
-use super::{OptionSpec, PresetSpec, congkak, kalah, oware};
+use super::{Contradiction, OptionSpec, PresetSpec, congkak, kalah, oware};
 
 worded_enum! {
     /// A game.
@@ -50,6 +50,26 @@ impl Variant {
             Self::Kalah => &kalah::OPTIONS,
             Self::Oware => &oware::OPTIONS,
             Self::Congkak => &congkak::OPTIONS,
+        }
+    }
+
+    /// Which choices cannot stand together.
+    #[must_use]
+    pub fn contradictions(self) -> &'static [Contradiction] {
+        match self {
+            Self::Kalah => &kalah::CONTRADICTIONS,
+            Self::Oware => &[],
+            Self::Congkak => &congkak::CONTRADICTIONS,
+        }
+    }
+
+    /// The rules for somebody who has never played, as Markdown. The numbers in them are sections of `docs/rules.md`.
+    #[must_use]
+    pub const fn rules(self) -> &'static str {
+        match self {
+            Self::Kalah => include_str!("kalah.md"),
+            Self::Oware => include_str!("oware.md"),
+            Self::Congkak => include_str!("congkak.md"),
         }
     }
 }

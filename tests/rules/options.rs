@@ -1,7 +1,8 @@
 //! Options: what can be chosen, what is refused, and how a choice is written.
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak, kalah, oware,
+    AnyOptions, AnyPosition, Effect, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak, kalah,
+    oware,
 };
 
 const KALAH: Variant = Variant::Kalah;
@@ -55,6 +56,9 @@ fn the_description_of_a_variant_agrees_with_its_options() {
         for text in of_presets.chain(variant.options().iter().map(|spec| spec.description)) {
             assert!(text.ends_with('.') && text.len() > 10, "{text}");
         }
+        for spec in variant.presets() {
+            assert!(spec.source.len() > 8 && !spec.source.ends_with('.'), "{}: {}", spec.name, spec.source);
+        }
         assert_eq!((variant.title(), variant.rules_version(), variant.to_string().parse()), (title, 1, Ok(variant)));
     }
     for preset in kalah::Preset::ALL {
@@ -65,6 +69,88 @@ fn the_description_of_a_variant_agrees_with_its_options() {
     }
     for preset in congkak::Preset::ALL {
         assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
+    }
+}
+
+#[test]
+fn the_rules_in_words_name_every_option_and_every_word_of_it_and_sections_that_exist() {
+    let sections = include_str!("../../docs/rules.md");
+    for variant in Variant::ALL {
+        let text = variant.rules();
+        assert!(text.starts_with(&format!("# {}\n", variant.title())) && text.ends_with(".\n"));
+        assert!((40..=80).contains(&text.lines().count()), "{variant} is told in {} lines", text.lines().count());
+        for spec in variant.options() {
+            assert!(text.contains(&format!("`{}`", spec.name)), "{variant} does not tell of {}", spec.name);
+            let OptionKind::Choice(words) = spec.kind else { continue };
+            for word in words.iter().filter(|word| **word != spec.default.to_string()) {
+                assert!(text.contains(&format!("`{word}`")), "{variant} does not tell of {}={word}", spec.name);
+            }
+        }
+        let numbers = text.split("(R").skip(1).chain(text.split(", R").skip(1));
+        let numbers: Vec<&str> = numbers.filter_map(|rest| rest.split([',', ')']).next()).collect();
+        assert!(numbers.len() > 10);
+        for number in numbers {
+            assert!(sections.contains(&format!("\n## R{number} ")), "{variant} names R{number}");
+        }
+    }
+}
+
+#[test]
+fn the_examples_of_the_rules_in_words_are_played_so() {
+    let effects = |variant, position: Option<&str>, m: &str| {
+        let options = AnyOptions::new(variant, "standard", &[]).unwrap();
+        let start = position.map_or(AnyPosition::opening(&options), |text| AnyPosition::parse(&options, text).unwrap());
+        start.play(m.parse().unwrap()).unwrap().1
+    };
+    let captured = |effects: &[Effect]| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Capture { from, seeds, .. } => Some((from.len(), *seeds)),
+            _ => None,
+        })
+    };
+    assert_eq!(effects(KALAH, None, "C").last(), Some(&Effect::ExtraTurn));
+    let chain = effects(Variant::Oware, Some("0,0,0,0,0,3/2,1,2,1,0,0 20-19 S - 40 1S"), "F");
+    assert_eq!(captured(&chain), Some((3, 8)));
+    let laps = effects(Variant::Congkak, None, "G");
+    assert_eq!(
+        (captured(&laps), laps[8].clone()),
+        (Some((2, 9)), Effect::Relay { pit: "f".parse().unwrap(), seeds: 8 })
+    );
+}
+
+#[test]
+fn what_contradicts_each_other_is_refused_and_nothing_else() {
+    for variant in Variant::ALL {
+        let specs = variant.options();
+        for preset in variant.presets() {
+            let plain = AnyOptions::new(variant, preset.name, &[]).unwrap().all_values();
+            let pairs = specs.iter().flat_map(|one| specs.iter().map(move |other| (one, other)));
+            for (one, other) in pairs.filter(|(one, other)| one.name < other.name) {
+                for (value, other_value) in samples(one)
+                    .0
+                    .iter()
+                    .flat_map(|value| samples(other).0.into_iter().map(move |other_value| (value.clone(), other_value)))
+                {
+                    let given = [(one.name.to_owned(), value), (other.name.to_owned(), other_value)];
+                    let is = |name: &str, wanted: &OptionValue| {
+                        let given = given.iter().find(|(given, _)| given == name).map(|(_, value)| value);
+                        let plain = plain.iter().find(|(plain, _)| *plain == name).map(|(_, value)| value);
+                        given.or(plain) == Some(wanted)
+                    };
+                    let expected = variant.contradictions().iter().any(|refused| {
+                        let holds = match &refused.value {
+                            Some(value) => is(refused.option, value),
+                            None => given.iter().any(|(name, _)| name == refused.option),
+                        };
+                        holds && is(refused.other, &refused.other_value)
+                    });
+                    let result = AnyOptions::new(variant, preset.name, &given);
+                    let refused = matches!(result, Err(OptionsError::Contradiction { .. }));
+                    let narrowed = matches!(result, Err(OptionsError::PresetValue { .. }));
+                    assert!(refused == expected || narrowed, "{variant} {} {given:?}: {result:?}", preset.name);
+                }
+            }
+        }
     }
 }
 
