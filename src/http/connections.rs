@@ -7,18 +7,22 @@
 use std::{
     any::Any,
     cell::Cell,
+    error::Error as StdError,
     net::{Shutdown, TcpStream},
     os::fd::AsFd,
+    pin::Pin,
     rc::Rc,
+    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use actix_web::{
-    body::{BodySize, MessageBody},
+    body::{BodySize, BoxBody, MessageBody},
     dev::{Extensions, ServiceRequest, ServiceResponse},
     http::header,
     middleware::Next,
     rt,
+    web::Bytes,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::time::sleep;
@@ -90,21 +94,60 @@ pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration) {
 /// Says of a connection that it has a request, and then until when it must have the next one.
 pub async fn follow(
     request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    let Some(connection) = request.conn_data::<Rc<Connection>>().cloned() else { return next.call(request).await };
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let Some(connection) = request.conn_data::<Rc<Connection>>().cloned() else {
+        return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
+    };
     connection.until.set(None);
     // What is left of a body of unknown length is read and thrown away, without an end if the client knows none.
     let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-    let outcome = next.call(request).await;
-    let size = outcome.as_ref().map_or(BodySize::None, |response| response.response().body().size());
-    let taken = match size {
-        BodySize::None => Duration::ZERO,
-        BodySize::Sized(bytes) => Duration::from_secs(bytes / RATE_MIN),
-        // What has no known end is being answered until the client goes.
-        BodySize::Stream => return outcome,
-    };
+    let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
     let idle = if is_chunked { Duration::ZERO } else { connection.keep_alive };
-    connection.until.set(Some(Instant::now() + taken + idle + REQUEST_TIMEOUT));
+    let size = outcome.as_ref().map_or(BodySize::None, |response| response.response().body().size());
+    let bytes = match size {
+        BodySize::None => 0,
+        BodySize::Sized(bytes) => bytes,
+        BodySize::Stream => {
+            let piecewise = |body| BoxBody::new(Piecewise { body, connection, idle });
+            return outcome.map(|response| response.map_body(|_, body| piecewise(body)));
+        }
+    };
+    connection.answer(bytes, idle);
     outcome
+}
+
+/// A body that is sent piece by piece, the next one when the client has taken most of those before.
+struct Piecewise {
+    body: BoxBody,
+    connection: Rc<Connection>,
+    idle: Duration,
+}
+
+impl MessageBody for Piecewise {
+    type Error = Box<dyn StdError>;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let piece = Pin::new(&mut self.body).poll_next(cx);
+        match &piece {
+            Poll::Ready(Some(Ok(bytes))) => {
+                self.connection.answer(u64::try_from(bytes.len()).unwrap_or(u64::MAX), self.idle);
+            }
+            Poll::Ready(_) => self.connection.answer(0, self.idle),
+            // It is not the client who is waited for.
+            Poll::Pending => self.connection.until.set(None),
+        }
+        piece
+    }
+}
+
+impl Connection {
+    /// Gives the client the time to take so much, and then to come with its next request.
+    fn answer(&self, bytes: u64, idle: Duration) {
+        self.until.set(Some(Instant::now() + Duration::from_secs(bytes / RATE_MIN) + idle + REQUEST_TIMEOUT));
+    }
 }

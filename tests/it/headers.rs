@@ -4,7 +4,7 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use mancala_server::http::RateLimits;
-use reqwest::{Method, StatusCode, header};
+use reqwest::{Method, RequestBuilder, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Guest, Setup, TestApp, send, signed};
@@ -216,7 +216,11 @@ async fn what_an_answer_varies_by_is_one_list() {
 
 /// The answer to a GET that asks for these encodings, and its body as it came.
 async fn get_encoded(app: &TestApp, method: Method, path: &str, accepted: &str) -> (reqwest::Response, Vec<u8>) {
-    let request = app.request(method, path).header(header::ACCEPT_ENCODING, accepted);
+    encoded(app.request(method, path).header(header::ACCEPT_ENCODING, accepted)).await
+}
+
+/// An answer, and its body as it came.
+pub async fn encoded(request: RequestBuilder) -> (reqwest::Response, Vec<u8>) {
     let mut response = request.send().await.expect("the server answers");
     let mut body = vec![];
     while let Some(chunk) = response.chunk().await.expect("the body comes") {
@@ -257,6 +261,33 @@ async fn long_answers_are_compressed_for_who_asks() {
             assert_eq!(body.len(), plain.text.len(), "{accepted}");
         }
     }
+}
+
+#[actix_web::test]
+async fn what_is_sent_piece_by_piece_is_compressed_as_well() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for _ in 0..45 {
+        app.created(&ana, &json!({"variant": "kalah"})).await;
+    }
+    let export = |method| signed(app.request(method, "/v1/me/export"), Some(&ana));
+    let plain = send(export(Method::GET)).await;
+    assert!(!plain.headers.contains_key("content-encoding"));
+    assert_eq!(
+        (&plain.headers["vary"], &plain.headers["transfer-encoding"]),
+        (&"Accept-Encoding".parse().expect("a header"), &"chunked".parse().expect("a header"))
+    );
+    let (response, body) = encoded(export(Method::GET).header(header::ACCEPT_ENCODING, "gzip")).await;
+    assert_eq!(
+        (&response.headers()["content-encoding"], &response.headers()["vary"]),
+        (&"gzip".parse().expect("a header"), &plain.headers["vary"])
+    );
+    assert!(!response.headers().contains_key("content-length"));
+    let mut text = String::new();
+    GzDecoder::new(body.as_slice()).read_to_string(&mut text).expect("it is gzip, and whole");
+    assert!(text == plain.text && body.len() * 5 < text.len(), "{} of {}", body.len(), text.len());
+    let (head, nothing) = encoded(export(Method::HEAD).header(header::ACCEPT_ENCODING, "gzip")).await;
+    assert_eq!((head.status(), nothing.len()), (StatusCode::OK, 0));
 }
 
 #[actix_web::test]
