@@ -100,7 +100,8 @@ codes! {
         "The client's picture of the game is out of date: take over `game` and `moves` (from the ply that was sent on), \
          then let the player choose again."
     IllegalMove "illegal_move" UNPROCESSABLE_ENTITY "The rules forbid the move"
-        "`reason` says why, `legal_moves` lists what is allowed. Nothing was played."
+        "`reason` says why, `legal_moves` lists what is allowed. Nothing was played. Of a line of moves, `index` says which of \
+         them it is, from 0, and `position` how the board stands before it."
     TooManyGames "too_many_games" CONFLICT "The player has too many games"
         "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
          of them (resign, abort) before beginning another."
@@ -186,6 +187,14 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     legal_moves: Option<Vec<String>>,
+    /// With `illegal_move` in a line of moves: which of them, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0, example = 3)]
+    index: Option<usize>,
+    /// With `illegal_move` in a line of moves: the position before that move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: Option<String>,
 }
 
 impl Problem {
@@ -202,6 +211,8 @@ impl Problem {
             moves: None,
             reason: None,
             legal_moves: None,
+            index: None,
+            position: None,
         };
         Self { body: Box::new(body), cause: None, allow: None, is_meant: false, retry_after_s: None }
     }
@@ -264,6 +275,13 @@ impl Problem {
     pub fn with_legal_moves(mut self, reason: &'static str, legal_moves: Vec<String>) -> Self {
         self.body.reason = Some(reason);
         self.body.legal_moves = Some(legal_moves);
+        self
+    }
+
+    /// Says where in a line of moves it is, and how the board stands there.
+    pub fn with_place(mut self, index: usize, position: String) -> Self {
+        self.body.index = Some(index);
+        self.body.position = Some(position);
         self
     }
 

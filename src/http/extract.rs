@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::error::{Code, Problem};
-use crate::domain::GameId;
+use crate::{domain::GameId, rules::Variant};
 
 /// The largest body of a request, in bytes: every one of ours fits many times.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -116,6 +116,20 @@ impl FromRequest for GamePath {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let id = request.match_info().get("id").and_then(|id| Uuid::try_parse(id).ok());
         ready(id.map(|id| Self(GameId(id))).ok_or_else(|| Problem::not_found("there is no such game")))
+    }
+}
+
+/// The variant that the address names.
+#[derive(Clone, Copy, Debug)]
+pub struct VariantPath(pub Variant);
+
+impl FromRequest for VariantPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let variant = request.match_info().get("variant").and_then(|name| name.parse().ok());
+        ready(variant.map(Self).ok_or_else(|| Problem::not_found("there is no such variant")))
     }
 }
 

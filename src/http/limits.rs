@@ -4,15 +4,18 @@
 //! then as many calls as the bucket has leaked meanwhile. Counted by each process for itself, for all its workers.
 
 use std::{
+    cell::RefCell,
     convert::Infallible,
     hash::Hash,
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
+    rc::Rc,
     sync::Arc,
     time::Duration,
 };
 
 use actix_web::{
+    HttpMessage, HttpRequest,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
@@ -70,6 +73,9 @@ const BUCKETS_MAX: usize = 65_536;
 /// the same for everybody and cheap. Documents are limited: they are long, and compressed each time.
 pub const UNLIMITED: [&str; 3] = ["/livez", "/readyz", "/problems/"];
 
+/// What a request counts for unless it says otherwise ([`count_more`]).
+const ONE: NonZeroU32 = NonZeroU32::MIN;
+
 static RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 static RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
@@ -92,15 +98,39 @@ pub async fn limit(
     match counted {
         None => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
         Some(Ok(standing)) => {
+            let counted = Counted(Rc::new(RefCell::new(standing)));
+            request.extensions_mut().insert(counted.clone());
             let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
+            let standing = counted.0.borrow().clone();
             headers::with(outcome, move |headers| standing.tell(headers))
         }
         Some(Err(standing)) => {
-            let seconds = standing.reset_s;
-            let detail = format!("too many calls; the next one may come in {seconds} s");
-            let mut response = request.error_response(Problem::new(Code::RateLimited, detail).retry_after(seconds));
+            let mut response = request.error_response(standing.refusal());
             standing.tell(response.headers_mut());
             Ok(response)
+        }
+    }
+}
+
+/// Where the caller of a request stands that was counted: what its answer will tell.
+#[derive(Clone)]
+struct Counted(Rc<RefCell<Standing>>);
+
+/// Counts a request that costs as much as several, and was counted as one, for so many more; by the limit that counted it.
+pub fn count_more(request: &HttpRequest, state: &AppState, calls: u32) -> Result<(), Problem> {
+    let counted = request.extensions().get::<Counted>().cloned();
+    let (Some(limits), Some(counted), Some(calls)) = (&state.limits, counted, NonZeroU32::new(calls)) else {
+        return Ok(());
+    };
+    match limits.count_by_caller(request, calls) {
+        Ok(standing) => {
+            *counted.0.borrow_mut() = standing;
+            Ok(())
+        }
+        Err(standing) => {
+            let refusal = standing.refusal();
+            *counted.0.borrow_mut() = standing;
+            Err(refusal)
         }
     }
 }
@@ -132,10 +162,17 @@ impl Limits {
             "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
             _ => None,
         };
-        Some(match (strict, auth::identity(request).map(|caller| caller.player)) {
-            (None, Some(player)) => self.player.count(&player),
-            (strict, _) => strict.unwrap_or(&self.address).count(&network(proxies::client_address(request))),
+        Some(match strict {
+            None => self.count_by_caller(request, ONE),
+            Some(strict) => strict.count(&network(proxies::client_address(request)), ONE),
         })
+    }
+
+    fn count_by_caller(&self, request: &impl HttpMessage, calls: NonZeroU32) -> Result<Standing, Standing> {
+        match auth::identity(request) {
+            Some(caller) => self.player.count(&caller.player, calls),
+            None => self.address.count(&network(proxies::client_address(request)), calls),
+        }
     }
 }
 
@@ -180,16 +217,18 @@ impl<K: Hash + Eq + Clone, C: Clock> Limit<K, C> {
         }
     }
 
-    /// Counts a call if it may pass.
-    fn count(&self, key: &K) -> Result<Standing, Standing> {
-        match self.limiter.check_key(key) {
-            Ok(state) => {
+    /// Counts so many calls if they may pass.
+    fn count(&self, key: &K, calls: NonZeroU32) -> Result<Standing, Standing> {
+        match self.limiter.check_key_n(key, calls) {
+            Ok(Ok(state)) => {
                 let remaining = state.remaining_burst_capacity();
                 // With nothing left, the next call counts; else when all of it is there again.
                 let missing = if remaining == 0 { 1 } else { self.policy.quota.get() - remaining };
                 Ok(self.standing(remaining, state.quota().replenish_interval() * missing))
             }
-            Err(refused) => Err(self.standing(0, refused.wait_time_from(self.limiter.clock().now()))),
+            Ok(Err(refused)) => Err(self.standing(0, refused.wait_time_from(self.limiter.clock().now()))),
+            // More than a whole quota: nothing of ours costs as much.
+            Err(_) => Err(self.standing(0, Duration::from_secs(self.policy.window_s.into()))),
         }
     }
 
@@ -227,6 +266,13 @@ struct Standing {
 }
 
 impl Standing {
+    /// What a caller is told who has made too many calls.
+    fn refusal(&self) -> Problem {
+        let seconds = self.reset_s;
+        let detail = format!("too many calls; the next one may come in {seconds} s");
+        Problem::new(Code::RateLimited, detail).retry_after(seconds)
+    }
+
     fn tell(&self, headers: &mut HeaderMap) {
         let Standing { name, remaining, reset_s, .. } = self;
         let told = HeaderValue::from_str(&format!("\"{name}\";r={remaining};t={reset_s}"));
@@ -256,28 +302,45 @@ mod tests {
     #[test]
     fn a_quota_may_be_used_at_once_and_comes_back_steadily() {
         let (limit, clock) = limit(100);
-        assert_eq!(told(&limit.count(&1)), (true, 9, 2));
+        assert_eq!(told(&limit.count(&1, ONE)), (true, 9, 2));
         for remaining in (1..9).rev() {
-            assert_eq!(told(&limit.count(&1)), (true, remaining, u64::from(10 - remaining) * 2));
+            assert_eq!(told(&limit.count(&1, ONE)), (true, remaining, u64::from(10 - remaining) * 2));
         }
-        assert_eq!(told(&limit.count(&1)), (true, 0, 2), "with nothing left, the next call is what counts");
-        assert_eq!(told(&limit.count(&1)), (false, 0, 2));
+        assert_eq!(told(&limit.count(&1, ONE)), (true, 0, 2), "with nothing left, the next call is what counts");
+        assert_eq!(told(&limit.count(&1, ONE)), (false, 0, 2));
         clock.advance(Duration::from_millis(1500));
-        assert_eq!(told(&limit.count(&1)), (false, 0, 1), "half a second is a whole one for who counts in seconds");
-        assert_eq!(told(&limit.count(&2)), (true, 9, 2), "others are not concerned");
+        assert_eq!(
+            told(&limit.count(&1, ONE)),
+            (false, 0, 1),
+            "half a second is a whole one for who counts in seconds"
+        );
+        assert_eq!(told(&limit.count(&2, ONE)), (true, 9, 2), "others are not concerned");
         clock.advance(Duration::from_millis(500));
-        assert_eq!(told(&limit.count(&1)), (true, 0, 2));
+        assert_eq!(told(&limit.count(&1, ONE)), (true, 0, 2));
         clock.advance(Duration::from_secs(20));
-        assert_eq!(told(&limit.count(&1)), (true, 9, 2));
+        assert_eq!(told(&limit.count(&1, ONE)), (true, 9, 2));
+    }
+
+    #[test]
+    fn what_costs_as_much_as_several_calls_counts_for_as_many_or_not_at_all() {
+        let (limit, clock) = limit(100);
+        let four = NonZeroU32::new(4).expect("four is not zero");
+        assert_eq!(told(&limit.count(&1, four)), (true, 6, 8));
+        assert_eq!(told(&limit.count(&1, four)), (true, 2, 16));
+        assert_eq!(told(&limit.count(&1, four)), (false, 0, 4), "two more are needed");
+        assert_eq!(told(&limit.count(&1, ONE)), (true, 1, 18), "what was refused has cost nothing");
+        assert_eq!(told(&limit.count(&1, NonZeroU32::MAX)), (false, 0, 20), "never more than a whole quota");
+        clock.advance(Duration::from_secs(6));
+        assert_eq!(told(&limit.count(&1, four)), (true, 0, 2));
     }
 
     #[test]
     fn any_number_of_keys_takes_bounded_memory_and_who_calls_all_the_time_is_not_forgotten() {
         let (limit, _) = limit(1000);
-        while limit.count(&0).is_ok() {}
+        while limit.count(&0, ONE).is_ok() {}
         for key in 1..100_000 {
-            assert!(limit.count(&key).is_ok(), "nobody is shut out");
-            assert!(limit.count(&0).is_err(), "after {key} others");
+            assert!(limit.count(&key, ONE).is_ok(), "nobody is shut out");
+            assert!(limit.count(&0, ONE).is_err(), "after {key} others");
         }
         let buckets = limit.limiter.into_state_store().0;
         assert!(buckets.len() <= 1000, "{}", buckets.len());

@@ -347,7 +347,7 @@ impl MoveView {
 }
 
 impl EffectView {
-    fn of(effect: &Effect) -> Self {
+    pub fn of(effect: &Effect) -> Self {
         let store = |side: &Side| Place::Store(*side).to_string();
         match effect {
             Effect::Lift { pit, seeds } => EffectView::Lift { pit: pit.to_string(), seeds: *seeds },

@@ -11,11 +11,11 @@ use super::{
     auth::Caller,
     change::{ATTEMPTS_MAX, pause_before},
     error::{Problem, ProblemBody},
-    extract::{self, Body, NoQuery, Query, pointer_token},
+    extract::{self, Body, NoQuery, Query},
     game_view::{GameView, VisibilityWord},
     idempotency::{self, IdempotencyKey, KeyedRequest},
     me, now,
-    variants::OptionValueView,
+    variants::{OptionValueView, chosen_options, standard},
 };
 use crate::{
     db::{
@@ -28,7 +28,7 @@ use crate::{
         BySeat, Clock, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
         Terms, Visibility,
     },
-    rules::{AnyOptions, OptionsError, Variant},
+    rules::Variant,
 };
 
 /// Random bytes of a join code: 144 bits, 24 characters.
@@ -155,10 +155,6 @@ pub struct CreateGame {
     visibility: VisibilityWord,
 }
 
-fn standard() -> String {
-    "standard".to_owned()
-}
-
 /// Which side to play.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -206,8 +202,7 @@ impl CreateGame {
     fn terms(self) -> Result<Terms, Problem> {
         let variant: Variant =
             self.variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
-        let overrides: Vec<_> = self.options.into_iter().map(|(name, value)| (name, value.into())).collect();
-        let options = AnyOptions::new(variant, &self.preset, &overrides).map_err(|error| invalid_options(&error))?;
+        let options = chosen_options(variant, &self.preset, self.options)?;
         let visibility = Visibility::from(self.visibility);
         let private = visibility == Visibility::Private;
         let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
@@ -238,10 +233,4 @@ impl CreateGame {
         let creator = if south { Seat::First } else { Seat::Second };
         Ok(Terms { options, rules_version: variant.rules_version(), opponent, clock, visibility, creator })
     }
-}
-
-fn invalid_options(error: &OptionsError) -> Problem {
-    let pointer =
-        error.option().map_or_else(|| "/preset".to_owned(), |option| format!("/options/{}", pointer_token(option)));
-    Problem::invalid(pointer, error.to_string())
 }

@@ -269,6 +269,9 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
     let needs_token = operation.security.iter().flatten().all(|scheme| *scheme != SecurityRequirement::default());
     let invalid = match operation.operation_id.as_deref() {
         Some("play_move") => "`validation_failed`; `illegal_move`, with `reason` and `legal_moves`",
+        Some("play_line") => {
+            "`validation_failed`; `illegal_move`, with `index`, `reason`, `legal_moves` and the `position` before it"
+        }
         _ => "`validation_failed`",
     };
     let unknown = if needs_token { "`unauthenticated`, `invalid_token`" } else { "`invalid_token`" };

@@ -40,7 +40,7 @@ pub async fn identify(
 }
 
 /// Where a request comes from.
-pub fn client_address(request: &ServiceRequest) -> IpAddr {
+pub fn client_address(request: &impl HttpMessage) -> IpAddr {
     request.extensions().get::<ClientAddress>().expect("every request is looked at when it comes").0
 }
 

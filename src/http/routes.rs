@@ -20,7 +20,7 @@ use super::{
     error::{Code, Problem},
     export, extract, game_list, games, health, invitations, me, moves, new_game,
     openapi::{self, Document, Methods},
-    players, positions, problems, tokens, variants,
+    play, players, positions, problems, tokens, variants,
 };
 
 /// Every route of the service.
@@ -38,6 +38,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(tokens::revoke_token)
                 .service(variants::list_variants)
                 .service(variants::get_variant)
+                .service(play::play_line)
                 .service(new_game::create_game)
                 .service(game_list::list_games)
                 .service(games::get_game)

@@ -1,21 +1,25 @@
 //! Variants: what can be played, and with which options.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-use actix_web::{HttpRequest, HttpResponse, get};
-use serde::{Deserialize, Serialize};
+use actix_web::{HttpResponse, get};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error, Unexpected, Visitor},
+};
 use utoipa::ToSchema;
 
 use super::{
     error::{Problem, ProblemBody},
-    extract::{NoQuery, Query},
+    extract::{NoQuery, Query, VariantPath, pointer_token},
     headers::KEPT_FOR_MINUTES,
+    options_schema::OptionsSchema,
 };
 use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
 
 /// List the variants
 ///
-/// With their presets and options: what a form for a new game needs.
+/// With their presets and options.
 #[utoipa::path(
     tag = "variants",
     operation_id = "list_variants",
@@ -24,11 +28,13 @@ use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, PresetSpec, 
 )]
 #[get("/variants")]
 pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
-    let items = Variant::ALL.iter().copied().map(VariantView::of).collect();
+    let items = Variant::ALL.iter().copied().map(VariantSummary::of).collect();
     HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantPage { items, next_cursor: None })
 }
 
 /// Get a variant
+///
+/// With all that a form for a new game needs: the options also as JSON Schemas, and the rules in words.
 #[utoipa::path(
     tag = "variants",
     operation_id = "get_variant",
@@ -40,16 +46,32 @@ pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
     security((), ("bearer" = []))
 )]
 #[get("/variants/{variant}")]
-pub async fn get_variant(_: Query<NoQuery>, request: HttpRequest) -> Result<HttpResponse, Problem> {
-    let variant = request.match_info().get("variant").and_then(|name| name.parse().ok());
-    let variant = variant.ok_or_else(|| Problem::not_found("there is no such variant"))?;
-    Ok(HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantView::of(variant)))
+pub async fn get_variant(path: VariantPath, _: Query<NoQuery>) -> HttpResponse {
+    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantView::of(path.0))
+}
+
+/// The preset of who names none.
+pub fn standard() -> String {
+    "standard".to_owned()
+}
+
+/// The options that a request chooses, or which field of it is wrong.
+pub fn chosen_options(
+    variant: Variant,
+    preset: &str,
+    overrides: Vec<(String, OptionValueView)>,
+) -> Result<AnyOptions, Problem> {
+    let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (name, value.into())).collect();
+    AnyOptions::new(variant, preset, &overrides).map_err(|error| {
+        let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
+        Problem::invalid(option.unwrap_or_else(|| "/preset".to_owned()), error.to_string())
+    })
 }
 
 /// All variants. There is never a second page.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VariantPage {
-    items: Vec<VariantView>,
+    items: Vec<VariantSummary>,
     /// Always null.
     #[schema(required = true)]
     next_cursor: Option<String>,
@@ -57,8 +79,7 @@ pub struct VariantPage {
 
 /// A game that can be played.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Variant)]
-pub struct VariantView {
+struct VariantSummary {
     #[schema(example = "kalah")]
     name: String,
     /// The name that people read.
@@ -73,6 +94,24 @@ pub struct VariantView {
     options: Vec<OptionView>,
 }
 
+/// A game that can be played, with all that a form for a new one needs.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Variant)]
+struct VariantView {
+    #[serde(flatten)]
+    summary: VariantSummary,
+    /// The JSON Schema (draft 2020-12) of `options` in a new game that names no preset: that of `standard`.
+    #[schema(value_type = BTreeMap<String, serde_json::Value>)]
+    options_schema: OptionsSchema,
+    /// By preset, the JSON Schema (draft 2020-12) of `options` in a new game that names it: with the preset's values as
+    /// defaults, and within its bounds.
+    #[schema(value_type = BTreeMap<String, BTreeMap<String, serde_json::Value>>)]
+    preset_schemas: BTreeMap<&'static str, OptionsSchema>,
+    /// The rules for a player, as Markdown.
+    #[schema(example = "# Kalah\n\nTwo players sow seeds around the board and gather them in their stores.")]
+    rules: &'static str,
+}
+
 /// A named set of options.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Preset)]
@@ -83,7 +122,10 @@ struct PresetView {
     title: &'static str,
     /// What it is, and where it comes from.
     description: &'static str,
-    /// What every option is in this preset.
+    /// The documents or the tradition that it follows.
+    #[schema(example = "Board Game Arena's help page")]
+    source: &'static str,
+    /// What every option is in this preset that matters in it. Sent as `options` of a new game they change nothing.
     options: BTreeMap<&'static str, OptionValueView>,
     /// Options whose bounds are narrower here than in general.
     bounds: Vec<BoundsView>,
@@ -137,13 +179,53 @@ enum OptionType {
 }
 
 /// The value of an option: a number, true or false, or a word.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-#[serde(untagged, expecting = "expected an integer, true or false, or a word")]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
 #[schema(as = OptionValue)]
 pub enum OptionValueView {
     Integer(i64),
     Boolean(bool),
     Word(Cow<'static, str>),
+}
+
+/// To JSON Schema 6.0 is an integer, and some languages write every number so.
+impl<'de> Deserialize<'de> for OptionValueView {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Value;
+
+        impl Visitor<'_> for Value {
+            type Value = OptionValueView;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer, true or false, or a word")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Boolean(value))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Integer(value))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<OptionValueView, E> {
+                // What an `i64` cannot hold is out of every option's bounds.
+                Ok(OptionValueView::Integer(i64::try_from(value).unwrap_or(i64::MAX)))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<OptionValueView, E> {
+                // The text of a whole number has no point.
+                let whole = value.to_string().parse().map(OptionValueView::Integer);
+                whole.map_err(|_| E::invalid_type(Unexpected::Float(value), &self))
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Word(Cow::Owned(word.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_any(Value)
+    }
 }
 
 impl From<OptionValue> for OptionValueView {
@@ -168,6 +250,18 @@ impl From<OptionValueView> for OptionValue {
 
 impl VariantView {
     fn of(variant: Variant) -> Self {
+        let schema = |preset: &PresetSpec| OptionsSchema::of(variant, preset);
+        Self {
+            summary: VariantSummary::of(variant),
+            options_schema: schema(&variant.presets()[0]),
+            preset_schemas: variant.presets().iter().map(|preset| (preset.name, schema(preset))).collect(),
+            rules: variant.rules(),
+        }
+    }
+}
+
+impl VariantSummary {
+    fn of(variant: Variant) -> Self {
         Self {
             name: variant.to_string(),
             title: variant.title(),
@@ -188,6 +282,7 @@ impl PresetView {
             name: preset.name,
             title: preset.title,
             description: preset.description,
+            source: preset.source,
             options,
             bounds: bounds.collect(),
         }

@@ -31,6 +31,7 @@ for (const plan of plans) {
   const finished = await playToTheEnd(started);
   const moves = await readHistory(finished.id);
   checkHistory(started.board, moves, finished);
+  await playWithoutAGame(plan, started, moves);
   console.log(`${plan.variant}: ${moves.map((move) => move.move).join(" ")}; ${finished.position}`);
 }
 await keepAnAccount(bo);
@@ -155,6 +156,32 @@ function checkHistory(opening: Board, moves: Move[], game: Game): void {
   expect(result.winner === (lead > 0 ? "south" : lead < 0 ? "north" : null), "who has more seeds wins");
   const winner = result.winner === null ? null : game.seats[result.winner];
   expect(result.winner_player_id === (winner?.id ?? null), "the winner sits where the result says");
+}
+
+// What the history tells of a game is what its line of moves is answered with; and a move too many is refused.
+async function playWithoutAGame(plan: NewGame, game: Game, history: Move[]): Promise<void> {
+  const anybody = createClient<paths>({ baseUrl: baseUrl ?? "" });
+  const params = { path: { variant: plan.variant } };
+  const chosen = { preset: plan.preset ?? "standard", options: plan.options ?? {} };
+  const moves = history.map((move) => move.move);
+  const { data, error } = await anybody.POST("/v1/variants/{variant}/play", { params, body: { ...chosen, moves } });
+  expect(data !== undefined, told(error));
+  expect(same(data.board, game.board) && data.moves.length === moves.length, "the line is another one");
+  data.moves.forEach((played, n) => {
+    const move = history[n];
+    expect(played.side === move?.side && played.position === move.position, `move ${n} leads elsewhere`);
+    expect(JSON.stringify(played.effects) === JSON.stringify(move.effects), `move ${n} has other effects`);
+  });
+  expect(data.moves.at(-1)?.result?.score !== undefined, "the line ends as the game does");
+  const tooMany = { ...chosen, moves: [...moves, "A"] };
+  const wrong = await anybody.POST("/v1/variants/{variant}/play", { params, body: tooMany });
+  expect(wrong.error?.reason === "game_over" && wrong.error.index === moves.length, "nothing is played after the end");
+
+  const shown = await anybody.GET("/v1/variants/{variant}", { params });
+  expect(shown.data !== undefined, told(shown.error));
+  const { title, presets, options_schema, preset_schemas, rules } = shown.data;
+  expect(presets.every((preset) => preset_schemas[preset.name] !== undefined), "every preset has its schema");
+  expect(options_schema["type"] === "object" && rules.startsWith(`# ${title}\n`), "a variant describes itself");
 }
 
 // Registers, signs in, gets new tokens, and invites a guest, who declines.

@@ -21,6 +21,7 @@ mod metrics;
 mod moves;
 mod openapi;
 mod operation;
+mod play;
 mod players;
 mod readme;
 mod refresh;

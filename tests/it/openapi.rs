@@ -165,7 +165,7 @@ async fn the_examples_of_requests_are_accepted() {
         for example in named.chain(content.get("example").cloned()) {
             let ana = app.guest("Ana").await;
             let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
-            let path = path.replace("{id}", game["id"].as_str().expect("an id"));
+            let path = path.replace("{id}", game["id"].as_str().expect("an id")).replace("{variant}", "kalah");
             let answer = send(signed(app.request(method.clone(), &path), Some(&ana)).json(&example)).await;
             // A refresh token in an example is nobody's: readable and valid, and still refused.
             // A name may be taken by another example's account.
@@ -188,6 +188,10 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
     let problem = app.play_move(&id, &south, 2, "C").await.body;
     let position = app.get(&format!("/v1/games/{id}/positions/1"), None).await.body;
     let variant = app.get("/v1/variants/kalah", None).await.body;
+    let variants = app.get("/v1/variants", None).await.body;
+    let line = json!({"position": "0,0,0,0,0,1/0,0,0,0,0,1 23-23 S - 9 1S", "moves": ["F"]});
+    let line = app.post("/v1/variants/kalah/play", None, &line).await.body;
+    let illegal = app.post("/v1/variants/kalah/play", None, &json!({"moves": ["a"]})).await.body;
     for (schema, value) in [
         ("Game", &played["game"]),
         ("Game", &finished),
@@ -195,15 +199,37 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
         ("Problem", &problem),
         ("Position", &position),
         ("Variant", &variant),
+        ("VariantSummary", &variants["items"][0]),
+        ("Preset", &variant["presets"][0]),
+        ("PlayedLine", &line),
+        ("LineMove", &line["moves"][0]),
+        ("Outcome", &line["moves"][0]["result"]),
+        ("Problem", &illegal),
     ] {
-        let schema_value = &document["components"]["schemas"][schema];
-        let known = schema_value["properties"].as_object().expect("properties");
+        let (known, required) = fields(&document, &document["components"]["schemas"][schema]);
         let shown = value.as_object().expect("an object");
         for name in shown.keys() {
-            assert!(known.contains_key(name), "{schema}.{name} is not documented");
+            assert!(known.contains(name), "{schema}.{name} is not documented");
         }
-        for name in schema_value["required"].as_array().expect("required").iter().filter_map(Value::as_str) {
-            assert!(shown.contains_key(name), "{schema}.{name} is missing");
+        for name in required {
+            assert!(shown.contains_key(&name), "{schema}.{name} is missing");
         }
     }
+}
+
+/// The fields of an object, and those of them that are always there; of a schema that is made of several, of all.
+fn fields(document: &Value, schema: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
+    let mut known: BTreeSet<String> =
+        schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let required = schema["required"].as_array().into_iter().flatten();
+    let mut required: BTreeSet<String> = required.map(|name| name.as_str().expect("a name").to_owned()).collect();
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        let name = part["$ref"].as_str().and_then(|path| path.strip_prefix("#/components/schemas/"));
+        let part = name.map_or(part, |name| &document["components"]["schemas"][name]);
+        let (more_known, more_required) = fields(document, part);
+        known.extend(more_known);
+        required.extend(more_required);
+    }
+    assert!(!known.is_empty(), "{schema}");
+    (known, required)
 }

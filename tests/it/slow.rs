@@ -9,7 +9,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::app::{Setup, TestApp};
+use crate::{
+    app::{Setup, TestApp},
+    play::long_line,
+};
 
 /// No connection of these tests may be open for longer: many times what the server allows, for the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -156,4 +159,27 @@ async fn a_large_body_is_refused_in_the_one_envelope_and_the_connection_closed()
     assert!(head.contains("application/problem+json") && head.contains("connection: close"), "{head}");
     let body: Value = serde_json::from_str(body).expect("one answer, and nothing after it");
     assert_eq!(body["code"], "payload_too_large");
+}
+
+#[actix_web::test]
+async fn a_client_that_does_not_take_what_is_sent_piece_by_piece_is_cut_off() {
+    let app = impatient().await;
+    let body = long_line(2000).to_string();
+    let head =
+        "POST /v1/variants/congkak/play HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ";
+    // Many times what the system keeps for a client that does not read.
+    let requests = format!("{head}{}\r\n\r\n{body}", body.len()).repeat(16);
+    let address = app.address;
+    let client = move || {
+        let begun = Instant::now();
+        let mut stream = TcpStream::connect(address).expect("the server listens");
+        stream.write_all(requests.as_bytes()).expect("the requests are taken");
+        while begun.elapsed() < PATIENCE && stream.write_all(b" ").is_ok() {
+            thread::sleep(PAUSE);
+        }
+        begun.elapsed()
+    };
+    let took = actix_web::web::block(client).await.expect("the client ends well");
+    assert!(took < PATIENCE, "{took:?}");
+    assert_eq!(app.get("/livez", None).await.status, 200);
 }
