@@ -13,7 +13,7 @@ use crate::effects;
 /// Longer than nearly every game of random moves on a board of ordinary size.
 const PLIES: usize = 150;
 
-fn config(cases: u32) -> ProptestConfig {
+pub fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
@@ -251,12 +251,12 @@ fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseEr
     Ok(next)
 }
 
-fn choices() -> impl Strategy<Value = Vec<usize>> {
+pub fn choices() -> impl Strategy<Value = Vec<usize>> {
     vec(0..usize::MAX, PLIES)
 }
 
 /// Any preset with any overrides that it allows.
-fn any_options() -> impl Strategy<Value = AnyOptions> {
+pub fn any_options() -> impl Strategy<Value = AnyOptions> {
     select(&Variant::ALL[..]).prop_flat_map(options_of)
 }
 
@@ -295,7 +295,7 @@ fn value(preset: &PresetSpec, spec: &OptionSpec, pick: u16) -> String {
 }
 
 /// Seeds put anywhere by hand, with any flags that are allowed together; in a match also burnt pits, in any round.
-fn made_up_position() -> impl Strategy<Value = AnyPosition> {
+pub fn made_up_position() -> impl Strategy<Value = AnyPosition> {
     let seeds = prop_oneof![3 => Just(0), 2 => 1..4_u16, 1 => 0..10_u16];
     let heap = (0..24_usize, 0..34_u16);
     let side = select(&["S", "N"]);

@@ -1,6 +1,9 @@
 //! Whole games worked out by hand or by an independent program: `kalah.jsonl`, `oware.jsonl` and `congkak.jsonl`, one game a line.
 
-use mancala_server::rules::{AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Side, Variant};
+use mancala_server::rules::{
+    AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Record, Side, Variant, read_moves,
+    write_moves,
+};
 use serde::Deserialize;
 
 use crate::effects;
@@ -19,6 +22,7 @@ struct Vector {
     #[serde(rename = "final")]
     last: Final,
     illegal: Vec<String>,
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +85,7 @@ fn reproduce(vector: &Vector) {
         position = next;
     }
     compare_final(&position, &vector.last);
+    compare_text(vector, &options);
     if position.round().is_some() {
         assert_eq!(rounds, vector.last.round_results);
     } else {
@@ -115,6 +120,24 @@ fn import(options: &AnyOptions, text: &str) -> AnyPosition {
         result => {
             assert_eq!(AnyPosition::parse_with_any_total(options, text), result);
             result.expect("a vector starts from a valid position")
+        }
+    }
+}
+
+/// The text of a vector reads as its moves, and they write as its text; with its result it makes a record.
+fn compare_text(vector: &Vector, options: &AnyOptions) {
+    let start = vector.given_start.as_ref().map_or_else(|| AnyPosition::opening(options), |text| import(options, text));
+    let moves = read_moves(&start, &vector.text).expect("a vector's text has only legal moves");
+    assert_eq!(moves.iter().map(Move::to_string).collect::<Vec<_>>(), vector.moves);
+    assert_eq!(write_moves(&moves), vector.text);
+    match Record::new(&start, moves) {
+        Err(error) => assert_ne!(AnyPosition::parse(options, &start.to_string()), Ok(start), "{error}"),
+        Ok(record) => {
+            assert_eq!(record.result().to_string(), vector.last.result);
+            let reason = record.termination().map_or(String::new(), |termination| termination.to_string());
+            // A start that is over has no reason once it is written.
+            assert!(reason == vector.last.reason || vector.moves.is_empty() && reason.is_empty());
+            assert_eq!(record.to_string().parse(), Ok(record));
         }
     }
 }

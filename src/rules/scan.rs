@@ -1,0 +1,248 @@
+//! Walking through a text that people or programs wrote: blanks, comments, and tags such as `[South "ana"]`. Knows at
+//! which line and column it is, and nothing of games.
+
+use std::fmt;
+
+use super::{Problem, ReadError};
+
+/// The longest text that is read, in bytes. A game of as many moves as a record may have, with a comment on each, is
+/// shorter.
+pub const TEXT_MAX: usize = 1 << 20;
+
+/// What some programs put at the beginning of a text to say that it is UTF-8. It is no part of the text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A place in a text, as people count: from 1, and columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The line. A line feed, a carriage return, or both together end one.
+    pub line: usize,
+    /// The character in the line.
+    pub column: usize,
+}
+
+/// "line 3, column 7".
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column } = self;
+        write!(f, "line {line}, column {column}")
+    }
+}
+
+impl Location {
+    /// The place of the byte at `offset`. It is looked for only when something is wrong, which spares the reader to count.
+    pub(super) fn of(text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let before = before.strip_prefix(BYTE_ORDER_MARK).unwrap_or(before);
+        let (mut line, mut column, mut previous) = (1, 1, ' ');
+        for c in before.chars() {
+            match c {
+                '\n' if previous == '\r' => {}
+                '\n' | '\r' => (line, column) = (line + 1, 1),
+                _ => column += 1,
+            }
+            previous = c;
+        }
+        Self { line, column }
+    }
+}
+
+/// Something wrong at the byte `at` of a text.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub at: usize,
+    pub problem: Problem,
+}
+
+impl Fault {
+    pub fn new(at: usize, problem: impl Into<Problem>) -> Self {
+        Self { at, problem: problem.into() }
+    }
+
+    /// The same for who has the text before them.
+    pub fn locate(self, text: &str) -> ReadError {
+        ReadError { location: Location::of(text, self.at), problem: self.problem }
+    }
+}
+
+/// Reads bytes as text, if they are not too many and UTF-8.
+pub(super) fn decode(bytes: &[u8]) -> Result<&str, ReadError> {
+    let kept = bytes.get(..TEXT_MAX).unwrap_or(bytes);
+    let (text, problem) = match str::from_utf8(kept) {
+        Ok(text) if bytes.len() <= TEXT_MAX => return Ok(text),
+        Ok(text) => (text, Problem::TextTooLong),
+        Err(error) => {
+            let read = kept.get(..error.valid_up_to()).unwrap_or_default();
+            // A character that is cut off by the bound is no fault of the text.
+            let cut = error.error_len().is_none() && bytes.len() > TEXT_MAX;
+            let problem = if cut { Problem::TextTooLong } else { Problem::NotUtf8 };
+            (str::from_utf8(read).unwrap_or_default(), problem)
+        }
+    };
+    Err(Fault::new(text.len(), problem).locate(text))
+}
+
+/// `[Name "value"]`.
+#[derive(Debug)]
+pub(super) struct Tag<'a> {
+    /// Where it begins.
+    pub at: usize,
+    pub name: &'a str,
+    pub value: String,
+    /// Where its value begins, after the quote.
+    pub value_at: usize,
+}
+
+/// A text and how far it has been read. Every step goes forward, so every loop over it ends with the text.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Source<'a> {
+    /// The text from its beginning, which a byte order mark may precede.
+    pub fn new(text: &'a str) -> Self {
+        let at = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        Self { text, at }
+    }
+
+    /// How many bytes have been read.
+    pub const fn at(&self) -> usize {
+        self.at
+    }
+
+    pub fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    /// Reads `token` if it comes next, and says whether it did.
+    pub fn eat(&mut self, token: &str) -> bool {
+        let comes = self.rest().starts_with(token);
+        if comes {
+            self.at += token.len();
+        }
+        comes
+    }
+
+    /// Reads as far as characters are of a kind.
+    pub fn take_while(&mut self, is_one: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let length = rest.find(|c| !is_one(c)).unwrap_or(rest.len());
+        self.at += length;
+        rest.get(..length).unwrap_or_default()
+    }
+
+    pub fn skip_blanks(&mut self) {
+        self.take_while(char::is_whitespace);
+    }
+
+    /// Reads a remark from its opening mark, which comes next, to its closing mark. Remarks are not nested.
+    pub fn skip_remark(&mut self, close: char) -> Result<(), Fault> {
+        let at = self.at;
+        self.bump();
+        self.take_while(|c| c != close);
+        self.bump().map(|_| ()).ok_or_else(|| Fault::new(at, Problem::UnclosedRemark { close }))
+    }
+
+    /// Reads a tag; its opening bracket comes next. What is between its parts may be blanks of any kind.
+    pub fn tag(&mut self) -> Result<Tag<'a>, Fault> {
+        let at = self.at;
+        self.expect('[')?;
+        self.skip_blanks();
+        let name = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        if name.is_empty() {
+            return Err(Fault::new(self.at, Problem::Tag));
+        }
+        self.skip_blanks();
+        let quote = self.at;
+        self.expect('"')?;
+        let value_at = self.at;
+        let value = self.quoted(quote)?;
+        self.skip_blanks();
+        self.expect(']')?;
+        Ok(Tag { at, name, value, value_at })
+    }
+
+    fn expect(&mut self, mark: char) -> Result<(), Fault> {
+        let at = self.at;
+        if self.bump() == Some(mark) { Ok(()) } else { Err(Fault::new(at, Problem::Tag)) }
+    }
+
+    /// The value of a tag after its opening quote. As in PGN, `\"` is a quote and `\\` a backslash; before anything else
+    /// a backslash stands for itself.
+    fn quoted(&mut self, quote: usize) -> Result<String, Fault> {
+        let mut value = String::new();
+        loop {
+            let at = self.at;
+            match self.bump() {
+                Some('"') => return Ok(value),
+                Some('\\') if matches!(self.peek(), Some('"' | '\\')) => value.extend(self.bump()),
+                None | Some('\n' | '\r') => return Err(Fault::new(quote, Problem::UnclosedText)),
+                Some(c) if c.is_control() => return Err(Fault::new(at, Problem::ControlCharacter)),
+                Some(c) => value.push(c),
+            }
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+}
+
+/// Reads the tags at the beginning of a text, in any order, with blanks and comments between them. Only those named in
+/// `known` are kept, each of which may come once; capitals do not matter.
+pub(super) fn tags<'a>(source: &mut Source<'a>, known: &[&str]) -> Result<Tags<'a>, Fault> {
+    let mut tags = Tags { kept: Vec::new() };
+    loop {
+        source.skip_blanks();
+        match source.peek() {
+            Some('{') => source.skip_remark('}')?,
+            Some('[') => {
+                let tag = source.tag()?;
+                if tags.find(tag.name).is_some() {
+                    return Err(Fault::new(tag.at, Problem::RepeatedTag { name: tag.name.to_owned() }));
+                }
+                if known.iter().any(|name| name.eq_ignore_ascii_case(tag.name)) {
+                    tags.kept.push(tag);
+                }
+            }
+            _ => return Ok(tags),
+        }
+    }
+}
+
+/// The tags of a text that somebody asked for; so there are few.
+#[derive(Debug)]
+pub(super) struct Tags<'a> {
+    kept: Vec<Tag<'a>>,
+}
+
+impl<'a> Tags<'a> {
+    pub fn find(&self, name: &str) -> Option<&Tag<'a>> {
+        self.kept.iter().find(|tag| tag.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The text of a tag; none where the tag says, in the way of PGN, that it is not known.
+    pub fn text(&self, name: &str) -> Option<&Tag<'a>> {
+        self.find(name).filter(|tag| !matches!(tag.value.as_str(), "" | "?"))
+    }
+}
+
+/// Writes `[Name "value"]` and ends the line.
+pub(super) fn write_tag(f: &mut impl fmt::Write, name: &str, value: &str) -> fmt::Result {
+    write!(f, "[{name} \"")?;
+    for c in value.chars() {
+        if matches!(c, '"' | '\\') {
+            f.write_char('\\')?;
+        }
+        f.write_char(c)?;
+    }
+    f.write_str("\"]\n")
+}

@@ -1,0 +1,39 @@
+//! Texts that fuzzing found worth keeping, or that once were read wrongly: `corpus/<reader>/`, one text a file. Names say
+//! what they are; a text that somebody found by accident keeps the name that the fuzzer gave it.
+
+use std::{fs, path::Path};
+
+use crate::readers;
+
+type Reader = fn(&[u8]);
+
+#[test]
+fn every_reader_answers_to_every_kept_text() {
+    let readers: [(&str, Reader); 6] = [
+        ("kgp", readers::kgp),
+        ("moves", readers::moves),
+        ("ogn", readers::ogn),
+        ("options", readers::options),
+        ("positions", readers::positions),
+        ("records", readers::records),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules/corpus");
+    let mut folders: Vec<_> =
+        fs::read_dir(&folder).expect("the corpus").map(|entry| entry.unwrap().file_name()).collect();
+    folders.sort();
+    assert_eq!(folders, readers.map(|(name, _)| name));
+    let mut count = 0;
+    for name in folders {
+        for entry in fs::read_dir(folder.join(&name)).expect("the texts of a reader") {
+            let path = entry.expect("a file").path();
+            println!("{}", path.display());
+            let data = fs::read(&path).expect("a text");
+            // Not only its own reader: whatever is sent somewhere may be meant for another.
+            for (_, reader) in readers {
+                reader(&data);
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 40, "{count} texts");
+}

@@ -1,0 +1,238 @@
+//! The forms of other programs: files and boards of Aualé, boards of the Kalah Game Protocol.
+
+use mancala_server::rules::{
+    AnyOptions, AnyPosition, EndReason, Move, PITS_MAX, Pit, Problem, Record, RecordResult, Side, Termination, Variant,
+    kgp,
+    ogn::{self, Ogn},
+    read_moves,
+};
+use proptest::prelude::*;
+
+use crate::properties::{choices, config, made_up_position};
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn a_board_of_kgp_reads_what_it_writes(position in made_up_position()) {
+        let text = kgp::write_board(&position);
+        prop_assert_eq!(text.is_some(), position.options().variant() == Variant::Kalah);
+        let Some(text) = text else { return Ok(()) };
+        match kgp::read_board(&position.options(), &text) {
+            Err(error) => prop_assert_ne!(position.board().total(), AnyPosition::opening(&position.options()).board().total(), "{}", error),
+            Ok(read) if read.outcome().is_none() => {
+                prop_assert_eq!(kgp::write_board(&read), Some(text));
+                prop_assert_eq!(read.turn(), Side::South);
+                let mover = position.turn();
+                prop_assert_eq!(read.board().pits(Side::South).to_vec(), position.board().pits(mover).to_vec());
+                prop_assert_eq!(read.board().store(Side::North), position.board().store(!mover));
+            }
+            Ok(_) => {}
+        }
+    }
+
+    #[test]
+    fn a_fen_reads_what_it_writes(choices in choices(), plies in 0..150_usize) {
+        let position = played(&choices[..plies]);
+        let text = ogn::write_fen(&position).expect("six pits");
+        let read = ogn::read_fen(&position.options(), &text).expect("it reads itself");
+        prop_assert_eq!(read.board(), position.board());
+        prop_assert_eq!(read.turn(), position.turn());
+    }
+
+    #[test]
+    fn a_file_of_auale_reads_what_it_writes(choices in choices(), from in 0..40_usize, plies in 0..150_usize) {
+        let start = played(&choices[..from]);
+        let fen = ogn::write_fen(&start).expect("six pits");
+        let start = ogn::read_fen(&start.options(), &fen).expect("it reads itself");
+        let (mut moves, mut position) = (Vec::new(), start.clone());
+        for choice in choices.iter().take(plies) {
+            let legal = position.legal_moves();
+            if legal.is_empty() { break }
+            moves.push(legal[choice % legal.len()]);
+            position.play_unchecked(moves[moves.len() - 1]);
+        }
+        let record = Record::new(&start, moves).expect("legal moves").with_names("a \"b\"", "").expect("short names");
+        let file = Ogn { record, event: None, site: Some("here".to_owned()), date: None, round: None };
+        let text = file.to_text().expect("abapa");
+        prop_assert_eq!(Ogn::parse(text.as_bytes()), Ok(file), "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_a_board_or_a_file_or_none(text in "[-0-9<>,SN \\[\\]\"A-Fa-f(){}.+*\\PC]{0,60}") {
+        let _ = ogn::read_fen(&standard(), &text);
+        let _ = kgp::read_board(&AnyOptions::parse(Variant::Kalah, "standard", "").unwrap(), &text);
+        let _ = kgp::read_move(Side::South, &text);
+        let _ = Ogn::parse(text.as_bytes());
+    }
+}
+
+fn standard() -> AnyOptions {
+    AnyOptions::parse(Variant::Oware, "standard", "").unwrap()
+}
+
+/// A position that comes up in play.
+fn played(choices: &[usize]) -> AnyPosition {
+    let mut position = AnyPosition::opening(&standard());
+    for choice in choices {
+        let legal = position.legal_moves();
+        if let Some(&m) = legal.get(choice % legal.len().max(1)) {
+            position.play_unchecked(m);
+        }
+    }
+    position
+}
+
+#[test]
+fn a_file_as_auale_writes_it_is_read() {
+    let text = "[Variant \"Oware Abapa\"]\n[Event \"?\"]\n[Site \"?\"]\n[Date \"2014.05.11\"]\n[Round \"?\"]\n\
+        [South \"Human\"]\n[North \"Aalina \\\"1.0\\\"\"]\n[Result \"*\"]\n[Description \"a test\"]\n\n\
+        1. F c 2. A f 3. B+2 { a good move (or not) } (3. C d) d\n4. C\n";
+    let file = match Ogn::parse(text.as_bytes()) {
+        Ok(file) => file,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(file.record.name(Side::North), Some("Aalina \"1.0\""));
+    assert_eq!(file.record.moves().len(), 7);
+    assert_eq!((file.event, file.date.as_deref()), (None, Some("2014.05.11")));
+    assert_eq!(file.record.result(), RecordResult::Unfinished);
+}
+
+#[test]
+fn the_result_of_a_file_is_a_score() {
+    let fen = "[FEN \"0-0-0-0-0-2-1-1-0-1-0-0-21-22-S\"]";
+    let read = |text: &str| Ogn::parse(text.as_bytes()).map(|file| file.record);
+    for right in ["[Result \"25-22\"]F", "F 25-22", "F", "F 1-0", "[Result \"25-22\"] F 25-22"] {
+        let record = read(&format!("{fen}{right}")).unwrap();
+        assert_eq!(record.termination(), Some(Termination::Rule(EndReason::Majority)), "{right}");
+    }
+    for (wrong, column) in [("F 21-25", 3), ("F 25-23", 3), ("F 0-1", 3), ("[Result \"0-0\"]F", 10)] {
+        assert_eq!(read(&format!("{fen}{wrong}")).unwrap_err().location.column, fen.len() + column, "{wrong}");
+    }
+    for wrong in ["F 25-", "F 25-22-0", "F 99999-0", "F 25--21", "F 25-22 a", "F 25-22 *"] {
+        assert!(read(&format!("{fen}{wrong}")).is_err(), "{wrong}");
+    }
+    assert_eq!(read("A 5-3").unwrap().result(), RecordResult::South);
+    assert_eq!(read("A 3-3").unwrap().result(), RecordResult::Draw);
+    assert_eq!(read("[White \"ana\"] [Black \"bo\"]").unwrap().name(Side::South), Some("ana"));
+}
+
+#[test]
+fn a_file_of_another_game_is_refused() {
+    let refused = |text: &str| Ogn::parse(text.as_bytes()).unwrap_err().to_string();
+    assert!(refused("[Variant \"kalah\"]").starts_with("line 1, column 11: the file is not of Oware"));
+    assert_eq!(
+        refused("1. a"),
+        "line 1, column 4: move 1 cannot be a: pit a is not on the side to move; legal are A, B, C, D, E, F"
+    );
+    assert_eq!(refused("1. A (b"), "line 1, column 6: what is opened here is never closed; expected `)`");
+    assert_eq!(
+        refused("\n[FEN \"4-4-4-4-4-4-4-4-4-4-4-4-0-0-W\"]"),
+        "line 2, column 35: expected the side to move, `S` or `N`"
+    );
+    assert_eq!(
+        refused("[FEN \"5-4-4-4-4-4-4-4-4-4-4-4-0-0-S\"]"),
+        "line 1, column 7: the seeds in pits and stores must be 48 in all, not 49"
+    );
+    assert_eq!(Ogn::parse(b"A \xff").unwrap_err().problem, Problem::NotUtf8);
+    for (preset, overrides, written) in [
+        ("standard", "", true),
+        ("standard", "agree_end=false", true),
+        ("app", "grand_slam=no_capture;repetition=2", true),
+        ("app", "", false),
+        ("standard", "seeds=5", false),
+        ("standard", "pits=5", false),
+    ] {
+        let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Oware, preset, overrides).unwrap());
+        let record = Record::new(&opening, vec![]).unwrap();
+        let text = Ogn { record, event: None, site: None, date: None, round: None }.to_text();
+        assert_eq!(text.is_some(), written, "{preset} {overrides}");
+    }
+}
+
+#[test]
+fn an_agreed_end_is_written_as_a_result() {
+    let opening = AnyPosition::opening(&standard());
+    let record = Record::new(&opening, read_moves(&opening, "A b C d =").unwrap()).unwrap();
+    let text = Ogn { record: record.clone(), event: None, site: None, date: None, round: None }.to_text().unwrap();
+    assert!(text.ends_with("\n\n1. A b 2. C d 25-23\n"), "{text}");
+    let read = Ogn::parse(text.as_bytes()).unwrap().record;
+    assert_eq!((read.result(), read.moves()), (record.result(), &record.moves()[..4]));
+}
+
+#[test]
+fn a_wrong_fen_is_refused_at_its_column() {
+    let good = "4-4-0-5-5-5-5-4-4-4-4-4-0-0-N";
+    assert!(ogn::read_fen(&standard(), &format!(" {good}\n")).is_ok());
+    for (part, other, column) in [
+        ("N", "", 29),
+        ("N", "n", 29),
+        ("N", "NS", 30),
+        ("-0-0-N", "-0-N", 27),
+        ("4-4-0", "4-4--1", 5),
+        ("4-4-0", "4-4-00", 5),
+        ("4-4-0", "4-4-1000000000", 5),
+        ("4-4-0", "4-4-99999999999999999999999", 5),
+        ("4-4-0", "4-4-289", 5),
+        ("4-4-0", "4,4,0", 2),
+        ("4-4-0", "4-4-x", 5),
+        ("4-4-0", "4-4-٤", 5),
+        ("4-4-0", "4-4-0-0", 29),
+        ("4-4-0", "", 1),
+        ("4-4-0", "4-4-1", 1),
+    ] {
+        let error = ogn::read_fen(&standard(), &good.replacen(part, other, 1)).unwrap_err();
+        assert_eq!(error.column, column, "{part} {other}: {error}");
+    }
+    let five = AnyOptions::parse(Variant::Oware, "standard", "pits=5").unwrap();
+    assert_eq!(
+        ogn::read_fen(&five, good).unwrap_err().to_string(),
+        "column 1: boards of this form are of Oware with six pits a side only"
+    );
+    assert_eq!(ogn::write_fen(&AnyPosition::opening(&five)), None);
+    let more = AnyOptions::parse(Variant::Oware, "app", "seeds=5").unwrap();
+    assert!(ogn::read_fen(&more, "5-5-5-5-5-5-5-5-5-5-5-5-0-0-S").is_ok());
+}
+
+#[test]
+fn a_wrong_board_of_kgp_is_refused_at_its_column() {
+    let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=3;seeds=3").unwrap();
+    let good = "<3,0,0,3,3,3,3,3,3>";
+    assert!(kgp::read_board(&options, &format!("\t{good} ")).is_ok());
+    for (part, other, column) in [
+        ("<", "", 1),
+        ("<3", "<4", 2),
+        ("<3", "<03", 2),
+        ("<3", "<", 2),
+        ("<3", "<1000000000", 2),
+        ("3>", ">", 18),
+        (",3>", ">", 17),
+        (",3>", ",3,3>", 19),
+        (">", "", 19),
+        (">", ">>", 20),
+        (",0,", ",-1,", 4),
+        (",0,", ",1000000000,", 4),
+        (",0,", ", 0,", 4),
+        (",0,", ",1,", 1),
+    ] {
+        let error = kgp::read_board(&options, &good.replacen(part, other, 1)).unwrap_err();
+        assert_eq!(error.column, column, "{part} {other}: {error}");
+    }
+    let oware = kgp::read_board(&standard(), good).unwrap_err();
+    assert_eq!(oware.to_string(), "column 1: boards of this form are of Kalah only");
+}
+
+#[test]
+fn moves_of_kgp_are_numbers() {
+    for side in Side::ALL {
+        for (index, number) in (0..).zip(1..=PITS_MAX) {
+            let m = Move::Sow(Pit { side, index });
+            assert_eq!(kgp::read_move(side, &number.to_string()), Ok(m));
+            assert_eq!(kgp::write_move(m), Some(number.to_string()));
+        }
+    }
+    for wrong in ["", "0", "13", "-1", "01", "A", "1 2", "99999999999999999999"] {
+        assert!(kgp::read_move(Side::South, wrong).is_err(), "{wrong}");
+    }
+    assert!([Move::Pass, Move::Swap, Move::Agree].into_iter().all(|m| kgp::write_move(m).is_none()));
+}
