@@ -2,7 +2,7 @@
 //!
 //! A board is `<n,s,n,…>`: pits a side, the stores of South and North, South's row, North's row, both in the order of
 //! sowing. The side to move is always South: whoever is asked for a move sees the board from there. Moves are numbers
-//! from 1. The protocol leaves the rules to the server; those of its own server are `kalah/standard` with
+//! from 1. The protocol leaves the rules to the server; those of its own server are near to `kalah/standard` with
 //! `majority_end=true;majority_remaining=sweep`.
 
 use std::fmt::Write;

@@ -67,7 +67,7 @@ pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
 pub use position::{AnyPosition, IllegalMove, Round};
 pub use read_error::{EndingError, IllegalPly, NameError, Problem, ReadError, RecordError};
 pub use record::{NAME_MAX, Record, RecordResult, Termination};
-pub use scan::{Location, TEXT_MAX};
+pub use scan::{Location, TEXT_MAX, VALUE_MAX};
 pub use setup::{PLIES_MAX, ParsePositionError, SEEDS_MAX};
 pub use side::{BySide, Side};
 pub use variant::Variant;

@@ -4,14 +4,14 @@ use std::fmt;
 
 use super::{
     BoardProblem, EndReason, IllegalMove, Location, Move, MoveList, NAME_MAX, OptionsError, ParsePositionError,
-    RECORD_MOVES_MAX, RecordResult, TEXT_MAX, Termination, UnknownWord,
+    RECORD_MOVES_MAX, RecordResult, TEXT_MAX, Termination, UnknownWord, VALUE_MAX,
 };
 
 /// A text is not the record of a game that could have been played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: {problem}")]
 pub struct ReadError {
-    /// The first place at which something is wrong.
+    /// The place. Elsewhere something else may be wrong.
     pub location: Location,
     /// What is wrong there.
     pub problem: Problem,
@@ -38,6 +38,9 @@ pub enum Problem {
     /// A tag's value with a character that shows nothing.
     #[error("a tag's value has no control characters")]
     ControlCharacter,
+    /// A tag's value that is longer than any that there is.
+    #[error("the value of this tag has at most {VALUE_MAX} characters")]
+    ValueTooLong,
     /// Not of the form of a tag.
     #[error("expected a tag such as [South \"ana\"]")]
     Tag,
@@ -75,8 +78,8 @@ pub enum Problem {
     #[error("this is no result; {0}")]
     Result(UnknownWord),
     /// The value of the tag `Termination`.
-    #[error("this is no termination; expected a reason of the rules, `resignation`, `timeout` or `agreement`")]
-    Termination,
+    #[error("this is no reason to end; {0}")]
+    Termination(UnknownWord),
     /// The result is told twice, and not alike.
     #[error("the tag says that the result is {tag}")]
     Contradiction {

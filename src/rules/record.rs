@@ -6,12 +6,12 @@ use std::{fmt, str::FromStr};
 
 use super::{
     AnyOptions, AnyPosition, BySide, EndReason, EndingError, Move, NameError, Outcome, ParsePositionError, Problem,
-    RECORD_MOVES_MAX, ReadError, RecordError, Side, Variant,
+    RECORD_MOVES_MAX, ReadError, RecordError, Side, UnknownWord, Variant,
     movetext::{self, Dialect, Line, WrittenResult},
     scan::{self, Fault, Source, Tags, decode},
 };
 
-/// The longest name that a record holds, in characters. Other programs allow longer names than most.
+/// The longest name that a record holds, in characters: longer than names here, for games that come from elsewhere.
 pub const NAME_MAX: usize = 100;
 
 /// A game from its start to its last move.
@@ -182,7 +182,8 @@ impl Record {
             record.result = written.result;
         }
         if let Some(tag) = tags.text("Termination") {
-            let termination = tag.value.parse().map_err(|_| Fault::new(tag.value_at, Problem::Termination))?;
+            let termination =
+                tag.value.parse().map_err(|error| Fault::new(tag.value_at, Problem::Termination(error)))?;
             record.termination = check_termination(&record.last, record.result, Some(termination))
                 .map_err(|error| Fault::new(tag.value_at, error))?;
         }
@@ -353,15 +354,30 @@ impl fmt::Display for Termination {
 }
 
 impl FromStr for Termination {
-    type Err = super::UnknownWord;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, super::UnknownWord> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         match text {
             "resignation" => Ok(Self::Resignation),
             "timeout" => Ok(Self::Timeout),
-            _ => text.parse().map(Self::Rule),
+            _ => text.parse().map(Self::Rule).map_err(|_| UnknownWord { expected: Self::WORDS }),
         }
     }
+}
+
+impl Termination {
+    /// Every word, those of the rules first.
+    pub const WORDS: &'static [&'static str] = &[
+        EndReason::SideEmpty.word(),
+        EndReason::NoMove.word(),
+        EndReason::NoFeedingMove.word(),
+        EndReason::Majority.word(),
+        EndReason::Repetition.word(),
+        EndReason::Agreement.word(),
+        EndReason::GrandSlamForfeit.word(),
+        "resignation",
+        "timeout",
+    ];
 }
 
 /// The termination of a game that stands so and has this result, if it can have the one that is given.

@@ -9,6 +9,10 @@ use super::{Problem, ReadError};
 /// shorter.
 pub const TEXT_MAX: usize = 1 << 20;
 
+/// The longest value of a tag that means something, in characters. All options together and the longest position are
+/// some hundreds; what is refused is repeated in the message, which stays short so.
+pub const VALUE_MAX: usize = 1000;
+
 /// What some programs put at the beginning of a text to say that it is UTF-8. It is no part of the text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -210,6 +214,9 @@ pub(super) fn tags<'a>(source: &mut Source<'a>, known: &[&str]) -> Result<Tags<'
                     return Err(Fault::new(tag.at, Problem::RepeatedTag { name: tag.name.to_owned() }));
                 }
                 if known.iter().any(|name| name.eq_ignore_ascii_case(tag.name)) {
+                    if tag.value.chars().nth(VALUE_MAX).is_some() {
+                        return Err(Fault::new(tag.value_at, Problem::ValueTooLong));
+                    }
                     tags.kept.push(tag);
                 }
             }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use mancala_server::rules::{
     AnyOptions, AnyPosition, EndReason, EndingError, Location, Move, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX,
-    ReadError, Record, RecordError, RecordResult, Side, TEXT_MAX, Termination, Variant, ogn::Ogn, read_moves,
-    write_moves,
+    ReadError, Record, RecordError, RecordResult, Side, TEXT_MAX, Termination, UnknownWord, VALUE_MAX, Variant,
+    ogn::Ogn, read_moves, write_moves,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -205,16 +205,14 @@ fn an_illegal_move_is_named_with_its_place() {
 #[test]
 fn repetition_is_seen_while_reading() {
     let text = "[Variant \"oware\"][Start \"1,0,0,0,0,0/1,0,0,0,0,0 23-23 S - 0 1S\"]\n";
-    let line = "A a B b C c D d E e F f A a B b C c D d E e F f";
-    let full: Record = format!("{text}{line}").parse().unwrap_or_else(|error| {
-        let ReadError { location, problem } = error;
-        let Problem::Illegal(illegal) = problem else { panic!("an illegal move, not {problem}") };
-        assert_eq!(illegal.reason.reason(), "game_over");
-        let moves = &line[..location.column - 1];
-        format!("{text}{moves}").parse().unwrap()
-    });
-    assert_eq!(full.termination(), Some(Termination::Rule(EndReason::Repetition)));
-    assert!(full.last().outcome().is_some());
+    let line = "A a B b C c D d E e F f";
+    let record: Record = format!("{text}{line}").parse().unwrap();
+    assert_eq!(record.termination(), Some(Termination::Rule(EndReason::Repetition)));
+    assert_eq!(record.result(), RecordResult::Draw);
+    let Problem::Illegal(illegal) = refused(&format!("{text}{line} A"), 2, line.len() + 2) else {
+        panic!("an illegal move")
+    };
+    assert_eq!((illegal.ply, illegal.reason.reason(), illegal.legal.len()), (13, "game_over", 0));
 }
 
 #[test]
@@ -232,7 +230,12 @@ fn a_result_must_be_that_of_the_rules() {
         assert_eq!(refused(&format!("{over}\n[Termination \"{wrong}\"] F"), 2, 15), reason);
     }
     for wrong in ["Majority", "abandoned", "normal"] {
-        assert_eq!(refused(&format!("{over}\n[Termination \"{wrong}\"] F"), 2, 15), Problem::Termination);
+        let problem = refused(&format!("{over}\n[Termination \"{wrong}\"] F"), 2, 15);
+        assert_eq!(problem, Problem::Termination(UnknownWord { expected: Termination::WORDS }));
+    }
+    assert_eq!(Termination::WORDS[..EndReason::WORDS.len()], *EndReason::WORDS);
+    for word in Termination::WORDS {
+        assert_eq!(word.parse::<Termination>().unwrap().to_string(), *word);
     }
     for right in ["F 1-0", "[Result \"1-0\"]F", "[Result \"1-0\"][Termination \"majority\"]F{!}1-0"] {
         assert_eq!(format!("{over}{right}").parse(), Ok(record.clone()), "{right}");
@@ -347,6 +350,10 @@ fn wrong_tags_are_refused_at_their_value() {
         let error = tags.parse::<Record>().unwrap_err();
         assert_eq!(error.to_string(), format!("line 1, column {column}: {sentence}"));
     }
+    let preset = |length| format!("[Variant \"kalah\"][Preset \"{}\"]", "x".repeat(length));
+    assert!(matches!(refused(&preset(VALUE_MAX), 1, 27), Problem::Options(_)));
+    assert_eq!(refused(&preset(VALUE_MAX + 1), 1, 27), Problem::ValueTooLong);
+    assert!(preset(VALUE_MAX + 1).replace("Preset \"", "Description \"").parse::<Record>().is_ok());
     let name = |length| format!("[Variant \"kalah\"][South \"{}\"]", "é".repeat(length));
     assert_eq!(refused(&name(NAME_MAX + 1), 1, 26), Problem::Name(NameError::TooLong));
     assert!(name(NAME_MAX).parse::<Record>().is_ok());
@@ -380,7 +387,7 @@ fn long_texts_end_in_an_answer() {
 
 #[test]
 fn long_games_end_in_an_answer() {
-    // A game of Oware that takes longest: seeds go round without a capture, and every position is remembered.
+    // Seeds go round without a capture as long as they can, and every position is remembered.
     let options = AnyOptions::parse(Variant::Oware, "standard", "pits=12;seeds=12;repetition=5").unwrap();
     let mut position = AnyPosition::opening(&options);
     let mut moves = Vec::new();
@@ -394,14 +401,13 @@ fn long_games_end_in_an_answer() {
         position.play_unchecked(m);
         moves.push(m);
     }
-    let text = write_moves(&moves);
+    assert!(moves.len() > 4000, "{} moves", moves.len());
     let opening = AnyPosition::opening(&options);
-    if moves.len() > RECORD_MOVES_MAX {
-        assert_eq!(read_moves(&opening, &text).unwrap_err().problem, Problem::TooManyMoves);
-        assert_eq!(Record::new(&opening, moves), Err(RecordError::TooManyMoves));
-    } else {
-        assert_eq!(read_moves(&opening, &text), Ok(moves));
-    }
+    assert_eq!(read_moves(&opening, &write_moves(&moves)).as_ref(), Ok(&moves));
+    let record = Record::new(&opening, moves).unwrap();
+    assert_eq!(record.to_string().parse(), Ok(record));
+    let endless = vec![Move::Pass; RECORD_MOVES_MAX + 1];
+    assert_eq!(Record::new(&opening, endless), Err(RecordError::TooManyMoves));
 }
 
 #[test]
