@@ -77,7 +77,7 @@ impl Position {
     /// The result, once the game is over: more seeds in store wins, after the last round of a match (R8, R9).
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        self.is_over().then(|| Outcome::of(&self.board, self.reason))
+        self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
     }
 
     /// The pits that may be sown, in order (R4).
@@ -139,6 +139,11 @@ impl Position {
             position.finish_round(&mut ());
         }
         Ok(position)
+    }
+
+    /// Whether the side to move is on an extra move (R7).
+    pub(super) const fn is_extra(&self) -> bool {
+        self.flags.has(Flag::Extra)
     }
 
     const fn is_over(&self) -> bool {
@@ -287,7 +292,7 @@ impl Position {
 
     /// R9: by the stores of the round that is over. After a tie the other side opens, whatever the option.
     fn next_opener(&self) -> Side {
-        match (self.options.round_starter, Outcome::of(&self.board, None).winner) {
+        match (self.options.round_starter, Outcome::of(self.board.stores(), None).winner) {
             (RoundStarter::Alternate, _) | (_, None) => !self.opener,
             (RoundStarter::Loser, Some(winner)) => !winner,
             (RoundStarter::Winner, Some(winner)) => winner,
@@ -319,16 +324,16 @@ impl fmt::Display for Position {
 /// The options of Congkak (R1). Always within bounds and free of contradictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
-    preset: Preset,
-    pits: u8,
-    seeds: u8,
-    empty_capture: bool,
-    take_own_seed: bool,
-    capture_needs_lap: bool,
-    rounds: Rounds,
-    refill_from: RefillFrom,
-    round_starter: RoundStarter,
-    max_rounds: u8,
+    pub(super) preset: Preset,
+    pub(super) pits: u8,
+    pub(super) seeds: u8,
+    pub(super) empty_capture: bool,
+    pub(super) take_own_seed: bool,
+    pub(super) capture_needs_lap: bool,
+    pub(super) rounds: Rounds,
+    pub(super) refill_from: RefillFrom,
+    pub(super) round_starter: RoundStarter,
+    pub(super) max_rounds: u8,
 }
 
 worded_enum! {

@@ -34,6 +34,11 @@ impl History {
         self.seen.iter().filter(|&(seen, side)| *side == turn && seen == board).count()
     }
 
+    /// The boards with their sides to move, oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Board, Side)> {
+        self.seen.iter().map(|(board, turn)| (board, *turn))
+    }
+
     pub(super) fn push(&mut self, board: Board, turn: Side) {
         self.seen.push((board, turn));
     }

@@ -76,7 +76,7 @@ impl Position {
     /// The result, once the game is over: more seeds in store wins (R8).
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        self.is_over().then(|| Outcome::of(&self.board, self.reason))
+        self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
     }
 
     /// The pits that may be sown, in order, then `pass` on an optional extra move, then `swap` at North's first choice
@@ -145,6 +145,16 @@ impl Position {
             }
         }
         Ok(position)
+    }
+
+    /// Whether the side to move is on an extra move (R7).
+    pub(super) const fn is_extra(&self) -> bool {
+        self.flags.has(Flag::Extra)
+    }
+
+    /// Whether North still has its right to swap (R7).
+    pub(super) const fn has_pie(&self) -> bool {
+        self.flags.has(Flag::Pie)
     }
 
     const fn is_over(&self) -> bool {
@@ -327,19 +337,19 @@ impl fmt::Display for Position {
 /// The options of Kalah (R1). Always within bounds and free of contradictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
-    preset: Preset,
-    pits: u8,
-    seeds: u8,
-    sow_stores: SowStores,
-    extra_turn: ExtraTurn,
-    capture: Capture,
-    capture_land: CaptureLand,
-    empty_capture: bool,
-    end: End,
-    remaining: Remaining,
-    majority_end: bool,
-    majority_remaining: MajorityRemaining,
-    pie: bool,
+    pub(super) preset: Preset,
+    pub(super) pits: u8,
+    pub(super) seeds: u8,
+    pub(super) sow_stores: SowStores,
+    pub(super) extra_turn: ExtraTurn,
+    pub(super) capture: Capture,
+    pub(super) capture_land: CaptureLand,
+    pub(super) empty_capture: bool,
+    pub(super) end: End,
+    pub(super) remaining: Remaining,
+    pub(super) majority_end: bool,
+    pub(super) majority_remaining: MajorityRemaining,
+    pub(super) pie: bool,
 }
 
 worded_enum! {

@@ -40,6 +40,7 @@ pub mod ogn;
 mod options;
 mod outcome;
 pub mod oware;
+pub mod packed;
 mod perft;
 mod pit;
 mod position;

@@ -1,6 +1,6 @@
 //! How a game ended. Knows nothing of resignations, clocks or offers: those are not rules of the board.
 
-use super::{Board, BySide, Side};
+use super::{BySide, Side};
 
 worded_enum! {
     /// Which rule ended the game (R8).
@@ -34,8 +34,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(board: &Board, reason: Option<EndReason>) -> Self {
-        let score = board.stores();
+    pub(super) fn of(score: BySide<u16>, reason: Option<EndReason>) -> Self {
         let winner = match score.south.cmp(&score.north) {
             std::cmp::Ordering::Greater => Some(Side::South),
             std::cmp::Ordering::Less => Some(Side::North),

@@ -71,13 +71,19 @@ impl Position {
     /// The result, once the game is over: more seeds in store wins (R8).
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        self.over.then(|| Outcome::of(&self.board, self.reason))
+        self.over.then(|| Outcome::of(self.board.stores(), self.reason))
     }
 
     /// The pits that may be sown, in order (R4). An agreed end is never listed.
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
-        if self.over { MoveList::new() } else { self.legal_pits().map(Move::Sow).collect() }
+        let mut moves = MoveList::new();
+        if !self.over {
+            for pit in self.legal_pits() {
+                moves.push(Move::Sow(pit));
+            }
+        }
+        moves
     }
 
     /// The position after a move, and what happened in between, in order. `history` is that of this position.
@@ -360,16 +366,16 @@ impl fmt::Display for Position {
 /// The options of Oware (R1). Always within bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
-    preset: Preset,
-    pits: u8,
-    seeds: u8,
-    grand_slam: GrandSlam,
-    must_feed: bool,
-    majority_end: bool,
-    majority_remaining: MajorityRemaining,
-    repetition: u8,
-    repetition_award: RepetitionAward,
-    agree_end: bool,
+    pub(super) preset: Preset,
+    pub(super) pits: u8,
+    pub(super) seeds: u8,
+    pub(super) grand_slam: GrandSlam,
+    pub(super) must_feed: bool,
+    pub(super) majority_end: bool,
+    pub(super) majority_remaining: MajorityRemaining,
+    pub(super) repetition: u8,
+    pub(super) repetition_award: RepetitionAward,
+    pub(super) agree_end: bool,
 }
 
 worded_enum! {

@@ -1,0 +1,155 @@
+//! Half of a board in one machine word: the pits and the store of one side, a byte each. Knows nothing of rules.
+
+use std::ops::{AddAssign, SubAssign};
+
+use super::super::{Board, Side};
+
+/// The most pits that fit beside a store.
+pub(super) const PITS_MAX: u8 = 7;
+
+/// The place of the store. Those of the pits are their indices.
+pub(super) const STORE: u8 = 7;
+
+/// The most seeds that a board may hold, so that no place can overflow, nor the sum of some.
+pub(super) const SEEDS_MAX: u16 = u8::MAX as u16;
+
+/// The pits and the store of one side. What is told of a place is true of its remainder by 8, so that no place is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Half(u64);
+
+impl Half {
+    /// The bytes of all pits.
+    const PITS: u64 = (1 << (8 * STORE)) - 1;
+
+    /// A one in every byte. What is multiplied by it has the sum of its bytes in the highest one.
+    const ONES: u64 = u64::MAX / 255;
+
+    /// Half of a board that has no more pits and seeds than fit.
+    pub fn of(board: &Board, side: Side) -> Self {
+        let mut half = Self::default();
+        let pits = (0..).zip(board.pits(side).iter().copied());
+        for (place, seeds) in pits.chain([(STORE, board.store(side))]) {
+            half.drop(place, seeds.try_into().unwrap_or(u8::MAX));
+        }
+        half
+    }
+
+    #[inline]
+    pub const fn at(self, place: u8) -> u8 {
+        (self.0 >> (8 * (place % 8))).to_le_bytes()[0]
+    }
+
+    #[inline]
+    pub const fn store(self) -> u8 {
+        self.at(STORE)
+    }
+
+    #[inline]
+    pub const fn row_is_empty(self) -> bool {
+        self.0 & Self::PITS == 0
+    }
+
+    /// The pits without the store.
+    #[inline]
+    pub const fn row(self) -> Self {
+        Self(self.0 & Self::PITS)
+    }
+
+    /// The pits that hold seeds.
+    #[inline]
+    pub const fn filled_pits(self) -> Pits {
+        Pits(self.0 & Self::PITS)
+    }
+
+    /// The seeds in all pits.
+    #[inline]
+    pub const fn row_total(self) -> u8 {
+        (self.0 & Self::PITS).wrapping_mul(Self::ONES).to_le_bytes()[STORE as usize]
+    }
+
+    /// Takes all seeds of a place.
+    #[inline]
+    pub fn lift(&mut self, place: u8) -> u8 {
+        let seeds = self.at(place);
+        self.0 &= !(0xff << (8 * (place % 8)));
+        seeds
+    }
+
+    /// Takes all seeds of all pits.
+    pub fn lift_row(&mut self) -> u8 {
+        let seeds = self.row_total();
+        self.0 &= !Self::PITS;
+        seeds
+    }
+
+    /// Adds seeds at a place.
+    #[inline]
+    pub fn drop(&mut self, place: u8, seeds: u8) {
+        self.0 = self.0.wrapping_add(u64::from(seeds) << (8 * (place % 8)));
+    }
+
+    /// Adds seeds to the store.
+    #[inline]
+    pub fn bank(&mut self, seeds: u8) {
+        self.drop(STORE, seeds);
+    }
+}
+
+/// Adds the seeds of each place.
+impl AddAssign for Half {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 = self.0.wrapping_add(other.0);
+    }
+}
+
+/// Takes these seeds of each place, which must be there.
+impl SubAssign for Half {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        self.0 = self.0.wrapping_sub(other.0);
+    }
+}
+
+/// A set of pits of one side, in ascending order: the bytes that are not zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pits(u64);
+
+impl Pits {
+    pub(super) const NONE: Self = Self(0);
+
+    /// How many there are.
+    #[must_use]
+    #[inline]
+    pub const fn len(&self) -> usize {
+        // The highest bit of a byte tells whether it is zero. Without that bit no byte runs over into the next.
+        const LOW: u64 = 0x7f * Half::ONES;
+        ((((self.0 & LOW) + LOW) | self.0) & !LOW).count_ones() as usize
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Only those that are wanted.
+    pub(super) fn keep(self, mut wanted: impl FnMut(u8) -> bool) -> Self {
+        self.filter(|&pit| wanted(pit)).fold(Self::NONE, |kept, pit| Self(kept.0 | 1 << (8 * pit)))
+    }
+}
+
+impl Iterator for Pits {
+    type Item = u8;
+
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        if self.is_empty() {
+            return None;
+        }
+        let pit = self.0.trailing_zeros() / 8 % 8;
+        self.0 &= !(0xff << (8 * pit));
+        u8::try_from(pit).ok()
+    }
+}

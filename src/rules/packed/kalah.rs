@@ -1,0 +1,129 @@
+//! Kalah in packed form. To be read beside `rules/kalah.rs`.
+
+use super::{
+    super::{
+        EndReason,
+        kalah::{self, Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores},
+    },
+    Game, Path, Pits, Position,
+    half::{SEEDS_MAX, STORE},
+    sowing::{OTHER, Sowing},
+};
+
+/// Kalah by one set of options.
+#[derive(Clone, Debug)]
+pub struct Kalah {
+    options: Options,
+    /// All seeds in the game.
+    total: u16,
+    sowing: Sowing,
+    /// A bit for each place where a last seed may capture.
+    capture_places: u16,
+    /// Where a last seed gives an extra move; no place if nowhere.
+    extra_place: u8,
+    /// A store with more seeds ends the game; more than fit if none does.
+    majority: u16,
+}
+
+impl Kalah {
+    /// The game that a position belongs to; `None` if it is not covered.
+    #[must_use]
+    pub fn new(position: &kalah::Position) -> Option<Self> {
+        let (options, total) = (position.options(), position.board().total());
+        if Position::of(position.board(), position.turn()).is_none() || options.extra_turn == ExtraTurn::Optional {
+            return None;
+        }
+        let skips_other_store = options.sow_stores == SowStores::Own;
+        let row = (1 << options.pits) - 1;
+        let capture_places = match (options.capture, options.capture_land) {
+            (Capture::None, _) => 0,
+            (Capture::Opposite, CaptureLand::Own) => row,
+            (Capture::Opposite, CaptureLand::Opponent) => row << OTHER,
+            (Capture::Opposite, CaptureLand::Any) => row | row << OTHER,
+        };
+        Some(Self {
+            options,
+            total,
+            sowing: Sowing::new(options.pits, |_, place| skips_other_store && place == OTHER + STORE),
+            capture_places,
+            extra_place: if options.extra_turn == ExtraTurn::None { u8::MAX } else { STORE },
+            majority: if options.majority_end { total / 2 } else { SEEDS_MAX },
+        })
+    }
+
+    /// A position of this game; `None` if it is of another, or can still be answered by a swap.
+    #[must_use]
+    pub fn pack(&self, position: &kalah::Position) -> Option<Position> {
+        let (board, turn) = (position.board(), position.turn());
+        if position.options() != self.options || board.total() != self.total || position.has_pie() {
+            return None;
+        }
+        let packed = Position::of(board, turn)?.with_outcome(position.outcome());
+        Some(Position { extra: position.is_extra(), ..packed })
+    }
+
+    /// R5. A pit that holds one seed after the last drop was empty before it.
+    #[inline]
+    fn capture(&self, position: &mut Position, last: u8) {
+        let Position { own, other, .. } = position;
+        let (landed, across) = if last < OTHER { (own, other) } else { (other, own) };
+        let facing = self.options.pits - 1 - last % OTHER;
+        if landed.at(last) == 1 && (across.at(facing) > 0 || self.options.empty_capture) {
+            let seeds = landed.lift(last) + across.lift(facing);
+            position.own.bank(seeds);
+        }
+    }
+
+    /// R8, steps 2 and 3.
+    #[inline]
+    fn end_of_sowing(&self, &Position { own, other, .. }: &Position) -> Option<EndReason> {
+        if u16::from(own.store().max(other.store())) > self.majority {
+            Some(EndReason::Majority)
+        } else if self.options.end == End::SideEmpty && (own.row_is_empty() || other.row_is_empty()) {
+            Some(EndReason::SideEmpty)
+        } else {
+            None
+        }
+    }
+
+    /// R8: gives the seeds left in pits to whom they belong, and closes the game.
+    #[cold]
+    fn finish(&self, mut position: Position, reason: EndReason) -> Position {
+        let stays = match reason {
+            EndReason::Majority => self.options.majority_remaining == MajorityRemaining::Leave,
+            _ => self.options.remaining == Remaining::Discard,
+        };
+        if reason != EndReason::Majority && self.options.remaining == Remaining::Emptier {
+            let Position { own, other, .. } = &mut position;
+            let (emptier, owner) = if own.row_is_empty() { (own, other) } else { (other, own) };
+            emptier.bank(owner.lift_row());
+        } else if !stays {
+            position.sweep();
+        }
+        position.close(reason);
+        position
+    }
+}
+
+impl Game for Kalah {
+    #[inline]
+    fn legal_pits(&self, position: &Position) -> Pits {
+        if position.over { Pits::NONE } else { position.own.filled_pits() }
+    }
+
+    /// R3, R5, R7, R8, in this order.
+    #[expect(clippy::inline_always, reason = "a fifth faster")]
+    #[inline(always)]
+    fn play(&self, position: &Position, pit: u8, _: &Path) -> Position {
+        let mut next = *position;
+        let last = self.sowing.sow(&mut next, pit);
+        if self.capture_places >> last & 1 == 1 {
+            self.capture(&mut next, last);
+        }
+        if let Some(reason) = self.end_of_sowing(&next) {
+            return self.finish(next, reason);
+        }
+        next.go_on(last == self.extra_place);
+        if next.own.row_is_empty() { self.finish(next, EndReason::NoMove) } else { next }
+    }
+}
