@@ -55,6 +55,13 @@ pub struct Terms {
     pub creator: Seat,
 }
 
+impl Terms {
+    /// Whether there is anything to play: the rules may end a game before its first move.
+    pub fn can_be_played(&self) -> bool {
+        AnyPosition::opening(&self.options).outcome().is_none()
+    }
+}
+
 /// Who may take the free seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opponent {

@@ -231,6 +231,11 @@ impl CreateGame {
             SideChoice::Random => rand::random(),
         };
         let creator = if south { Seat::First } else { Seat::Second };
-        Ok(Terms { options, rules_version: variant.rules_version(), opponent, clock, visibility, creator })
+        let terms = Terms { options, rules_version: variant.rules_version(), opponent, clock, visibility, creator };
+        if terms.can_be_played() {
+            Ok(terms)
+        } else {
+            Err(Problem::invalid("/options", "a game with these options is over before its first move"))
+        }
     }
 }

@@ -34,14 +34,17 @@ pub struct Position {
 type Chain = ArrayVec<Pit, PITS_MAX>;
 
 impl Position {
-    /// Every pit filled alike, the stores empty, South to move (R2).
+    /// Every pit filled alike, the stores empty, South to move (R2). With one seed in one pit a side and grand slams
+    /// illegal, there is nothing to play, and the game is over.
     #[must_use]
     pub fn opening(options: Options) -> Self {
         let mut board = Board::empty(options.pits);
         for side in Side::ALL {
             board.pits_mut(side).fill(options.seeds.into());
         }
-        Self { options, board, turn: Side::South, over: false, plies: 0, reason: None }
+        let mut position = Self { options, board, turn: Side::South, over: false, plies: 0, reason: None };
+        position.end_if_over();
+        position
     }
 
     /// The options that it is played under.
@@ -150,13 +153,18 @@ impl Position {
         let &Setup { board, turn, flags, plies, .. } = setup;
         let mut position = Self { options, board, turn, over: flags.has(Flag::Over), plies, reason: None };
         if !position.over {
-            if position.has_majority() {
-                position.finish(EndReason::Majority, &mut ());
-            } else {
-                position.begin_choice(&History::default(), &mut ());
-            }
+            position.end_if_over();
         }
         Ok(position)
+    }
+
+    /// R8, steps 2 to 4, for a position that no move led to.
+    fn end_if_over(&mut self) {
+        if self.has_majority() {
+            self.finish(EndReason::Majority, &mut ());
+        } else {
+            self.begin_choice(&History::default(), &mut ());
+        }
     }
 
     fn check(&self, m: Move) -> Result<(), IllegalMove> {

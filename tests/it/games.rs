@@ -78,6 +78,7 @@ async fn options_that_the_variant_does_not_have_are_refused_by_name_and_nothing_
             "/options/majority_remaining",
         ),
         (json!({"variant": "kalah", "options": {"a/b~c": 1}}), "/options/a~1b~0c"),
+        (json!({"variant": "oware", "preset": "wari", "options": {"pits": 1, "seeds": 1}}), "/options"),
         (json!({"variant": "kalah", "side": "west"}), "/side"),
         (json!({"variant": "kalah", "side": 5}), "/side"),
         (json!({"variant": "kalah", "side": null}), "/side"),

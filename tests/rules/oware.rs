@@ -262,6 +262,17 @@ fn a_made_up_position_is_ended_where_the_rules_end_it() {
 }
 
 #[test]
+fn an_opening_without_a_legal_move_is_over() {
+    for rule in oware::GrandSlam::WORDS {
+        let opening = AnyPosition::opening(&options("standard", &format!("pits=1;seeds=1;grand_slam={rule}")));
+        assert_eq!(opening.outcome().is_none(), *rule != "illegal");
+        assert_eq!(opening.outcome().is_some(), opening.legal_moves().is_empty());
+    }
+    let over = AnyPosition::opening(&options("wari", "pits=1;seeds=1"));
+    assert_eq!((over.to_string().as_str(), reason(&over)), ("0/0 1-1 S o 0 1S", Some(EndReason::NoMove)));
+}
+
+#[test]
 fn a_position_that_no_game_of_oware_has_is_refused() {
     let parse = |text: &str| AnyPosition::parse(&options("standard", ""), text).unwrap_err();
     for (flags, flag) in [("e", 'e'), ("p", 'p'), ("w", 'w'), ("wo", 'w')] {
