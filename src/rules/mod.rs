@@ -28,15 +28,12 @@
 mod word;
 
 mod board;
-mod board_text;
 pub mod congkak;
 mod effect;
 mod history;
 pub mod kalah;
-pub mod kgp;
 mod moves;
-mod movetext;
-pub mod ogn;
+pub mod notation;
 mod options;
 mod outcome;
 pub mod oware;
@@ -44,21 +41,16 @@ pub mod packed;
 mod perft;
 mod pit;
 mod position;
-mod read_error;
-mod record;
 mod ring;
-mod scan;
 mod setup;
 mod side;
 mod sowing;
 mod variant;
 
 pub use board::Board;
-pub use board_text::{BoardProblem, ParseBoardError};
 pub use effect::Effect;
 pub use history::History;
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
-pub use movetext::{RECORD_MOVES_MAX, read_moves, write_moves};
 pub use options::{
     AnyOptions, Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,
 };
@@ -66,9 +58,6 @@ pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
 pub use position::{AnyPosition, IllegalMove, Round};
-pub use read_error::{EndingError, IllegalPly, NameError, Problem, ReadError, RecordError};
-pub use record::{NAME_MAX, Record, RecordResult, Termination};
-pub use scan::{Location, TEXT_MAX, VALUE_MAX};
 pub use setup::{PLIES_MAX, ParsePositionError, SEEDS_MAX};
 pub use side::{BySide, Side};
 pub use variant::Variant;

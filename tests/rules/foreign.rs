@@ -1,10 +1,12 @@
 //! The forms of other programs: files and boards of Aualé, boards of the Kalah Game Protocol.
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, EndReason, Move, PITS_MAX, Pit, Problem, Record, RecordResult, Side, Termination, Variant,
-    kgp,
-    ogn::{self, Ogn},
-    read_moves,
+    AnyOptions, AnyPosition, EndReason, Move, PITS_MAX, Pit, Side, Variant,
+    notation::{
+        Problem, Record, RecordResult, Termination, kgp,
+        ogn::{self, Ogn},
+        read_moves,
+    },
 };
 use proptest::prelude::*;
 

@@ -2,9 +2,12 @@
 //! targets of `fuzz/` and by `corpus`.
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, Move, Record, Side, Variant, kgp,
-    ogn::{self, Ogn},
-    read_moves, write_moves,
+    AnyOptions, AnyPosition, Move, Side, Variant,
+    notation::{
+        Record, kgp,
+        ogn::{self, Ogn},
+        read_moves, write_moves,
+    },
 };
 
 /// How many moves are tried from a position that was read.

@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, EndReason, EndingError, Location, Move, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX,
-    ReadError, Record, RecordError, RecordResult, Side, TEXT_MAX, Termination, UnknownWord, VALUE_MAX, Variant,
-    ogn::Ogn, read_moves, write_moves,
+    AnyOptions, AnyPosition, EndReason, Move, Side, UnknownWord, Variant,
+    notation::{
+        EndingError, Location, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX, ReadError, Record, RecordError,
+        RecordResult, TEXT_MAX, Termination, VALUE_MAX, ogn::Ogn, read_moves, write_moves,
+    },
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 

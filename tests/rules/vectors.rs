@@ -1,8 +1,8 @@
 //! Whole games worked out by hand or by an independent program: `kalah.jsonl`, `oware.jsonl` and `congkak.jsonl`, one game a line.
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Record, Side, Variant, read_moves,
-    write_moves,
+    AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Side, Variant,
+    notation::{Record, read_moves, write_moves},
 };
 use serde::Deserialize;
 

@@ -8,14 +8,15 @@
 use std::fmt::Write;
 
 use super::{
-    AnyOptions, AnyPosition, Move, PITS_MAX, ParseBoardError, Pit, Side,
+    ParseBoardError,
     board_text::{BoardProblem, BoardText, Counts},
 };
+use crate::rules::{AnyOptions, AnyPosition, Move, PITS_MAX, Pit, Side};
 
 /// Reads a board. South is to move, and nothing came before.
 ///
 /// ```
-/// use mancala_server::rules::{AnyOptions, Variant, kgp};
+/// use mancala_server::rules::{AnyOptions, Variant, notation::kgp};
 ///
 /// let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=3;seeds=3")?;
 /// let position = kgp::read_board(&options, "<3,1,3,0,4,4,4,1,1>")?;
@@ -61,7 +62,7 @@ pub fn read_board(options: &AnyOptions, text: &str) -> Result<AnyPosition, Parse
 /// Writes a position of Kalah as the side to move sees it; of another game there is no such board.
 ///
 /// ```
-/// use mancala_server::rules::{AnyOptions, AnyPosition, Variant, kgp};
+/// use mancala_server::rules::{AnyOptions, AnyPosition, Variant, notation::kgp};
 ///
 /// let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=3;seeds=3")?;
 /// let (position, _) = AnyPosition::opening(&options).play("B".parse()?)?;
@@ -86,7 +87,7 @@ pub fn write_board(position: &AnyPosition) -> Option<String> {
 /// rules say.
 ///
 /// ```
-/// use mancala_server::rules::{Side, kgp};
+/// use mancala_server::rules::{Side, notation::kgp};
 ///
 /// assert_eq!(kgp::read_move(Side::North, "3")?, "c".parse()?);
 /// assert_eq!(kgp::write_move("c".parse()?).as_deref(), Some("3"));

@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use super::{
-    BoardProblem, EndReason, IllegalMove, Location, Move, MoveList, NAME_MAX, OptionsError, ParsePositionError,
-    RECORD_MOVES_MAX, RecordResult, TEXT_MAX, Termination, UnknownWord, VALUE_MAX,
-};
+use super::{BoardProblem, Location, NAME_MAX, RECORD_MOVES_MAX, RecordResult, TEXT_MAX, Termination, VALUE_MAX};
+use crate::rules::{EndReason, IllegalMove, Move, MoveList, OptionsError, ParsePositionError, UnknownWord};
 
 /// A text is not the record of a game that could have been played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,10 +5,12 @@
 use std::{fmt, str::FromStr};
 
 use super::{
-    AnyOptions, AnyPosition, BySide, EndReason, EndingError, Move, NameError, Outcome, ParsePositionError, Problem,
-    RECORD_MOVES_MAX, ReadError, RecordError, Side, UnknownWord, Variant,
+    EndingError, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError,
     movetext::{self, Dialect, Line, WrittenResult},
     scan::{self, Fault, Source, Tags, decode},
+};
+use crate::rules::{
+    AnyOptions, AnyPosition, BySide, EndReason, Move, Outcome, ParsePositionError, Side, UnknownWord, Variant,
 };
 
 /// The longest name that a record holds, in characters: longer than names here, for games that come from elsewhere.
@@ -17,7 +19,7 @@ pub const NAME_MAX: usize = 100;
 /// A game from its start to its last move.
 ///
 /// ```
-/// use mancala_server::rules::{Record, RecordResult};
+/// use mancala_server::rules::notation::{Record, RecordResult};
 ///
 /// let text = r#"
 ///     [Variant "oware"] [Preset "standard"]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{AnyOptions, AnyPosition, BySide, PITS_MAX, ParsePositionError, SEEDS_MAX, Side};
+use crate::rules::{AnyOptions, AnyPosition, BySide, PITS_MAX, ParsePositionError, SEEDS_MAX, Side};
 
 /// Why a text is not the board of another program, or not one that the options allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

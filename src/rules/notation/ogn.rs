@@ -12,18 +12,18 @@
 use std::fmt::Write;
 
 use super::{
-    AnyOptions, AnyPosition, BoardProblem, Move, ParseBoardError, Problem, ReadError, Record, Side, Variant,
+    BoardProblem, ParseBoardError, Problem, ReadError, Record,
     board_text::{BoardText, Counts},
     movetext::{self, Dialect, Line},
-    oware,
     record::{as_written, with_names_of},
     scan::{self, Fault, Source, Tags, decode},
 };
+use crate::rules::{AnyOptions, AnyPosition, Move, Side, Variant, oware};
 
 /// A file: the game, and what else it tells.
 ///
 /// ```
-/// use mancala_server::rules::{RecordResult, ogn::Ogn};
+/// use mancala_server::rules::notation::{RecordResult, ogn::Ogn};
 ///
 /// let text = r#"[Variant "Oware Abapa"]
 /// [Event "A friendly game"]
@@ -171,7 +171,7 @@ fn is_abapa(options: &AnyOptions) -> bool {
 /// `options` are those of any Oware with six pits a side.
 ///
 /// ```
-/// use mancala_server::rules::{AnyOptions, Variant, ogn};
+/// use mancala_server::rules::{AnyOptions, Variant, notation::ogn};
 ///
 /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
 /// let position = ogn::read_fen(&options, "4-4-0-5-5-5-5-4-4-4-4-4-0-0-N")?;

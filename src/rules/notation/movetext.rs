@@ -4,9 +4,10 @@
 use std::fmt::{self, Write};
 
 use super::{
-    AnyPosition, BySide, Effect, History, IllegalPly, Move, Pit, Problem, ReadError, RecordResult, Side, UnknownWord,
+    IllegalPly, Problem, ReadError, RecordResult,
     scan::{Fault, Source, decode},
 };
+use crate::rules::{AnyPosition, BySide, Effect, History, Move, Pit, Side, UnknownWord};
 
 /// The most moves that a record holds. A match of a hundred rounds of Congkak has some three thousand, other games some
 /// hundreds. The bound is there because a rule against repetition looks back over all moves since the last capture.
@@ -20,7 +21,7 @@ const LINE_MAX: usize = 79;
 /// Numbers, counts of captured seeds and comments are passed over, and any blanks, or none, may stand between moves.
 ///
 /// ```
-/// use mancala_server::rules::{AnyOptions, AnyPosition, Variant, read_moves, write_moves};
+/// use mancala_server::rules::{AnyOptions, AnyPosition, Variant, notation::{read_moves, write_moves}};
 ///
 /// let options = AnyOptions::parse(Variant::Kalah, "bga", "pie=true")?;
 /// let opening = AnyPosition::opening(&options);
