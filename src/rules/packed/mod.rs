@@ -141,8 +141,8 @@ impl Position {
         if side == self.turn { self.own } else { self.other }
     }
 
-    /// The same side acts again on an extra move, otherwise the other side does. There is no branch, because nobody can foresee
-    /// which it is.
+    /// The same side acts again on an extra move, otherwise the other side does. The halves are chosen and not swapped in
+    /// a branch, because the processor cannot foresee which it is.
     #[inline]
     fn go_on(&mut self, extra: bool) {
         let Self { own, other, turn, .. } = *self;

@@ -27,8 +27,8 @@ impl Path {
         self.boards.clear();
     }
 
-    /// How often the position two plies beyond the last of this path came among those of its last quiet plies. The sides move
-    /// in turn, so only every second position has the same side to move.
+    /// How often the position two plies beyond the last of this path came among those of its last quiet plies. The
+    /// sides move in turn, so only every second position has the same side to move.
     #[inline]
     pub(super) fn count(&self, position: &Position) -> usize {
         let board = (position.own, position.other);
