@@ -432,14 +432,20 @@ pub(super) fn check_contradictions(
     overrides: &[(String, OptionValue)],
 ) -> Result<(), OptionsError> {
     let is = |option: &str, wanted: &OptionValue| values.iter().any(|(name, value)| *name == option && value == wanted);
+    let given = |option: &str| overrides.iter().find(|(name, _)| name == option).map(|(_, value)| value);
     for Contradiction { option, value, other, other_value } in contradictions {
         let refused = match value {
             Some(value) => is(option, value).then_some(value),
-            None => overrides.iter().find(|(name, _)| name == option).map(|(_, value)| value),
+            None => given(option),
         };
         if let Some(value) = refused.filter(|_| is(other, other_value)) {
             let (value, other_value) = (value.clone(), other_value.clone());
-            return Err(OptionsError::Contradiction { option, value, other, other_value });
+            // What was given is named, not what it contradicts.
+            return Err(if given(option).is_none() && given(other).is_some() {
+                OptionsError::Contradiction { option: other, value: other_value, other: option, other_value: value }
+            } else {
+                OptionsError::Contradiction { option, value, other, other_value }
+            });
         }
     }
     Ok(())

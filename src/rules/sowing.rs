@@ -8,34 +8,23 @@ use super::{
 
 /// Lifts all seeds of `origin` and drops them one by one along the ring, passing over the spots `skipped`. Returns the
 /// place of the last seed, which is `origin` itself where there was nothing to sow.
-///
-/// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the outer loop drops one of them. The
-/// inner loop ends because no game passes over the pits of the other side.
 pub(super) fn sow(board: &mut Board, origin: Pit, skipped: Spots, witness: &mut impl Witness) -> Place {
     let ring = board.ring();
-    let Some(mut spot) = ring.pit(origin) else {
+    let Some(spot) = ring.pit(origin) else {
         return Place::Pit(origin);
     };
     let hand = board.lift(spot);
     witness.note(Effect::Lift { pit: origin, seeds: hand });
-    for _ in 0..hand {
-        spot = ring.after(spot);
-        while skipped.has(spot) {
-            spot = ring.after(spot);
-        }
-        board.drop(spot, 1);
-        witness.note(Effect::Sow { to: ring.place(spot) });
-    }
-    ring.place(spot)
+    ring.place(drop_after(board, spot, hand, skipped, witness))
 }
 
 /// Sows `origin` as [`sow`] does, passing over all spots of `skipped`. Where the last seed falls in a pit that holds
 /// seeds, all of them are lifted and sown in turn, until one falls in a store or in an empty pit: that place is
 /// returned.
 ///
-/// The inner loop ends because the store of the side to move is never among `skipped`. The outer loop ends because
-/// sowing moves seeds forward only, and none gets past that store but after one that stays in it: between two that
-/// stay, the seeds come nearer to the store with each lap, and no more can stay than there are.
+/// The loop ends because the store of the side to move is never among `skipped`, and sowing moves seeds forward only: none
+/// gets past that store but after one that stays in it, and between two that stay, the seeds come nearer to the store with
+/// each lap. No more can stay than there are.
 pub(super) fn sow_in_laps(board: &mut Board, origin: Pit, skipped: Spots, witness: &mut impl Witness) -> Place {
     let ring = board.ring();
     let Some(mut spot) = ring.pit(origin) else {
@@ -44,14 +33,7 @@ pub(super) fn sow_in_laps(board: &mut Board, origin: Pit, skipped: Spots, witnes
     let mut hand = board.lift(spot);
     witness.note(Effect::Lift { pit: origin, seeds: hand });
     loop {
-        for _ in 0..hand {
-            spot = ring.after(spot);
-            while skipped.has(spot) {
-                spot = ring.after(spot);
-            }
-            board.drop(spot, 1);
-            witness.note(Effect::Sow { to: ring.place(spot) });
-        }
+        spot = drop_after(board, spot, hand, skipped, witness);
         match ring.place(spot) {
             Place::Pit(pit) if board.at(spot) > 1 => {
                 hand = board.lift(spot);
@@ -60,4 +42,21 @@ pub(super) fn sow_in_laps(board: &mut Board, origin: Pit, skipped: Spots, witnes
             last => return last,
         }
     }
+}
+
+/// Drops the seeds of a hand one by one on the spots that follow, passing over those of `skipped`. Returns the last.
+///
+/// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the outer loop drops one of them. The
+/// inner loop ends because no game passes over the pits of the other side.
+fn drop_after(board: &mut Board, mut spot: u8, hand: u16, skipped: Spots, witness: &mut impl Witness) -> u8 {
+    let ring = board.ring();
+    for _ in 0..hand {
+        spot = ring.after(spot);
+        while skipped.has(spot) {
+            spot = ring.after(spot);
+        }
+        board.drop(spot, 1);
+        witness.note(Effect::Sow { to: ring.place(spot) });
+    }
+    spot
 }

@@ -329,6 +329,12 @@ fn options_that_contradict_each_other_are_refused() {
         (
             "standard",
             "take_own_seed=false",
+            "take_own_seed",
+            "option `take_own_seed` cannot be `false` while `empty_capture` is `true`",
+        ),
+        (
+            "standard",
+            "take_own_seed=false;empty_capture=true",
             "empty_capture",
             "option `empty_capture` cannot be `true` while `take_own_seed` is `false`",
         ),
