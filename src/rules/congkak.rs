@@ -508,7 +508,11 @@ pub static OPTIONS: [OptionSpec; 9] = [
         RefillFrom::WORDS,
         "In a match, whether the pits next to the own store or those farthest from it are filled first for a new round.",
     ),
-    choice("round_starter", RoundStarter::WORDS, "In a match, who opens a new round."),
+    choice(
+        "round_starter",
+        RoundStarter::WORDS,
+        "In a match, whether the loser or the winner of a round opens the next one, or the sides take turns.",
+    ),
     integer("max_rounds", (1, 100), 10, "In a match, after how many rounds it is over at the latest."),
 ];
 

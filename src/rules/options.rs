@@ -369,12 +369,12 @@ pub enum OptionsError {
         preset: &'static str,
     },
     /// Two options contradict each other.
-    #[error("option `{option}` cannot be `{value}` while `{other}` is `{other_value}`")]
+    #[error("option `{option}` cannot be {} while `{other}` is `{other_value}`", or_given(.value.as_ref()))]
     Contradiction {
         /// The option.
         option: &'static str,
-        /// Its value.
-        value: OptionValue,
+        /// Its value; `None` if there is none that it could have.
+        value: Option<OptionValue>,
         /// The option that it contradicts.
         other: &'static str,
         /// That option's value.
@@ -432,23 +432,32 @@ pub(super) fn check_contradictions(
     overrides: &[(String, OptionValue)],
 ) -> Result<(), OptionsError> {
     let is = |option: &str, wanted: &OptionValue| values.iter().any(|(name, value)| *name == option && value == wanted);
-    let given = |option: &str| overrides.iter().find(|(name, _)| name == option).map(|(_, value)| value);
+    let given = |option: &str| overrides.iter().any(|(name, _)| name == option);
     for Contradiction { option, value, other, other_value } in contradictions {
-        let refused = match value {
-            Some(value) => is(option, value).then_some(value),
-            None => given(option),
-        };
-        if let Some(value) = refused.filter(|_| is(other, other_value)) {
-            let (value, other_value) = (value.clone(), other_value.clone());
-            // What was given is named, not what it contradicts.
-            return Err(if given(option).is_none() && given(other).is_some() {
-                OptionsError::Contradiction { option: other, value: other_value, other: option, other_value: value }
-            } else {
-                OptionsError::Contradiction { option, value, other, other_value }
+        let refused = value.as_ref().map_or_else(|| given(option), |value| is(option, value));
+        if refused && is(other, other_value) {
+            return Err(match value {
+                // What was given is named, not what it contradicts.
+                Some(value) if !given(option) && given(other) => OptionsError::Contradiction {
+                    option: other,
+                    value: Some(other_value.clone()),
+                    other: option,
+                    other_value: value.clone(),
+                },
+                _ => OptionsError::Contradiction {
+                    option,
+                    value: value.clone(),
+                    other,
+                    other_value: other_value.clone(),
+                },
             });
         }
     }
     Ok(())
+}
+
+fn or_given(value: Option<&OptionValue>) -> String {
+    value.map_or_else(|| "given".to_owned(), |value| format!("`{value}`"))
 }
 
 fn parse_override(variant: Variant, text: &str) -> Result<(String, OptionValue), OptionsError> {

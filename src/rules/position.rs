@@ -104,7 +104,7 @@ impl AnyPosition {
                 position.remember(before, &mut history);
                 Self::Oware(position, history)
             }
-            (position, _) => position,
+            (position @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_)), _) => position,
         }
     }
 
@@ -230,7 +230,7 @@ impl AnyPosition {
                 let (next, effects) = position.play_into_repetition(m)?;
                 Ok((Self::Oware(next, History::default()), effects))
             }
-            _ => Ok(played),
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => Ok(played),
         }
     }
 

@@ -13,6 +13,7 @@ export function apply(board: Board, effects: Effect[]): Board {
   const places = placesOf(board);
   const burnt = { south: board.south.burnt, north: board.north.burnt };
   let round = board.round;
+  let roundOver = 0;
   let hand = 0;
   for (const effect of effects) {
     switch (effect.type) {
@@ -52,13 +53,15 @@ export function apply(board: Board, effects: Effect[]): Board {
           put(places, pit, effect.seeds);
         }
         burnt[effect.side] = pitsOf(board, effect.side).filter((pit) => !effect.pits.includes(pit));
-        round = (board.round ?? 0) + 1;
+        round = roundOver + 1;
         break;
       }
+      case "round_over":
+        roundOver = effect.round;
+        break;
       case "extra_turn":
       case "pass":
       case "swap":
-      case "round_over":
       case "game_over":
         break;
       default:

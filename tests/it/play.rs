@@ -198,7 +198,7 @@ async fn what_is_wrong_with_a_request_is_named() {
         (kalah("options", json!({"seeds": 0})), "/options/seeds"),
         (kalah("options", json!({"grand_slam": "capture"})), "/options/grand_slam"),
         ((CONGKAK, json!({"options": {"max_rounds": 10}, "moves": []})), "/options/max_rounds"),
-        ((CONGKAK, json!({"options": {"take_own_seed": false}, "moves": []})), "/options/empty_capture"),
+        ((CONGKAK, json!({"options": {"take_own_seed": false}, "moves": []})), "/options/take_own_seed"),
         (kalah("position", json!(5)), "/position"),
         (position(""), "/position"),
         (position(&long), "/position"),

@@ -344,13 +344,13 @@ fn options_that_contradict_each_other_are_refused() {
             "empty_capture",
             "option `empty_capture` cannot be `true` while `take_own_seed` is `false`",
         ),
-        ("standard", "max_rounds=10", "max_rounds", "option `max_rounds` cannot be `10` while `rounds` is `single`"),
-        ("six", "refill_from=far", "refill_from", "option `refill_from` cannot be `far` while `rounds` is `single`"),
+        ("standard", "max_rounds=10", "max_rounds", "option `max_rounds` cannot be given while `rounds` is `single`"),
+        ("six", "refill_from=far", "refill_from", "option `refill_from` cannot be given while `rounds` is `single`"),
         (
             "match",
             "rounds=single;round_starter=loser",
             "round_starter",
-            "option `round_starter` cannot be `loser` while `rounds` is `single`",
+            "option `round_starter` cannot be given while `rounds` is `single`",
         ),
     ] {
         let error = AnyOptions::parse(CONGKAK, preset, overrides).unwrap_err();
