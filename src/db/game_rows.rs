@@ -13,7 +13,7 @@ use crate::{
         BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Moved, Opponent, Player, PlayerId, Ply,
         Previous, Reason, Seat, Status, Terms, Visibility,
     },
-    rules::{AnyOptions, AnyPosition, BySide, Side, Variant},
+    rules::{AnyOptions, AnyPosition, BySide, HISTORY_MAX, Side, Variant},
 };
 
 /// A row of `game`, with its players, its last two plies, and the history of its position.
@@ -433,8 +433,8 @@ fn position(table: &'static str, id: Uuid, options: &AnyOptions, text: &str) -> 
     AnyPosition::parse(options, text).map_err(|e| DbError::inconsistent(table, "position", id, e))
 }
 
-/// The present position with its history, by the positions since the event that it begins with. The first event of a game
-/// stands for its opening.
+/// The present position with its history, by the positions since the event that it begins with, as many as a history holds
+/// and the present one. The first event of a game stands for its opening.
 fn with_history(
     id: Uuid,
     options: &AnyOptions,
@@ -442,13 +442,14 @@ fn with_history(
     present: &AnyPosition,
     texts: &[String],
 ) -> Result<AnyPosition, DbError> {
-    let mut last = (from_seq == Some(1)).then(|| AnyPosition::opening(options));
+    let from_opening = from_seq == Some(1) && texts.len() <= HISTORY_MAX;
+    let mut last = from_opening.then(|| AnyPosition::opening(options));
     for text in texts {
         let next = position("event", id, options, text)?;
-        last = Some(match last {
-            Some(last) => next.following(&last),
-            None => next,
-        });
+        match &mut last {
+            Some(last) => last.follow(next),
+            None => last = Some(next),
+        }
     }
     last.filter(|last| last.to_string() == present.to_string()).ok_or_else(|| {
         DbError::inconsistent("game", "history_from_seq", id, "its positions do not lead to the present one")

@@ -12,7 +12,10 @@ use super::{
     idempotency::{self, Keyed},
     statement,
 };
-use crate::domain::{BySeat, Event, Fact, Game, GameId, Player, PlayerId, Ply, Previous, RUNNING_GAMES_MAX};
+use crate::{
+    domain::{BySeat, Event, Fact, Game, GameId, Player, PlayerId, Ply, Previous, RUNNING_GAMES_MAX},
+    rules::HISTORY_MAX,
+};
 
 /// A game with what is shown beside it.
 #[derive(Clone, Debug)]
@@ -42,8 +45,13 @@ pub enum Inserted {
     KeyUsed,
 }
 
-/// A game by its id.
+/// A game by its id, as it is shown.
 pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
+    Ok(load(pool, &[id.0], Histories::Left).await?.pop())
+}
+
+/// The same with the history of its position, for whoever changes it.
+pub async fn find_whole(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
     Ok(load(pool, &[id.0], Histories::Read).await?.pop())
 }
 
@@ -384,8 +392,7 @@ async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Ev
     Ok(if applied.is_some() { Appended::Stored } else { Appended::Conflict })
 }
 
-/// Whether positions are read with their history. Nothing but playing on asks for it, and of a hundred games that go on
-/// without a capture it could be long.
+/// Whether positions are read with their history. Nothing but playing on asks for it, and it can be long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Histories {
     Read,
@@ -422,14 +429,18 @@ pub(super) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> R
             where game_id = game.id and kind = 'moved' and seq < last.seq order by seq desc limit 1
         ) previous on game.ply > 1
         left join lateral (
-            select coalesce(array_agg(position order by seq), '{}') as positions from event
-            where game_id = game.id and kind = 'moved' and seq >= game.history_from_seq
+            select coalesce(array_agg(position order by seq), '{}') as positions from (
+                select seq, position from event
+                where game_id = game.id and kind = 'moved' and seq >= game.history_from_seq order by seq desc limit $3
+            ) last_of_them
         ) since on $2 and game.history_from_seq is not null
         where game.id = any($1)
         order by game.id desc
         "#,
         ids,
         histories == Histories::Read,
+        // The present one, and all that its history holds.
+        i64::try_from(HISTORY_MAX + 1).expect("a thousand and one"),
     )
     .fetch_all(pool)
     .instrument(statement("select game event player"))

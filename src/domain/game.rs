@@ -241,7 +241,7 @@ impl Game {
             Fact::Moved(moved) => {
                 self.ply = moved.ply;
                 self.moved[moved.seat] = true;
-                self.position = moved.position.clone().following(&self.position);
+                self.position.follow(moved.position.clone());
                 if self.position.history().is_some_and(History::is_empty) {
                     self.history_from_seq = Some(event.seq);
                 }

@@ -133,7 +133,7 @@ async fn load(
 
 async fn read(state: &AppState, id: GameId) -> Result<Option<Remembered>, DbError> {
     let read_at = now();
-    Ok(games::find(&state.db, id).await?.map(|seated| Remembered { seated: Arc::new(seated), read_at }))
+    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered { seated: Arc::new(seated), read_at }))
 }
 
 /// The answer to a change that shows nothing but the game.

@@ -66,13 +66,19 @@ use tracing_actix_web::TracingLogger;
 use crate::{
     clock::now,
     db::{self, Writers, games::SeatedGame},
-    domain::GameId,
+    domain::{Game, GameId, Status},
     live::{self, Hub},
     metrics::{Connections, Metrics},
+    rules::History,
 };
 
-/// How many games are remembered after a move: those that are played right now, at 1 to 2 KiB each.
+/// How many games are remembered after a move: those that are played right now, at 1 to 2 KiB each, and 8 with the longest
+/// history that is remembered.
 const RECENT_GAMES_MAX: usize = 4096;
+
+/// How long a history may be that is remembered, in positions: longer than all but the oddest games have. Others are read anew
+/// for each move.
+const HISTORY_REMEMBERED_MAX: usize = 100;
 
 /// How long a player's name may be shown after it was changed through another process.
 const NAMES_SHOWN: time::Duration = time::Duration::MINUTE;
@@ -168,6 +174,12 @@ struct Remembered {
 }
 
 impl Remembered {
+    /// Whether a game that was played on is worth remembering: it goes on, and is not too long.
+    fn is_of_use(game: &Game) -> bool {
+        let history = game.position.history().map_or(0, History::len);
+        game.status == Status::Active && history <= HISTORY_REMEMBERED_MAX
+    }
+
     /// Whether the names may still be shown. Another process may have changed or erased one since they were read.
     fn is_recent(&self) -> bool {
         now() - self.read_at < NAMES_SHOWN

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     db::games::{self, SeatedGame},
-    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal, Status},
+    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal},
     rules::{Effect, Place, Side},
 };
 
@@ -76,7 +76,7 @@ pub async fn play_move(
             let mv = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
             let etag = view.etag();
             state.metrics.move_played(seated.game.terms.options.variant().to_string());
-            if seated.game.status == Status::Active {
+            if Remembered::is_of_use(&seated.game) {
                 state.recent.insert(seated.game.id, Remembered { seated: Arc::new(seated), ..before });
             }
             let mut response = HttpResponse::Created();

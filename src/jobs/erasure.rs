@@ -34,7 +34,7 @@ async fn end_game(
     id: GameId,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
-    let Some(mut game) = games::find(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
+    let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
     let command = Command { player, if_version: None, action: Action::Leave };
     let events = game.decide(&command, now).unwrap_or_default();
     let applied = events.iter().try_for_each(|event| game.apply(event));

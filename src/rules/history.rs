@@ -2,21 +2,27 @@
 //!
 //! Knows which boards came before, and nothing of what happens when one comes again.
 
+use std::collections::VecDeque;
+
 use super::{Board, Side};
 
-/// The positions before the present one that could come again: those since the last capture, oldest first. Where it is
-/// empty, nothing that came before matters.
+/// How many positions a history holds: far more than people play between two captures, and a bound to what a game costs
+/// that goes on without one for ever.
+pub const HISTORY_MAX: usize = 1000;
+
+/// The positions before the present one that could come again: those since the last capture, oldest first, and of more
+/// than [`HISTORY_MAX`] the last. Where it is empty, nothing that came before matters.
 ///
 /// A captured seed never leaves its store, so a position from before a capture cannot return, and its history begins
-/// anew. Its length is that of the game since then, in plies. It is finite, because a rule against repetition ends the
-/// game before any position comes more than a few times.
+/// anew. Its length is that of the game since then, in plies.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct History {
-    seen: Vec<(Board, Side)>,
+    seen: VecDeque<(Board, Side)>,
 }
 
 impl History {
-    /// How many positions there are: the plies since the last capture, or since the start that the history has.
+    /// How many positions there are: the plies since the last capture, or since the start that the history has, as far as
+    /// [`HISTORY_MAX`].
     #[must_use]
     pub fn len(&self) -> usize {
         self.seen.len()
@@ -40,7 +46,10 @@ impl History {
     }
 
     pub(super) fn push(&mut self, board: Board, turn: Side) {
-        self.seen.push((board, turn));
+        if self.seen.len() == HISTORY_MAX {
+            self.seen.pop_front();
+        }
+        self.seen.push_back((board, turn));
     }
 
     pub(super) fn clear(&mut self) {

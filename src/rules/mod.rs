@@ -49,7 +49,7 @@ mod variant;
 
 pub use board::Board;
 pub use effect::Effect;
-pub use history::History;
+pub use history::{HISTORY_MAX, History};
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
 pub use options::{
     AnyOptions, Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,

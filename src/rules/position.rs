@@ -14,7 +14,7 @@ use super::{
 ///
 /// **History.** A game with a rule against repetition depends on the positions before this one (R8). Play carries them
 /// along; a position string does not hold them. To restore a position with its history, read the positions since the
-/// last capture and join them with [`AnyPosition::following`].
+/// last capture and join them with [`AnyPosition::follow`].
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum AnyPosition {
     /// A position of Kalah.
@@ -81,7 +81,7 @@ impl AnyPosition {
         }
     }
 
-    /// The same position with the history of a game in which it came right after `previous`.
+    /// Goes on to a position that came right after this one in a game, and takes the history along.
     ///
     /// Positions that were read one by one get their history back so, the first being one with an empty history: the
     /// start of the game, or a position right after a capture.
@@ -90,21 +90,20 @@ impl AnyPosition {
     /// use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
     ///
     /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
-    /// let before = AnyPosition::parse(&options, "1,0,0,0,0,0/1,0,0,0,0,0 23-23 S - 40 1S")?;
-    /// let (after, _) = before.play("A".parse()?)?;
-    /// assert_eq!(AnyPosition::parse(&options, &after.to_string())?.following(&before), after);
+    /// let mut position = AnyPosition::parse(&options, "1,0,0,0,0,0/1,0,0,0,0,0 23-23 S - 40 1S")?;
+    /// let (after, _) = position.play("A".parse()?)?;
+    /// position.follow(AnyPosition::parse(&options, &after.to_string())?);
+    /// assert_eq!(position, after);
     /// assert_eq!(after.history().map(|history| history.len()), Some(1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn following(self, previous: &Self) -> Self {
-        match (self, previous) {
-            (Self::Oware(position, _), Self::Oware(before, history)) => {
-                let mut history = history.clone();
-                position.remember(before, &mut history);
-                Self::Oware(position, history)
+    pub fn follow(&mut self, next: Self) {
+        match (self, next) {
+            (Self::Oware(position, history), Self::Oware(next, _)) => {
+                next.remember(position, history);
+                *position = next;
             }
-            (position @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_)), _) => position,
+            (this, next @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_))) => *this = next,
         }
     }
 

@@ -18,7 +18,7 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
     let ids: Vec<Uuid> = sqlx::query_scalar("select id from game").fetch_all(db).await.expect("games are listed");
     for id in &ids {
         let id = GameId(*id);
-        let row = games::find(db, id).await.expect("a row is a game").expect("the game is there").game;
+        let row = games::find_whole(db, id).await.expect("a row is a game").expect("the game is there").game;
         let log = games::log(db, id).await.expect("a log is events");
         assert_eq!(Game::replay(id, &log).expect("a log is a game"), row);
         assert!(log.is_sorted_by_key(|event| event.at));
@@ -142,7 +142,7 @@ async fn plies_that_were_played_after_the_game_was_read_are_left_out() {
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "north"})).await;
     let id = game["id"].as_str().expect("an id");
-    let read = || games::find(&app.db, GameId(Uuid::try_parse(id).expect("an id")));
+    let read = || games::find_whole(&app.db, GameId(Uuid::try_parse(id).expect("an id")));
     let open = read().await.expect("a game").expect("it is there").game;
     app.join_game(id, &bo).await;
     app.play_move(id, &bo, 1, "C").await;

@@ -1,7 +1,8 @@
 //! Oware by hand: grand slams, feeding, repetition and its history, agreed ends, positions from elsewhere.
 
 use mancala_server::rules::{
-    AnyOptions, AnyPosition, EndReason, Move, OptionsError, ParsePositionError, Variant, oware,
+    AnyOptions, AnyPosition, EndReason, HISTORY_MAX, History, Move, OptionsError, ParsePositionError, Side, Variant,
+    oware,
 };
 
 fn options(preset: &str, overrides: &str) -> AnyOptions {
@@ -176,11 +177,17 @@ fn a_position_read_from_its_text_has_no_history_and_gets_it_back_from_those_befo
     assert_ne!(Some(&alone), line.last());
     assert_eq!(play(&alone, "f").outcome(), None);
     let read = texts.iter().map(|text| AnyPosition::parse(&options, text).unwrap());
-    let restored = read.reduce(|previous, position| position.following(&previous)).unwrap();
+    let restored = read
+        .reduce(|mut position, next| {
+            position.follow(next);
+            position
+        })
+        .unwrap();
     assert_eq!(Some(&restored), line.last());
     assert_eq!(reason(&play(&restored, "f")), Some(EndReason::Repetition));
     // Taken over twice, it is the same.
-    let again = restored.clone().following(&line[10]);
+    let mut again = line[10].clone();
+    again.follow(restored.clone());
     assert_eq!(again, restored);
 }
 
@@ -194,6 +201,23 @@ fn a_capture_begins_the_history_anew() {
     assert!(after.history().unwrap().is_empty());
     assert_eq!(AnyPosition::parse(&after.options(), &after.to_string()), Ok(after.clone()));
     assert_eq!(play(&after, "d").history().unwrap().count(&after.board(), after.turn()), 1);
+}
+
+#[test]
+fn a_history_is_bounded_and_what_was_forgotten_does_not_count() {
+    let mut position = AnyPosition::opening(&options("standard", "pits=12;seeds=12;repetition=5"));
+    for ply in 1..=HISTORY_MAX + 100 {
+        position = without_capture(&position, ply);
+        assert_eq!(position.history().map(History::len), Some(ply.min(HISTORY_MAX)));
+    }
+}
+
+/// Some move that captures nothing, so that nothing but the bound makes the history shorter.
+fn without_capture(position: &AnyPosition, ply: usize) -> AnyPosition {
+    let stores = |position: &AnyPosition| Side::ALL.map(|side| position.board().store(side));
+    let moves = position.legal_moves();
+    let tried = (0..moves.len()).map(|n| position.play(moves[(ply * ply + n) % moves.len()]).unwrap().0);
+    tried.into_iter().find(|next| stores(next) == stores(position)).unwrap()
 }
 
 #[test]
