@@ -19,7 +19,7 @@ use std::{
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
     dev::{Extensions, ServiceRequest, ServiceResponse},
-    http::header,
+    http::{ConnectionType, Version, header},
     middleware::Next,
     rt,
     web::Bytes,
@@ -65,6 +65,8 @@ struct Connection {
     keep_alive: Duration,
     /// Until when it must have sent its next request; `None` while one is answered.
     until: Cell<Option<Instant>>,
+    /// Until when the client may be taking what it was sent, at [`RATE_MIN`].
+    taking_until: Cell<Instant>,
 }
 
 /// Watches a connection that has just been made. It is known to its requests, and forgotten when it closes.
@@ -72,8 +74,9 @@ pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration) {
     // Without another file the connection is served, but not watched; whoever used up all files has many that are.
     let socket = io.downcast_ref::<rt::net::TcpStream>().and_then(|io| io.as_fd().try_clone_to_owned().ok());
     let Some(socket) = socket else { return };
-    let until = Cell::new(Some(Instant::now() + 2 * REQUEST_TIMEOUT));
-    let connection = Rc::new(Connection { socket: socket.into(), keep_alive, until });
+    let now = Instant::now();
+    let (until, taking_until) = (Cell::new(Some(now + 2 * REQUEST_TIMEOUT)), Cell::new(now));
+    let connection = Rc::new(Connection { socket: socket.into(), keep_alive, until, taking_until });
     let watched = Rc::downgrade(&connection);
     data.insert(connection);
     rt::spawn(async move {
@@ -100,6 +103,7 @@ pub async fn follow(
         return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
     };
     connection.until.set(None);
+    let version = request.version();
     // What is left of a body of unknown length is read and thrown away, without an end if the client knows none.
     let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
     let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
@@ -110,7 +114,16 @@ pub async fn follow(
         BodySize::Sized(bytes) => bytes,
         BodySize::Stream => {
             let piecewise = |body| BoxBody::new(Piecewise { body, connection, idle });
-            return outcome.map(|response| response.map_body(|_, body| piecewise(body)));
+            return outcome.map(|response| {
+                response.map_body(|head, body| {
+                    // Clients of HTTP/1.0 do not know chunks: the end of the connection tells them the end.
+                    if version < Version::HTTP_11 {
+                        head.no_chunking(true);
+                        head.set_connection_type(ConnectionType::Close);
+                    }
+                    piecewise(body)
+                })
+            });
         }
     };
     connection.answer(bytes, idle);
@@ -146,8 +159,11 @@ impl MessageBody for Piecewise {
 }
 
 impl Connection {
-    /// Gives the client the time to take so much, and then to come with its next request.
+    /// Gives the client the time to take so much, after what it was sent before, and then to come with its next request.
     fn answer(&self, bytes: u64, idle: Duration) {
-        self.until.set(Some(Instant::now() + Duration::from_secs(bytes / RATE_MIN) + idle + REQUEST_TIMEOUT));
+        let taking = Duration::from_millis(bytes.saturating_mul(1000) / RATE_MIN);
+        let taking_until = self.taking_until.get().max(Instant::now()) + taking;
+        self.taking_until.set(taking_until);
+        self.until.set(Some(taking_until + idle + REQUEST_TIMEOUT));
     }
 }

@@ -127,11 +127,8 @@ pub fn count_more(request: &HttpRequest, state: &AppState, calls: u32) -> Result
             *counted.0.borrow_mut() = standing;
             Ok(())
         }
-        Err(standing) => {
-            let refusal = standing.refusal();
-            *counted.0.borrow_mut() = standing;
-            Err(refusal)
-        }
+        // The call itself was counted, and its answer tells what is left. It counts again when it comes again.
+        Err(standing) => Err(Standing { reset_s: standing.reset_s + 1, ..standing }.refusal()),
     }
 }
 

@@ -17,6 +17,9 @@ use super::{
 };
 use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
 
+/// The longest name of a preset or an option that is looked up, in characters.
+const NAME_MAX: usize = 64;
+
 /// List the variants
 ///
 /// With their presets and options.
@@ -61,11 +64,19 @@ pub fn chosen_options(
     preset: &str,
     overrides: Vec<(String, OptionValueView)>,
 ) -> Result<AnyOptions, Problem> {
-    let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (name, value.into())).collect();
-    AnyOptions::new(variant, preset, &overrides).map_err(|error| {
+    let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (shown(&name), value.into())).collect();
+    AnyOptions::new(variant, &shown(preset), &overrides).map_err(|error| {
         let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
         Problem::invalid(option.unwrap_or_else(|| "/preset".to_owned()), error.to_string())
     })
+}
+
+/// A name as it may be sent back: what is longer than any preset or option is cut, and as unknown as before.
+fn shown(name: &str) -> String {
+    match name.char_indices().nth(NAME_MAX) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
 }
 
 /// All variants. There is never a second page.

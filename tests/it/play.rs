@@ -1,7 +1,11 @@
 //! Lines of moves, played without a game.
 
-use std::io::Read;
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+};
 
+use actix_web::web;
 use flate2::read::GzDecoder;
 use mancala_server::{
     http::RateLimits,
@@ -228,6 +232,12 @@ async fn what_is_wrong_with_a_request_is_named() {
         assert_eq!(answer.body["errors"][0]["pointer"], pointer, "{answer:?}");
         assert!(answer.text.len() < 1000, "what was sent is not sent back");
     }
+    let long = "x".repeat(60_000);
+    for body in [json!({"preset": long, "moves": []}), json!({"options": {long.clone(): 1}, "moves": []})] {
+        let answer = play(&app, KALAH, &body).await;
+        answer.is_problem(422, "validation_failed");
+        assert!(answer.text.len() < 1000, "{} bytes", answer.text.len());
+    }
 }
 
 #[actix_web::test]
@@ -272,6 +282,27 @@ async fn a_line_of_two_thousand_moves_is_whole_compressed_or_not() {
 }
 
 #[actix_web::test]
+async fn a_client_of_http_1_0_gets_the_text_and_the_end_of_the_connection() {
+    let app = TestApp::start().await;
+    let body = long_line(50).to_string();
+    let head = "POST /v1/variants/congkak/play HTTP/1.0\r\nContent-Type: application/json";
+    let request = format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let address = app.address;
+    let answer = web::block(move || {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        stream.write_all(request.as_bytes()).expect("it is taken");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer, and the end");
+        answer
+    });
+    let answer = answer.await.expect("the client ends well");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    assert!(head.contains(" 200 OK") && !head.contains("transfer-encoding"), "{head}");
+    let line: Value = serde_json::from_str(body).expect("nothing but the text");
+    assert_eq!(line["moves"].as_array().map(Vec::len), Some(50));
+}
+
+#[actix_web::test]
 async fn a_long_line_counts_as_many_calls() {
     let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
     let ana = app.guest("Ana").await;
@@ -299,7 +330,8 @@ async fn a_long_line_counts_as_many_calls() {
         }
     }
     answer.is_problem(429, "rate_limited");
-    assert_eq!(left(&answer), 0);
+    // Shorter ones may still come.
+    assert!(left(&answer) < 20, "{answer:?}");
     assert!(answer.headers["retry-after"].to_str().expect("text").parse::<u32>().is_ok_and(|seconds| seconds >= 1));
     assert_eq!(app.post(CONGKAK, None, &long_line(1)).await.status, 200, "others are not concerned");
 }
