@@ -32,7 +32,8 @@ pub fn options(data: &[u8]) {
     let Some(options) = chosen(text) else { return };
     let again = AnyOptions::parse(options.variant(), options.preset(), &options.overrides());
     assert_eq!(again, Ok(options));
-    assert_eq!(options.values().len(), options.values().iter().filter(|(name, _)| !name.is_empty()).count());
+    let values: Vec<String> = options.values().iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(AnyOptions::parse(options.variant(), options.preset(), &values.join(";")), Ok(options));
 }
 
 /// `variant preset options`, and a position in the next line.

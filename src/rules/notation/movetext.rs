@@ -283,7 +283,7 @@ fn words(start: &AnyPosition, moves: &[Move]) -> Vec<Word> {
 fn captured(position: &AnyPosition, m: Move) -> u32 {
     let played = match position {
         AnyPosition::Oware(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
-        position => position.play(m).map(|(_, effects)| effects),
+        AnyPosition::Kalah(_) | AnyPosition::Congkak(_) => position.play(m).map(|(_, effects)| effects),
     };
     let seeds = |effect: &Effect| match effect {
         Effect::Capture { seeds, .. } => u32::from(*seeds),
