@@ -114,9 +114,53 @@ fn the_result_of_a_file_is_a_score() {
     for wrong in ["F 25-", "F 25-22-0", "F 99999-0", "F 25--21", "F 25-22 a", "F 25-22 *"] {
         assert!(read(&format!("{fen}{wrong}")).is_err(), "{wrong}");
     }
+    for seeds in ["65535-65535", "99-0", "25-24", "0-65536", "99999999999999999999-0"] {
+        for text in [format!("1. A b {seeds}"), format!("[Result \"{seeds}\"] A b")] {
+            assert_eq!(read(&text).unwrap_err().problem, Problem::TooManySeeds { total: 48 }, "{text}");
+        }
+    }
+    for wrong in ["25-", "25--21", "25-22-0", "25/22", "0-1/2"] {
+        for text in [format!("1. A b {wrong}"), format!("[Result \"{wrong}\"] A b")] {
+            assert_eq!(read(&text).unwrap_err().problem, Problem::ResultOrScore, "{text}");
+        }
+    }
+    assert_eq!(
+        read("A 25-").unwrap_err().to_string(),
+        "line 1, column 3: this is no result; expected a score such as `28-20`, or `1-0`, `0-1`, `1/2-1/2` or `*`"
+    );
+    let twice = read("[Result \"25-23\"] 1. A b 5-3").unwrap_err();
+    assert_eq!(twice.to_string(), "line 1, column 25: the tag says that the score is 25-23");
+    for other in ["3-5", "0-1", "*", "24-24", "1/2-1/2"] {
+        assert!(read(&format!("[Result \"25-23\"] A b {other}")).is_err(), "{other}");
+    }
+    for same in ["25-23", "1-0", ""] {
+        assert_eq!(read(&format!("[Result \"25-23\"] A b {same}")).unwrap().result(), RecordResult::South, "{same}");
+    }
     assert_eq!(read("A 5-3").unwrap().result(), RecordResult::South);
     assert_eq!(read("A 3-3").unwrap().result(), RecordResult::Draw);
     assert_eq!(read("[White \"ana\"] [Black \"bo\"]").unwrap().name(Side::South), Some("ana"));
+}
+
+#[test]
+fn marks_on_moves_are_passed_over_in_files() {
+    let marked = "1. F! c?? 2. A !? f$6 $139 3. B+2!! { good } d $0 4. C?";
+    let record = Ogn::parse(marked.as_bytes()).unwrap().record;
+    assert_eq!(record, Ogn::parse(b"FcAfBdC").unwrap().record);
+    assert_eq!(record.moves().len(), 7);
+    for (wrong, column, problem) in [
+        ("! A", 1, Problem::Unexpected('!')),
+        ("$1 A", 1, Problem::Unexpected('$')),
+        ("A $", 4, Problem::Mark),
+        ("A $ 1", 4, Problem::Mark),
+        ("A $-1", 4, Problem::Mark),
+        ("A #", 3, Problem::Unexpected('#')),
+        ("A 1-0 !", 7, Problem::AfterResult),
+    ] {
+        let error = Ogn::parse(wrong.as_bytes()).unwrap_err();
+        assert_eq!((error.location.column, error.problem), (column, problem), "{wrong}");
+    }
+    let own = format!("[Variant \"oware\"]{marked}").parse::<Record>().unwrap_err();
+    assert_eq!(own.problem, Problem::Unexpected('!'));
 }
 
 #[test]

@@ -324,6 +324,13 @@ fn what_is_no_record_is_refused_at_its_place() {
     assert_eq!(refused(&kalah("A +-1 b"), 2, 4), Captured);
     assert_eq!(refused(&kalah("12 A"), 2, 3), Number);
     assert_eq!(refused(&kalah("99999999999"), 2, 12), Number);
+    // What stands together as one thing has no blanks within.
+    for (text, column) in
+        [("1 . A", 2), ("1\n. A", 2), ("A 1 -0", 4), ("A 1- 0", 3), ("A 1/2 -1/2", 3), ("1. .A", 4), ("A+31.b", 5)]
+    {
+        let error = kalah(text).parse::<Record>().unwrap_err();
+        assert_eq!((error.location.line, error.location.column), (2, column), "{text:?}: {error}");
+    }
     for wrong in ["1-1", "2-0", "28-20", "1-", "1/2", "1/2-1/2-1/2", "**", "1-00", "01-0", "99999999999-0"] {
         assert!(matches!(refused(&kalah(&format!("A {wrong}")), 2, 3), Result(_)), "{wrong}");
         assert!(matches!(refused(&kalah(&format!("[Result \"{wrong}\"]A")), 2, 10), Result(_)), "{wrong}");
@@ -359,6 +366,23 @@ fn wrong_tags_are_refused_at_their_value() {
     let name = |length| format!("[Variant \"kalah\"][South \"{}\"]", "é".repeat(length));
     assert_eq!(refused(&name(NAME_MAX + 1), 1, 26), Problem::Name(NameError::TooLong));
     assert!(name(NAME_MAX).parse::<Record>().is_ok());
+}
+
+#[test]
+fn tags_that_mean_nothing_are_passed_over_whatever_they_say() {
+    for tag in ["[Source-URL \"x\"]", "[Annotator \"a\tb\0\"]", "[-\"\"]", "[_9 \"\u{85}\"]", "[a\"1\"][A\"2\"]"] {
+        for text in [format!("[Variant \"kalah\"]{tag} A"), format!("{tag}[Variant \"kalah\"] A")] {
+            assert_eq!(text.parse::<Record>().map(|record| record.moves().len()), Ok(1), "{text}");
+        }
+        assert!(Ogn::parse(format!("{tag} A").as_bytes()).is_ok(), "{tag}");
+    }
+    assert_eq!(refused(&kalah("[South \"a\tb\tc\"]"), 2, 10), Problem::ControlCharacter);
+    assert_eq!(refused(&kalah("[Annotator \"a\nb\"]"), 2, 12), Problem::UnclosedText);
+    assert_eq!(refused(&kalah("[Source.URL \"x\"]"), 2, 8), Problem::Tag);
+    assert_eq!(refused(&kalah("[\u{e9} \"x\"]"), 2, 2), Problem::Tag);
+    let of_auale = |length: usize| Ogn::parse(format!("[Event \"{}\"] A", "\u{e9}".repeat(length)).as_bytes());
+    assert!(of_auale(VALUE_MAX).is_ok());
+    assert_eq!(of_auale(VALUE_MAX + 1).unwrap_err().problem, Problem::ValueTooLong);
 }
 
 #[test]

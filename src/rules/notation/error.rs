@@ -75,6 +75,15 @@ pub enum Problem {
     /// The value of the tag `Result`, or what stands after the moves.
     #[error("this is no result; {0}")]
     Result(UnknownWord),
+    /// The same in a file of Aualé.
+    #[error("this is no result; expected a score such as `28-20`, or `1-0`, `0-1`, `1/2-1/2` or `*`")]
+    ResultOrScore,
+    /// A score that no game can have.
+    #[error("a score of this game has at most {total} seeds in all")]
+    TooManySeeds {
+        /// The seeds of the game.
+        total: u16,
+    },
     /// The value of the tag `Termination`.
     #[error("this is no reason to end; {0}")]
     Termination(UnknownWord),
@@ -83,6 +92,14 @@ pub enum Problem {
     Contradiction {
         /// What the tag says.
         tag: RecordResult,
+    },
+    /// The score is told twice, and not alike.
+    #[error("the tag says that the score is {south}-{north}")]
+    ScoreContradiction {
+        /// South's seeds by the tag.
+        south: u16,
+        /// North's seeds by the tag.
+        north: u16,
     },
     /// The result or the termination is not that of the game.
     #[error("{0}")]
@@ -104,6 +121,9 @@ pub enum Problem {
     /// A plus without a number.
     #[error("expected the number of captured seeds after `+`")]
     Captured,
+    /// A dollar sign without a number.
+    #[error("expected the number of a mark on the move after `$`")]
+    Mark,
     /// Something that no game holds.
     #[error("{0:?} is no move; expected a pit's letter, `-`, `><`, `=`, a number with a dot, a comment or the result")]
     Unexpected(char),

@@ -7,7 +7,7 @@ use super::{
     IllegalPly, Problem, ReadError, RecordResult,
     scan::{Fault, Source, decode},
 };
-use crate::rules::{AnyPosition, BySide, Effect, History, Move, Pit, Side, UnknownWord};
+use crate::rules::{AnyPosition, BySide, Effect, History, Move, Pit, Side};
 
 /// The most moves that a record holds. A match of a hundred rounds of Congkak has some three thousand, other games some
 /// hundreds. The bound is there because a rule against repetition looks back over all moves since the last capture.
@@ -84,7 +84,7 @@ fn push_move(word: &mut String, m: Move) {
 pub(super) enum Dialect {
     /// Our own.
     Record,
-    /// Files of Auale: the result may be a score, and there may be variations in parentheses.
+    /// Files of Aualé: the result may be a score, and there may be variations in parentheses and marks on moves.
     Ogn,
 }
 
@@ -98,17 +98,28 @@ pub(super) struct WrittenResult {
 }
 
 impl WrittenResult {
-    /// Reads a result; other programs write the score instead.
-    pub fn parse(text: &str, at: usize, dialect: Dialect) -> Result<Self, Fault> {
-        let unknown = || Fault::new(at, Problem::Result(UnknownWord { expected: RecordResult::WORDS }));
-        if let Ok(result) = text.parse() {
-            return Ok(Self { at, result, score: None });
+    /// Checks another result, which stands after the moves, against this one, which a tag tells.
+    pub fn check_same(&self, after: &Self) -> Result<(), Fault> {
+        match (self.score, after.score) {
+            (Some(BySide { south, north }), Some(score)) if score != (BySide { south, north }) => {
+                Err(Fault::new(after.at, Problem::ScoreContradiction { south, north }))
+            }
+            _ if self.result != after.result => Err(Fault::new(after.at, Problem::Contradiction { tag: self.result })),
+            _ => Ok(()),
         }
-        let (south, north) = text.split_once('-').filter(|_| dialect == Dialect::Ogn).ok_or_else(unknown)?;
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let seeds = |text: &str| text.parse().ok().filter(|_| digits(text)).ok_or_else(unknown);
-        let score = BySide { south: seeds(south)?, north: seeds(north)? };
-        Ok(Self { at, result: RecordResult::of(score), score: Some(score) })
+    }
+}
+
+/// Reads `28-20`, the score of a game that has `total` seeds.
+fn read_score(text: &str, total: u16) -> Result<BySide<u16>, Problem> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = text.split_once('-').filter(|(south, north)| is_number(south) && is_number(north));
+    let (south, north) = numbers.ok_or(Problem::ResultOrScore)?;
+    let too_many = Problem::TooManySeeds { total };
+    let (Ok(south), Ok(north)) = (south.parse::<u16>(), north.parse::<u16>()) else { return Err(too_many) };
+    match south.checked_add(north) {
+        Some(sum) if sum <= total => Ok(BySide { south, north }),
+        _ => Err(too_many),
     }
 }
 
@@ -140,6 +151,7 @@ impl Line {
                 _ if self.result.is_some() => return Err(Fault::new(at, Problem::AfterResult)),
                 '0'..='9' | '*' => self.read_number(source)?,
                 '+' => read_captured(source)?,
+                '!' | '?' | '$' if self.dialect == Dialect::Ogn && !self.moves.is_empty() => skip_mark(source)?,
                 '[' => return Err(Fault::new(at, Problem::MisplacedTag)),
                 _ => {
                     let m = read_move(source).ok_or_else(|| Fault::new(at, Problem::Unexpected(c)))?;
@@ -159,6 +171,18 @@ impl Line {
         Ok(())
     }
 
+    /// Reads a result; other programs write the score instead.
+    pub fn read_result(&self, text: &str, at: usize) -> Result<WrittenResult, Fault> {
+        match (text.parse(), self.dialect) {
+            (Ok(result), _) => Ok(WrittenResult { at, result, score: None }),
+            (Err(unknown), Dialect::Record) => Err(Fault::new(at, Problem::Result(unknown))),
+            (Err(_), Dialect::Ogn) => {
+                let score = read_score(text, self.last.board().total()).map_err(|problem| Fault::new(at, problem))?;
+                Ok(WrittenResult { at, result: RecordResult::of(score), score: Some(score) })
+            }
+        }
+    }
+
     /// The number of a turn, or the result.
     fn read_number(&mut self, source: &mut Source<'_>) -> Result<(), Fault> {
         let at = source.at();
@@ -172,7 +196,7 @@ impl Line {
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Fault::new(source.at(), Problem::Number));
         }
-        self.result = Some(WrittenResult::parse(&text, at, self.dialect)?);
+        self.result = Some(self.read_result(&text, at)?);
         Ok(())
     }
 
@@ -225,6 +249,17 @@ fn read_captured(source: &mut Source<'_>) -> Result<(), Fault> {
     let at = source.at();
     let digits = source.take_while(|c| c.is_ascii_digit());
     if digits.is_empty() { Err(Fault::new(at, Problem::Captured)) } else { Ok(()) }
+}
+
+/// `!`, `??` or `$6`, by which people and programs say what they think of a move.
+fn skip_mark(source: &mut Source<'_>) -> Result<(), Fault> {
+    if !source.eat("$") {
+        source.take_while(|c| matches!(c, '!' | '?'));
+        return Ok(());
+    }
+    let at = source.at();
+    let digits = source.take_while(|c| c.is_ascii_digit());
+    if digits.is_empty() { Err(Fault::new(at, Problem::Mark)) } else { Ok(()) }
 }
 
 /// One turn, or a part of it that stands alone.

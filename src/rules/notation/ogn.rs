@@ -5,8 +5,10 @@
 //! belongs to it whatever its variant is called, and no other game is written. Where they differ from us in form:
 //!
 //! - The result is the score, such as `28-20`, or `*`. In a game that the rules have not ended the higher score wins.
+//!   It has no more seeds than the game.
 //! - A captured count at the end of the game has the swept seeds in it. Counts are passed over.
-//! - There may be variations in parentheses. They are passed over, as comments are.
+//! - There may be variations in parentheses, and marks after moves: `!` and `?`, any run of them, and `$` with a number.
+//!   They are passed over, as comments are.
 //! - Nobody can agree on the end; such a game is written with its result and without the agreement.
 
 use std::fmt::Write;
@@ -135,7 +137,7 @@ fn read(text: &str) -> Result<Ogn, Fault> {
     let start = as_written(&start).map_err(|error| Fault::new(source.at(), error))?;
     let mut line = Line::new(start.clone(), Dialect::Ogn);
     line.read(&mut source)?;
-    let record = Record::read_from(start, line, &tags, Dialect::Ogn)?;
+    let record = Record::read_from(start, line, &tags)?;
     let (south, north) = (first(&tags, ["South", "White"]), first(&tags, ["North", "Black"]));
     let text = |name| tags.text(name).map(|tag| tag.value.clone());
     Ok(Ogn {

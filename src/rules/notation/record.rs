@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 
 use super::{
     EndingError, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError,
-    movetext::{self, Dialect, Line, WrittenResult},
+    movetext::{self, Dialect, Line},
     scan::{self, Fault, Source, Tags, decode},
 };
 use crate::rules::{
@@ -164,19 +164,15 @@ impl Record {
     }
 
     /// A game that was read, once the end that it is said to have is known to be right.
-    pub(super) fn read_from(start: AnyPosition, line: Line, tags: &Tags<'_>, dialect: Dialect) -> Result<Self, Fault> {
+    pub(super) fn read_from(start: AnyPosition, line: Line, tags: &Tags<'_>) -> Result<Self, Fault> {
         line.check_result()?;
         let written = match tags.text("Result") {
             None => line.result,
             Some(tag) => {
-                let told = WrittenResult::parse(&tag.value, tag.value_at, dialect)?;
+                let told = line.read_result(&tag.value, tag.value_at)?;
                 line.check(&told)?;
-                match line.result {
-                    Some(after) if after.result != told.result => {
-                        return Err(Fault::new(after.at, Problem::Contradiction { tag: told.result }));
-                    }
-                    _ => Some(told),
-                }
+                line.result.map_or(Ok(()), |after| told.check_same(&after))?;
+                Some(told)
             }
         };
         let mut record = Self::played(start, line.moves, line.last);
@@ -241,7 +237,7 @@ fn read(text: &str) -> Result<Record, Fault> {
     let start = read_start(&tags, source.at())?;
     let mut line = Line::new(start.clone(), Dialect::Record);
     line.read(&mut source)?;
-    let record = Record::read_from(start, line, &tags, Dialect::Record)?;
+    let record = Record::read_from(start, line, &tags)?;
     with_names_of(record, tags.text("South"), tags.text("North"))
 }
 
@@ -280,12 +276,12 @@ pub(super) fn with_names_of(
 }
 
 fn check_name(name: &str) -> Result<Option<String>, NameError> {
-    if name.chars().nth(NAME_MAX).is_some() {
+    if scan::is_longer(name, NAME_MAX) {
         Err(NameError::TooLong)
     } else if name.chars().any(char::is_control) {
         Err(NameError::ControlCharacter)
     } else {
-        Ok(Some(name.to_owned()).filter(|name| !matches!(name.as_str(), "" | "?")))
+        Ok(Some(name.to_owned()).filter(|name| !scan::is_unknown(name)))
     }
 }
 

@@ -95,6 +95,31 @@ pub(super) struct Tag<'a> {
     pub value: String,
     /// Where its value begins, after the quote.
     pub value_at: usize,
+    /// The first control character of its value, which is a fault only in a tag that means something.
+    control_at: Option<usize>,
+}
+
+impl Tag<'_> {
+    /// Checks the value of a tag that means something.
+    fn check(&self) -> Result<(), Fault> {
+        if let Some(at) = self.control_at {
+            return Err(Fault::new(at, Problem::ControlCharacter));
+        }
+        if is_longer(&self.value, VALUE_MAX) {
+            return Err(Fault::new(self.value_at, Problem::ValueTooLong));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text has more than `max` characters.
+pub(super) fn is_longer(text: &str, max: usize) -> bool {
+    text.chars().nth(max).is_some()
+}
+
+/// Whether the value of a tag says, in the way of PGN, that it is not known.
+pub(super) fn is_unknown(value: &str) -> bool {
+    matches!(value, "" | "?")
 }
 
 /// A text and how far it has been read. Every step goes forward, so every loop over it ends with the text.
@@ -160,7 +185,7 @@ impl<'a> Source<'a> {
         let at = self.at;
         self.expect('[')?;
         self.skip_blanks();
-        let name = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        let name = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         if name.is_empty() {
             return Err(Fault::new(self.at, Problem::Tag));
         }
@@ -168,10 +193,10 @@ impl<'a> Source<'a> {
         let quote = self.at;
         self.expect('"')?;
         let value_at = self.at;
-        let value = self.quoted(quote)?;
+        let (value, control_at) = self.quoted(quote)?;
         self.skip_blanks();
         self.expect(']')?;
-        Ok(Tag { at, name, value, value_at })
+        Ok(Tag { at, name, value, value_at, control_at })
     }
 
     fn expect(&mut self, mark: char) -> Result<(), Fault> {
@@ -179,18 +204,22 @@ impl<'a> Source<'a> {
         if self.bump() == Some(mark) { Ok(()) } else { Err(Fault::new(at, Problem::Tag)) }
     }
 
-    /// The value of a tag after its opening quote. As in PGN, `\"` is a quote and `\\` a backslash; before anything else
-    /// a backslash stands for itself.
-    fn quoted(&mut self, quote: usize) -> Result<String, Fault> {
-        let mut value = String::new();
+    /// The value of a tag after its opening quote, and where its first control character is. As in PGN, `\"` is a quote
+    /// and `\\` a backslash; before anything else a backslash stands for itself.
+    fn quoted(&mut self, quote: usize) -> Result<(String, Option<usize>), Fault> {
+        let (mut value, mut control_at) = (String::new(), None);
         loop {
             let at = self.at;
             match self.bump() {
-                Some('"') => return Ok(value),
+                Some('"') => return Ok((value, control_at)),
                 Some('\\') if matches!(self.peek(), Some('"' | '\\')) => value.extend(self.bump()),
                 None | Some('\n' | '\r') => return Err(Fault::new(quote, Problem::UnclosedText)),
-                Some(c) if c.is_control() => return Err(Fault::new(at, Problem::ControlCharacter)),
-                Some(c) => value.push(c),
+                Some(c) => {
+                    if c.is_control() {
+                        control_at.get_or_insert(at);
+                    }
+                    value.push(c);
+                }
             }
         }
     }
@@ -201,7 +230,7 @@ impl<'a> Source<'a> {
 }
 
 /// Reads the tags at the beginning of a text, in any order, with blanks and comments between them. Only those named in
-/// `known` are kept, each of which may come once; capitals do not matter.
+/// `known` are checked and kept, each of which may come once; capitals do not matter.
 pub(super) fn tags<'a>(source: &mut Source<'a>, known: &[&str]) -> Result<Tags<'a>, Fault> {
     let mut tags = Tags { kept: Vec::new() };
     loop {
@@ -214,9 +243,7 @@ pub(super) fn tags<'a>(source: &mut Source<'a>, known: &[&str]) -> Result<Tags<'
                     return Err(Fault::new(tag.at, Problem::RepeatedTag { name: tag.name.to_owned() }));
                 }
                 if known.iter().any(|name| name.eq_ignore_ascii_case(tag.name)) {
-                    if tag.value.chars().nth(VALUE_MAX).is_some() {
-                        return Err(Fault::new(tag.value_at, Problem::ValueTooLong));
-                    }
+                    tag.check()?;
                     tags.kept.push(tag);
                 }
             }
@@ -236,9 +263,9 @@ impl<'a> Tags<'a> {
         self.kept.iter().find(|tag| tag.name.eq_ignore_ascii_case(name))
     }
 
-    /// The text of a tag; none where the tag says, in the way of PGN, that it is not known.
+    /// The text of a tag, unless the tag says that it is not known.
     pub fn text(&self, name: &str) -> Option<&Tag<'a>> {
-        self.find(name).filter(|tag| !matches!(tag.value.as_str(), "" | "?"))
+        self.find(name).filter(|tag| !is_unknown(&tag.value))
     }
 }
 
