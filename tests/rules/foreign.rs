@@ -3,34 +3,55 @@
 use mancala_server::rules::{
     AnyOptions, AnyPosition, EndReason, Move, PITS_MAX, Pit, Side, Variant,
     notation::{
-        Problem, Record, RecordResult, Termination, kgp,
-        ogn::{self, Ogn},
+        DetailError, Problem, Record, RecordResult, Termination, VALUE_MAX, kgp,
+        ogn::{self, Detail, Ogn},
         read_moves,
     },
 };
 use proptest::prelude::*;
 
-use crate::properties::{choices, config, made_up_position};
+use crate::{
+    properties::{choices, config, made_up_position},
+    record::with_all_seeds,
+};
 
 proptest! {
     #![proptest_config(config(300))]
 
     #[test]
-    fn a_board_of_kgp_reads_what_it_writes(position in made_up_position()) {
-        let text = kgp::write_board(&position);
-        prop_assert_eq!(text.is_some(), position.options().variant() == Variant::Kalah);
-        let Some(text) = text else { return Ok(()) };
-        match kgp::read_board(&position.options(), &text) {
-            Err(error) => prop_assert_ne!(position.board().total(), AnyPosition::opening(&position.options()).board().total(), "{}", error),
-            Ok(read) if read.outcome().is_none() => {
-                prop_assert_eq!(kgp::write_board(&read), Some(text));
-                prop_assert_eq!(read.turn(), Side::South);
-                let mover = position.turn();
-                prop_assert_eq!(read.board().pits(Side::South).to_vec(), position.board().pits(mover).to_vec());
-                prop_assert_eq!(read.board().store(Side::North), position.board().store(!mover));
-            }
-            Ok(_) => {}
+    fn a_board_of_kgp_reads_what_it_writes(position in made_up_position(), has_all_seeds in any::<bool>()) {
+        let position = if has_all_seeds { with_all_seeds(&position) } else { position };
+        let options = position.options();
+        let Some(text) = kgp::write_board(&position) else {
+            let is_plain = position.outcome().is_none() && position.to_string().contains(" - ");
+            prop_assert!(options.variant() != Variant::Kalah || !has_all_seeds || !is_plain, "{}", position);
+            return Ok(());
+        };
+        prop_assert_eq!(options.variant(), Variant::Kalah);
+        let read = kgp::read_board(&options, &text).expect("it reads itself");
+        prop_assert_eq!(kgp::write_board(&read), Some(text));
+        prop_assert_eq!(read.outcome().is_some(), position.outcome().is_some());
+        let (seen, mover) = (read.turn(), position.turn());
+        prop_assert!(seen == Side::South || read.outcome().is_some());
+        for (side, same) in [(seen, mover), (!seen, !mover)] {
+            prop_assert_eq!(read.board().pits(side).to_vec(), position.board().pits(same).to_vec());
+            prop_assert_eq!(read.board().store(side), position.board().store(same));
         }
+    }
+
+    #[test]
+    fn a_fen_of_any_position_reads_what_it_writes(position in made_up_position(), has_all_seeds in any::<bool>()) {
+        let position = if has_all_seeds { with_all_seeds(&position) } else { position };
+        let options = position.options();
+        let is_oware = options.variant() == Variant::Oware && position.board().pits_per_side() == 6;
+        let Some(text) = ogn::write_fen(&position) else {
+            prop_assert!(!is_oware || !has_all_seeds || position.outcome().is_some(), "{}", position);
+            return Ok(());
+        };
+        prop_assert!(is_oware);
+        let read = ogn::read_fen(&options, &text).expect("it reads itself");
+        prop_assert_eq!((read.board(), read.turn()), (position.board(), position.turn()));
+        prop_assert_eq!(read.outcome().is_some(), position.outcome().is_some());
     }
 
     #[test]
@@ -40,10 +61,16 @@ proptest! {
         let read = ogn::read_fen(&position.options(), &text).expect("it reads itself");
         prop_assert_eq!(read.board(), position.board());
         prop_assert_eq!(read.turn(), position.turn());
+        prop_assert_eq!(read.outcome().is_some(), position.outcome().is_some());
     }
 
     #[test]
-    fn a_file_of_auale_reads_what_it_writes(choices in choices(), from in 0..40_usize, plies in 0..150_usize) {
+    fn a_file_of_auale_reads_what_it_writes(
+        choices in choices(),
+        from in 0..40_usize,
+        plies in 0..150_usize,
+        site in "[^\\x00-\\x1f\\x7f-\\x9f]{0,20}",
+    ) {
         let start = played(&choices[..from]);
         let fen = ogn::write_fen(&start).expect("six pits");
         let start = ogn::read_fen(&start.options(), &fen).expect("it reads itself");
@@ -55,7 +82,7 @@ proptest! {
             position.play_unchecked(moves[moves.len() - 1]);
         }
         let record = Record::new(&start, moves).expect("legal moves").with_names("a \"b\"", "").expect("short names");
-        let file = Ogn { record, event: None, site: Some("here".to_owned()), date: None, round: None };
+        let file = Ogn::new(record).with_detail(Detail::Site, &site).expect("a short text");
         let text = file.to_text().expect("abapa");
         prop_assert_eq!(Ogn::parse(text.as_bytes()), Ok(file), "{}", text);
     }
@@ -96,7 +123,7 @@ fn a_file_as_auale_writes_it_is_read() {
     };
     assert_eq!(file.record.name(Side::North), Some("Aalina \"1.0\""));
     assert_eq!(file.record.moves().len(), 7);
-    assert_eq!((file.event, file.date.as_deref()), (None, Some("2014.05.11")));
+    assert_eq!((file.detail(Detail::Event), file.detail(Detail::Date)), (None, Some("2014.05.11")));
     assert_eq!(file.record.result(), RecordResult::Unfinished);
 }
 
@@ -191,8 +218,60 @@ fn a_file_of_another_game_is_refused() {
     ] {
         let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Oware, preset, overrides).unwrap());
         let record = Record::new(&opening, vec![]).unwrap();
-        let text = Ogn { record, event: None, site: None, date: None, round: None }.to_text();
+        let text = Ogn::new(record).to_text();
         assert_eq!(text.is_some(), written, "{preset} {overrides}");
+    }
+}
+
+#[test]
+fn a_detail_of_a_file_is_one_that_a_tag_can_hold() {
+    let file = Ogn::new(Record::new(&AnyPosition::opening(&standard()), vec![]).unwrap());
+    for detail in Detail::ALL {
+        for wrong in ["a\nb", "a\rb", "\t", "\0", "\u{85}"] {
+            assert_eq!(file.clone().with_detail(detail, wrong), Err(DetailError::ControlCharacter), "{wrong:?}");
+        }
+        assert_eq!(file.clone().with_detail(detail, &"é".repeat(VALUE_MAX + 1)), Err(DetailError::TooLong));
+        for unknown in ["", "?"] {
+            let told = file.clone().with_detail(detail, "x").unwrap();
+            assert_eq!(told.with_detail(detail, unknown), Ok(file.clone()));
+        }
+        for right in ["é".repeat(VALUE_MAX), "??".to_owned(), "a \"b\\\" [1] {".to_owned(), " ".to_owned()] {
+            let told = file.clone().with_detail(detail, &right).unwrap();
+            assert_eq!(told.detail(detail), Some(right.as_str()));
+            assert_eq!(Ogn::parse(told.to_text().unwrap().as_bytes()), Ok(told));
+        }
+    }
+}
+
+#[test]
+fn a_board_that_would_be_read_as_another_is_not_written() {
+    let position = |options: &AnyOptions, text: &str| AnyPosition::parse_with_any_total(options, text).unwrap();
+    let split = AnyOptions::parse(Variant::Oware, "standard", "repetition_award=split").unwrap();
+    for (options, text, written) in [
+        (standard(), "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 5 1S", true),
+        (standard(), "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S o 5 1S", false),
+        (standard(), "4,4,4,4,4,4/4,4,4,4,4,4 0-1 S - 5 1S", false),
+        (standard(), "0,0,0,0,0,0/0,0,0,0,0,0 24-24 N o 5 1S", true),
+        (standard(), "1,0,0,0,0,0/0,0,0,0,0,0 25-22 N o 5 1S", true),
+        (split, "0,0,0,0,0,1/0,0,0,0,0,0 24-23 S o 5 1S", false),
+    ] {
+        let start = position(&options, text);
+        assert_eq!(ogn::write_fen(&start).is_some(), written, "{text}");
+        if let Ok(record) = Record::new(&start, vec![])
+            && options == standard()
+        {
+            assert_eq!(Ogn::new(record).to_text().is_some(), written, "{text}");
+        }
+    }
+    let kalah = AnyOptions::parse(Variant::Kalah, "standard", "pits=3;seeds=3;extra_turn=optional;pie=true").unwrap();
+    for (text, written) in [
+        ("3,3,3/3,3,3 0-0 S - 5 1S", true),
+        ("3,3,3/3,3,3 0-0 N p 5 1S", true),
+        ("3,3,3/3,3,3 0-0 S o 5 1S", false),
+        ("3,3,3/3,3,3 1-0 S - 5 1S", false),
+        ("0,0,0/0,0,0 8-10 S o 5 1S", true),
+    ] {
+        assert_eq!(kgp::write_board(&position(&kalah, text)).is_some(), written, "{text}");
     }
 }
 
@@ -200,7 +279,7 @@ fn a_file_of_another_game_is_refused() {
 fn an_agreed_end_is_written_as_a_result() {
     let opening = AnyPosition::opening(&standard());
     let record = Record::new(&opening, read_moves(&opening, "A b C d =").unwrap()).unwrap();
-    let text = Ogn { record: record.clone(), event: None, site: None, date: None, round: None }.to_text().unwrap();
+    let text = Ogn::new(record.clone()).to_text().unwrap();
     assert!(text.ends_with("\n\n1. A b 2. C d 25-23\n"), "{text}");
     let read = Ogn::parse(text.as_bytes()).unwrap().record;
     assert_eq!((read.result(), read.moves()), (record.result(), &record.moves()[..4]));

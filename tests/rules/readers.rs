@@ -81,7 +81,8 @@ pub fn ogn(data: &[u8]) {
         let Ok(position) = ogn::read_fen(&options, text) else { continue };
         let written = ogn::write_fen(&position).expect("six pits");
         let again = ogn::read_fen(&options, &written).expect("a board reads itself");
-        assert_eq!(again.board(), position.board());
+        assert_eq!((again.board(), again.turn()), (position.board(), position.turn()));
+        assert_eq!(again.outcome().is_some(), position.outcome().is_some());
         play_on(position, data);
     }
 }

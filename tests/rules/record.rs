@@ -102,7 +102,7 @@ fn play(start: &AnyPosition, choices: &[usize]) -> (Vec<Move>, AnyPosition) {
 }
 
 /// The same position with what it lacks of its options' seeds in South's store, or else the opening.
-fn with_all_seeds(position: &AnyPosition) -> AnyPosition {
+pub fn with_all_seeds(position: &AnyPosition) -> AnyPosition {
     let opening = AnyPosition::opening(&position.options());
     let lacking = opening.board().total().checked_sub(position.board().total());
     let Some(lacking) = lacking else { return opening };

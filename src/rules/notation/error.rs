@@ -193,6 +193,17 @@ pub enum NameError {
     ControlCharacter,
 }
 
+/// Why a text is not taken as a detail of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DetailError {
+    /// Too long.
+    #[error("a detail of a game has at most {VALUE_MAX} characters")]
+    TooLong,
+    /// A line break, for example.
+    #[error("a detail of a game has no control characters")]
+    ControlCharacter,
+}
+
 /// Why a game cannot have ended in this way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndingError {

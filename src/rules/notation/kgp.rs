@@ -59,7 +59,9 @@ pub fn read_board(options: &AnyOptions, text: &str) -> Result<AnyPosition, Parse
     counts.position(options, Side::South)
 }
 
-/// Writes a position of Kalah as the side to move sees it; of another game there is no such board.
+/// Writes a position of Kalah as the side to move sees it; of another game there is no such board. Nor is there one of a
+/// position that would be read as another: with the game over though the rules would play on, or with another number of
+/// seeds than the options have. Plies and the flags `e`, `p` and `w` are not written.
 ///
 /// ```
 /// use mancala_server::rules::{AnyOptions, AnyPosition, Variant, notation::kgp};
@@ -72,7 +74,17 @@ pub fn read_board(options: &AnyOptions, text: &str) -> Result<AnyPosition, Parse
 /// ```
 #[must_use]
 pub fn write_board(position: &AnyPosition) -> Option<String> {
-    let AnyPosition::Kalah(position) = position else { return None };
+    if !matches!(position, AnyPosition::Kalah(_)) {
+        return None;
+    }
+    let text = board_of(position);
+    let read = read_board(&position.options(), &text).ok()?;
+    let is_kept = board_of(&read) == text && read.outcome().is_some() == position.outcome().is_some();
+    is_kept.then_some(text)
+}
+
+/// The board as the side to move sees it, and nothing else of a position.
+fn board_of(position: &AnyPosition) -> String {
     let (board, mover) = (position.board(), position.turn());
     let mut text = format!("<{},{},{}", board.pits_per_side(), board.store(mover), board.store(!mover));
     for seeds in [mover, !mover].into_iter().flat_map(|side| board.pits(side)) {
@@ -80,7 +92,7 @@ pub fn write_board(position: &AnyPosition) -> Option<String> {
         let _ = write!(text, ",{seeds}");
     }
     text.push('>');
-    Some(text)
+    text
 }
 
 /// Reads a move of `mover`: the number of a pit, from 1. Whether the board has it, and whether the move is legal, the

@@ -12,7 +12,7 @@ mod record;
 mod scan;
 
 pub use board_text::{BoardProblem, ParseBoardError};
-pub use error::{EndingError, IllegalPly, NameError, Problem, ReadError, RecordError};
+pub use error::{DetailError, EndingError, IllegalPly, NameError, Problem, ReadError, RecordError};
 pub use movetext::{RECORD_MOVES_MAX, read_moves, write_moves};
 pub use record::{NAME_MAX, Record, RecordResult, Termination};
 pub use scan::{Location, TEXT_MAX, VALUE_MAX};

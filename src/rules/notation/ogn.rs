@@ -10,11 +10,13 @@
 //! - There may be variations in parentheses, and marks after moves: `!` and `?`, any run of them, and `$` with a number.
 //!   They are passed over, as comments are.
 //! - Nobody can agree on the end; such a game is written with its result and without the agreement.
+//! - Neither form tells the plies before the start, nor that a board which the rules would play on is over. A file does
+//!   not tell why a game ended.
 
 use std::fmt::Write;
 
 use super::{
-    BoardProblem, ParseBoardError, Problem, ReadError, Record,
+    BoardProblem, DetailError, ParseBoardError, Problem, ReadError, Record, VALUE_MAX,
     board_text::{BoardText, Counts},
     movetext::{self, Dialect, Line},
     record::{as_written, with_names_of},
@@ -25,7 +27,7 @@ use crate::rules::{AnyOptions, AnyPosition, Move, Side, Variant, oware};
 /// A file: the game, and what else it tells.
 ///
 /// ```
-/// use mancala_server::rules::notation::{RecordResult, ogn::Ogn};
+/// use mancala_server::rules::notation::{RecordResult, ogn::{Detail, Ogn}};
 ///
 /// let text = r#"[Variant "Oware Abapa"]
 /// [Event "A friendly game"]
@@ -44,7 +46,7 @@ use crate::rules::{AnyOptions, AnyPosition, Move, Side, Variant, oware};
 ///     "line 8, column 10: the game is over with 25 seeds for South and 22 for North",
 /// );
 /// let file = Ogn::parse(text.replace("25-21", "25-22").as_bytes())?;
-/// assert_eq!(file.date.as_deref(), Some("2014.05.11"));
+/// assert_eq!(file.detail(Detail::Date), Some("2014.05.11"));
 /// assert_eq!(file.record.result(), RecordResult::South);
 /// assert_eq!(file.record.options().preset(), "standard");
 /// assert_eq!(file.to_text().as_deref(), Some(text.replace("25-21", "25-22").replace("{ two pits } ", "").as_str()));
@@ -54,14 +56,22 @@ use crate::rules::{AnyOptions, AnyPosition, Move, Side, Variant, oware};
 pub struct Ogn {
     /// The game.
     pub record: Record,
-    /// The tournament or match.
-    pub event: Option<String>,
-    /// Where it was played.
-    pub site: Option<String>,
-    /// When, such as `2014.05.11`; not checked.
-    pub date: Option<String>,
-    /// The round of the event.
-    pub round: Option<String>,
+    /// Those that are known, each of which a tag can hold.
+    details: [Option<String>; Detail::ALL.len()],
+}
+
+worded_enum! {
+    /// What a file tells of a game besides who played it and how. The words are the names of the tags.
+    pub enum Detail {
+        /// The tournament or match.
+        Event = "Event",
+        /// Where it was played.
+        Site = "Site",
+        /// When, such as `2014.05.11`; not checked.
+        Date = "Date",
+        /// The round of the event.
+        Round = "Round",
+    }
 }
 
 /// What Aualé writes as the variant.
@@ -72,6 +82,34 @@ const TAGS: [&str; 11] =
     ["Variant", "Event", "Site", "Date", "Round", "South", "North", "White", "Black", "Result", "FEN"];
 
 impl Ogn {
+    /// The file of a game of which nothing else is told.
+    #[must_use]
+    pub const fn new(record: Record) -> Self {
+        Self { record, details: [const { None }; Detail::ALL.len()] }
+    }
+
+    /// The same with a detail. An empty text and `?` stand for one that is not known.
+    ///
+    /// # Errors
+    ///
+    /// A text that is too long or holds a line break or the like.
+    pub fn with_detail(mut self, detail: Detail, text: &str) -> Result<Self, DetailError> {
+        if scan::is_longer(text, VALUE_MAX) {
+            return Err(DetailError::TooLong);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(DetailError::ControlCharacter);
+        }
+        self.details[detail as usize] = Some(text.to_owned()).filter(|text| !scan::is_unknown(text));
+        Ok(self)
+    }
+
+    /// A detail, if it is known.
+    #[must_use]
+    pub fn detail(&self, detail: Detail) -> Option<&str> {
+        self.details[detail as usize].as_deref()
+    }
+
     /// Reads a file. The variant may be missing, or be `Oware Abapa`, `Abapa` or `Oware`.
     ///
     /// # Errors
@@ -82,7 +120,8 @@ impl Ogn {
         read(text).map_err(|fault| fault.locate(text))
     }
 
-    /// Writes a file in the form of Aualé; nothing for games that it does not play.
+    /// Writes a file in the form of Aualé; nothing for games that it does not play, or that begin with a board of which
+    /// there is no FEN.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
         let record = &self.record;
@@ -94,17 +133,10 @@ impl Ogn {
             (None, result) => result.word().to_owned(),
         };
         let mut text = String::new();
-        let tags = [
-            ("Variant", Some(ABAPA)),
-            ("Event", self.event.as_deref()),
-            ("Site", self.site.as_deref()),
-            ("Date", self.date.as_deref()),
-            ("Round", self.round.as_deref()),
-            ("South", record.name(Side::South)),
-            ("North", record.name(Side::North)),
-            ("Result", Some(result.as_str())),
-        ];
-        for (name, value) in tags {
+        let players = [("South", record.name(Side::South)), ("North", record.name(Side::North))];
+        let details = Detail::ALL.map(|detail| (detail.word(), self.detail(detail)));
+        let tags = [("Variant", Some(ABAPA))].into_iter().chain(details).chain(players);
+        for (name, value) in tags.chain([("Result", Some(result.as_str()))]) {
             scan::write_tag(&mut text, name, value.unwrap_or("?")).ok()?;
         }
         if !record.begins_with_opening() {
@@ -139,14 +171,10 @@ fn read(text: &str) -> Result<Ogn, Fault> {
     line.read(&mut source)?;
     let record = Record::read_from(start, line, &tags)?;
     let (south, north) = (first(&tags, ["South", "White"]), first(&tags, ["North", "Black"]));
-    let text = |name| tags.text(name).map(|tag| tag.value.clone());
-    Ok(Ogn {
-        record: with_names_of(record, south, north)?,
-        event: text("Event"),
-        site: text("Site"),
-        date: text("Date"),
-        round: text("Round"),
-    })
+    let record = with_names_of(record, south, north)?;
+    // The same checks as those of `with_detail` have been made when the tags were read.
+    let details = Detail::ALL.map(|detail| tags.text(detail.word()).map(|tag| tag.value.clone()));
+    Ok(Ogn { record, details })
 }
 
 fn first<'t, 'a>(tags: &'t Tags<'a>, names: [&str; 2]) -> Option<&'t scan::Tag<'a>> {
@@ -220,12 +248,33 @@ pub fn read_fen(options: &AnyOptions, text: &str) -> Result<AnyPosition, ParseBo
     counts.position(options, turn)
 }
 
-/// Writes a position of Oware with six pits a side; of another there is no such line.
+/// Writes a position of Oware with six pits a side; of another there is no such line. Nor is there one of a board that
+/// would be read as another: with the game over though the rules would play on, or with another number of seeds than the
+/// options have. The plies before it are not written.
+///
+/// ```
+/// use mancala_server::rules::{AnyOptions, AnyPosition, Variant, notation::ogn};
+///
+/// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
+/// let running = AnyPosition::parse(&options, "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 5 1S")?;
+/// assert_eq!(ogn::write_fen(&running).as_deref(), Some("4-4-4-4-4-4-4-4-4-4-4-4-0-0-S"));
+/// let over = AnyPosition::parse(&options, "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S o 5 1S")?;
+/// assert_eq!(ogn::write_fen(&over), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn write_fen(position: &AnyPosition) -> Option<String> {
     if !is_of_six_pits(position) {
         return None;
     }
+    let text = line_of(position);
+    let read = read_fen(&position.options(), &text).ok()?;
+    let is_kept = line_of(&read) == text && read.outcome().is_some() == position.outcome().is_some();
+    is_kept.then_some(text)
+}
+
+/// Board and side to move, and nothing else of a position.
+fn line_of(position: &AnyPosition) -> String {
     let board = position.board();
     let mut text = String::new();
     let stores = Side::ALL.map(|side| board.store(side));
@@ -234,7 +283,7 @@ pub fn write_fen(position: &AnyPosition) -> Option<String> {
         let _ = write!(text, "{seeds}-");
     }
     text.push(position.turn().letter());
-    Some(text)
+    text
 }
 
 /// Pits a side of the board that this form is for.
