@@ -58,7 +58,8 @@ const EVERYBODYS: Filter = Filter {
     viewer: None,
 };
 
-/// A game in 20 is one of a player who has as many active ones as are allowed; a game in 50 one of a player who hides all of
+/// A third of the games are of Oware, in which the same two moves lead to the same positions as in Kalah. A game in 20 is one of
+/// a player who has as many active ones as are allowed; a game in 50 one of a player who hides all of
 /// theirs. `{begin}`, `{step}`, `{opening}`, `{first}` and `{second}` are filled in.
 const FILL: &str = "
 create function pg_temp.player_id(n int) returns uuid language sql immutable as
@@ -71,7 +72,7 @@ insert into game (id, created_at, variant, preset, options, rules_version, oppon
     seat_0_moved, seat_1_moved, status, position, result_winner, result_reason, result_score_south, result_score_north,
     winner_seat, turn_seat)
 select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid,
-    created_at, 'kalah', 'standard', '', 1, case when invited then 'player' else 'open' end,
+    created_at, case n / 7 % 3 when 0 then 'oware' else 'kalah' end, 'standard', '', 1, case when invited then 'player' else 'open' end,
     case when invited then pg_temp.player_id(other) end, visibility, seat, created_at + length,
     case when status in ('active', 'finished') then created_at + interval '1 min' end,
     case when status = 'finished' then created_at + length end, case when status = 'aborted' then created_at + length end,

@@ -167,3 +167,26 @@ impl Connection {
         self.until.set(Some(taking_until + idle + REQUEST_TIMEOUT));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn what_is_sent_piece_by_piece_may_be_taken_as_slowly_as_all_of_it_at_once_and_no_slower() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let socket = TcpStream::connect(listener.local_addr().expect("an address")).expect("it listens");
+        let begin = Instant::now();
+        let (until, taking_until) = (Cell::new(None), Cell::new(begin));
+        let connection = Connection { socket, keep_alive: KEEP_ALIVE, until, taking_until };
+        for _ in 0..100 {
+            connection.answer(RATE_MIN, KEEP_ALIVE);
+        }
+        connection.answer(0, KEEP_ALIVE);
+        let given = connection.until.get().expect("the client is waited for") - begin;
+        let expected = Duration::from_secs(100) + KEEP_ALIVE + REQUEST_TIMEOUT;
+        assert!(given >= expected && given < expected + Duration::from_secs(5), "{given:?}");
+    }
+}
