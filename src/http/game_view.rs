@@ -33,7 +33,7 @@ pub struct GameView {
     variant: String,
     #[schema(example = "standard")]
     preset: &'static str,
-    /// Every option of the variant with its value in this game.
+    /// Every option that matters in this game, with its value.
     options: BTreeMap<&'static str, OptionValueView>,
     /// The edition of the rules that the game is pinned to.
     #[schema(minimum = 1, example = 1)]
@@ -150,7 +150,8 @@ pub struct ResultView {
     winner: Option<SideWord>,
     #[schema(required = true)]
     winner_player_id: Option<Uuid>,
-    /// `side_empty`, `no_move`, `majority`, `resignation`; clients ignore values that they do not know.
+    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement` or `resignation`;
+    /// clients ignore values that they do not know.
     #[schema(required = true, example = "side_empty")]
     reason: Option<String>,
     score: ScoreView,
