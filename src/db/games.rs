@@ -253,8 +253,7 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
     let fold = Fold::of(game);
     let terms = TermsText::of(&game.terms);
     let event = EventColumns::of(std::slice::from_ref(created));
-    // A key that has run out and is not deleted yet is used anew. Of several requests under one key the first holds its row,
-    // and the others wait.
+    // A key that has run out is used anew. Of several requests under one key the first holds its row, the others wait.
     let inserted = sqlx::query!(
         r#"
         with claimed as (
