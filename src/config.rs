@@ -195,6 +195,11 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
     pub shutdown_timeout_s: u64,
 
+    /// How many statements store moves at once. One stores up to 64 moves together, so one is enough where the database's disk
+    /// takes microseconds to make them durable; 4 to 16 where it takes a millisecond or more
+    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
+    pub writers: u32,
+
     /// Whether calls are limited, by player or by address; each process counts for itself
     #[arg(long, env, global = true, default_value = "on", value_name = "WHETHER")]
     pub rate_limits: Switch,
@@ -208,6 +213,9 @@ pub struct Serve {
     #[arg(long, env, global = true, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 }
+
+/// Each holds a connection, of which the database has some hundred for all servers.
+const WRITERS_MAX: i64 = 32;
 
 /// A stop that takes longer than this is not what anybody meant.
 const WAIT_S_MAX: u64 = 3600;

@@ -18,7 +18,7 @@ use mancala_server::{
     clock,
     config::{Cli, Command, Database, Misread, Serve, Switch},
     db::{
-        self,
+        self, Writers,
         embedded::{self, Durability, Embedded},
         migrations,
     },
@@ -92,17 +92,29 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
         return Ok(());
     };
     migrated.map_err(Failure::new)?;
-    let service = service(options, database.clone(), tokens.accepting(&accepted));
-    let working = actix_web::rt::spawn(jobs::run(database, purge_settings(options)));
+    let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));
+    let (writers, writing) = Writers::start(database.clone(), options.writers, &metrics);
+    let writers = Arc::new(writers);
+    let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
+    let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
     working.abort();
+    // Also what clients have asked for who did not wait for the answer.
+    writing.end().await;
     served
 }
 
-fn service(options: &Serve, database: PgConnectOptions, tokens: Tokens) -> Service {
+fn service(
+    options: &Serve,
+    database: PgConnectOptions,
+    writers: Arc<Writers>,
+    tokens: Tokens,
+    metrics: Arc<Metrics>,
+) -> Service {
     let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
     Service {
         database,
+        writers,
         tokens,
         cors_origins: options.cors_origins.clone(),
         rate_limits: match options.rate_limits {
@@ -114,7 +126,7 @@ fn service(options: &Serve, database: PgConnectOptions, tokens: Tokens) -> Servi
         workers,
         public_url: options.public_url.clone(),
         shutdown_timeout_s: options.shutdown_timeout_s,
-        metrics: Arc::new(Metrics::new(clock::now().unix_timestamp())),
+        metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),
     }

@@ -28,6 +28,9 @@ const WAIT_BUCKETS_S: [f64; 8] = [0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 51.0, 60.0];
 /// Upper ends of the buckets in seconds: from a commit to a fast disk to the time-out of a statement.
 const APPEND_BUCKETS_S: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 8.0];
 
+/// Upper ends of the buckets: a group has at most 64 appends.
+const GROUP_BUCKETS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+
 /// The numbers of one process. Counting is a few atomic operations.
 pub struct Metrics {
     registry: Registry,
@@ -44,6 +47,8 @@ pub struct Metrics {
     /// In the order of [`AppendOutcome`].
     appends: [Counter; 3],
     append_seconds: Histogram,
+    append_group_size: Histogram,
+    appends_queued: Gauge,
     retries: Counter,
     moves: Family<Label<String>, Counter>,
     waiters: Gauge,
@@ -66,8 +71,10 @@ pub struct Connections {
     pub pool: usize,
     /// Of those, free.
     pub pool_idle: usize,
-    /// For appends, held by one right now.
+    /// For appends, with a statement in flight.
     pub writers_in_use: usize,
+    /// Appends that wait for their turn.
+    pub appends_queued: usize,
 }
 
 /// How long an answer took, and what for: who asked to wait was not served slowly.
@@ -147,6 +154,8 @@ impl Metrics {
             writer_connections_in_use: Gauge::default(),
             appends: ["stored", "conflict", "failed"].map(|word| of(&appends, "outcome", word)),
             append_seconds: Histogram::new(APPEND_BUCKETS_S),
+            append_group_size: Histogram::new(GROUP_BUCKETS),
+            appends_queued: Gauge::default(),
             retries: Counter::default(),
             moves: Family::default(),
             waiters: Gauge::default(),
@@ -190,14 +199,20 @@ impl Metrics {
         );
         ours.register(
             "db_writer_connections_in_use",
-            "Connections for appends that are held by one",
+            "Connections for appends that have a statement in flight",
             self.writer_connections_in_use.clone(),
         );
         ours.register(
             "append_duration_seconds",
-            "Time of an append, with the wait for its connection",
+            "Time of an append, with the wait for its turn",
             self.append_seconds.clone(),
         );
+        ours.register(
+            "append_group_size",
+            "Appends that were stored by one statement together",
+            self.append_group_size.clone(),
+        );
+        ours.register("appends_queued", "Appends that wait for their turn", self.appends_queued.clone());
         ours.register(
             "retries",
             "Changes decided again: somebody else was faster, or the connection was lost",
@@ -225,6 +240,11 @@ impl Metrics {
     pub fn append_ended(&self, outcome: AppendOutcome, took: Duration) {
         self.appends[outcome as usize].inc();
         self.append_seconds.observe(took.as_secs_f64());
+    }
+
+    /// So many appends were sent to the database together.
+    pub fn group_written(&self, appends: usize) {
+        self.append_group_size.observe(f64::from(u32::try_from(appends).unwrap_or(u32::MAX)));
     }
 
     /// A change was decided again.
@@ -269,6 +289,7 @@ impl Metrics {
                 all.pool += part.pool;
                 all.pool_idle += part.pool_idle;
                 all.writers_in_use += part.writers_in_use;
+                all.appends_queued += part.appends_queued;
                 true
             }
             None => false,
@@ -278,6 +299,7 @@ impl Metrics {
         set(&self.pool_connections_idle, all.pool_idle);
         set(&self.pool_connections_in_use, all.pool.saturating_sub(all.pool_idle));
         set(&self.writer_connections_in_use, all.writers_in_use);
+        set(&self.appends_queued, all.appends_queued);
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         set(&self.waiters, waiting.as_ref().and_then(|count| count()).unwrap_or(0));
     }
@@ -366,13 +388,14 @@ mod tests {
         let metrics = Metrics::new(0);
         let owner = std::sync::Arc::new(());
         let weak = std::sync::Arc::downgrade(&owner);
-        metrics.watch_connections(|| Some(Connections { pool: 3, pool_idle: 1, writers_in_use: 2 }));
+        metrics.watch_connections(|| Some(Connections { pool: 3, pool_idle: 1, writers_in_use: 2, appends_queued: 7 }));
         metrics.watch_connections(move || {
-            weak.upgrade().map(|_| Connections { pool: 5, pool_idle: 5, writers_in_use: 0 })
+            weak.upgrade().map(|_| Connections { pool: 5, pool_idle: 5, ..Connections::default() })
         });
         let has = |line: &str| metrics.text().lines().any(|known| known == line);
         assert!(has("mancala_db_pool_connections 8") && has("mancala_db_pool_connections_in_use 2"));
         drop(owner);
         assert!(has("mancala_db_pool_connections 3") && has("mancala_db_writer_connections_in_use 2"));
+        assert!(has("mancala_appends_queued 7"));
     }
 }

@@ -1,21 +1,24 @@
 //! What can go wrong between the service and its database.
 
-use std::fmt::Display;
+use std::{fmt::Display, sync::Arc};
 
 use thiserror::Error;
 
 /// A failure of a query, named by what its caller can do about it.
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, Error)]
 pub enum DbError {
     /// The connection failed: whether the statement took effect is unknown until it is read again.
     #[error("the connection to the database is lost")]
-    ConnectionLost(#[source] sqlx::Error),
+    ConnectionLost(#[source] Arc<sqlx::Error>),
     /// There is no connection to be had: the statement was not sent.
     #[error("the database cannot be reached")]
-    Unreachable(#[source] sqlx::Error),
+    Unreachable(#[source] Arc<sqlx::Error>),
     /// A lock or a time-out ended the statement: it had no effect and can be tried again.
     #[error("the database is busy")]
-    Busy(#[source] sqlx::Error),
+    Busy(#[source] Arc<sqlx::Error>),
+    /// More appends wait than the database takes: this one was not sent.
+    #[error("too many appends wait for the database")]
+    QueueFull,
     /// A row broke the named constraint: it was not stored.
     #[error("the constraint {name} forbids it")]
     Constraint { name: String },
@@ -24,18 +27,23 @@ pub enum DbError {
     Inconsistent { table: &'static str, column: &'static str, id: String, detail: String },
     /// Anything else: a fault of ours.
     #[error("the database refused a statement")]
-    Failed(#[source] sqlx::Error),
+    Failed(#[source] Arc<sqlx::Error>),
 }
 
 impl DbError {
     /// Waiting for a connection took too long.
     pub(super) fn unreachable() -> Self {
-        Self::Unreachable(sqlx::Error::PoolTimedOut)
+        Self::Unreachable(Arc::new(sqlx::Error::PoolTimedOut))
     }
 
     /// A connection that does not answer any more.
     pub(super) fn silent() -> Self {
-        Self::ConnectionLost(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()))
+        Self::ConnectionLost(Arc::new(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
+    }
+
+    /// Whether a statement about several rows may have failed because of one of them, and had no effect.
+    pub(super) const fn may_be_of_one(&self) -> bool {
+        matches!(self, Self::Busy(_) | Self::Constraint { .. } | Self::Failed(_))
     }
 
     pub(super) fn inconsistent(
@@ -50,7 +58,8 @@ impl DbError {
 
 impl From<sqlx::Error> for DbError {
     fn from(error: sqlx::Error) -> Self {
-        match &error {
+        let error = Arc::new(error);
+        match &*error {
             sqlx::Error::Database(cause) => {
                 if let Some(name) = cause.constraint() {
                     return Self::Constraint { name: name.to_owned() };

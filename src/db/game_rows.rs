@@ -194,7 +194,7 @@ impl EventRow {
             ("joined", Some(Json(Detail::Joined { player_id }))) => {
                 Fact::Joined { seat: seat()?, player: PlayerId(player_id) }
             }
-            ("moved", None) => {
+            (MOVED, None) => {
                 let (Some(ply), Some(mv), Some(text), Some(options)) = (self.ply, &self.mv, &self.position, options)
                 else {
                     return Err(incomplete());
@@ -325,6 +325,7 @@ impl ResultText {
 }
 
 /// The columns of `game` that a fold decides.
+#[derive(Debug)]
 pub(super) struct Fold {
     /// When it ended with a result.
     pub(super) finished_at: Option<OffsetDateTime>,
@@ -358,49 +359,44 @@ impl Fold {
     }
 }
 
-/// Events as columns, for `unnest`.
-#[derive(Default)]
-pub(super) struct EventColumns {
-    pub(super) at: Vec<OffsetDateTime>,
-    pub(super) seq: Vec<i32>,
-    pub(super) ply: Vec<Option<i32>>,
-    pub(super) seat: Vec<Option<i16>>,
-    pub(super) kind: Vec<&'static str>,
-    pub(super) mv: Vec<Option<String>>,
-    pub(super) position: Vec<Option<String>>,
-    pub(super) detail: Vec<Option<Json<Detail>>>,
+/// An event as its row has it, but for what a move shares with its game's row: the number of the ply and the position.
+#[derive(Debug)]
+pub(super) struct NewEvent {
+    pub(super) seq: i32,
+    pub(super) seat: Option<i16>,
+    pub(super) kind: &'static str,
+    pub(super) mv: Option<String>,
+    pub(super) detail: Option<Json<Detail>>,
 }
 
-impl EventColumns {
-    pub(super) fn of(events: &[Event]) -> Self {
-        let mut columns = Self::default();
-        for Event { seq, at, fact } in events {
-            let (kind, seat, moved, detail) = match fact {
-                Fact::Created(Created { terms, player }) => {
-                    let terms = TermsText::of(terms);
-                    ("created", None, None, Some(Detail::Created { player_id: player.0, terms }))
-                }
-                Fact::Joined { seat, player } => {
-                    ("joined", Some(*seat), None, Some(Detail::Joined { player_id: player.0 }))
-                }
-                Fact::Moved(moved) => ("moved", Some(moved.seat), Some(moved), None),
-                Fact::Resigned { seat } => ("resigned", Some(*seat), None, None),
-                Fact::Aborted { seat } => ("aborted", Some(*seat), None, None),
-                Fact::Declined => ("declined", None, None, None),
-                Fact::Finished(result) => ("finished", None, None, Some(Detail::Finished(ResultText::of(result)))),
-            };
-            columns.at.push(*at);
-            columns.seq.push(column(*seq));
-            columns.ply.push(moved.map(|moved| column(moved.ply)));
-            columns.seat.push(seat.map(seat_number));
-            columns.kind.push(kind);
-            columns.mv.push(moved.map(|moved| moved.mv.to_string()));
-            columns.position.push(moved.map(|moved| moved.position.to_string()));
-            columns.detail.push(detail.map(Json));
+impl NewEvent {
+    pub(super) fn of(event: &Event) -> Self {
+        let (kind, seat, moved, detail) = match &event.fact {
+            Fact::Created(Created { terms, player }) => {
+                let terms = TermsText::of(terms);
+                ("created", None, None, Some(Detail::Created { player_id: player.0, terms }))
+            }
+            Fact::Joined { seat, player } => {
+                ("joined", Some(*seat), None, Some(Detail::Joined { player_id: player.0 }))
+            }
+            Fact::Moved(moved) => (MOVED, Some(moved.seat), Some(moved), None),
+            Fact::Resigned { seat } => ("resigned", Some(*seat), None, None),
+            Fact::Aborted { seat } => ("aborted", Some(*seat), None, None),
+            Fact::Declined => ("declined", None, None, None),
+            Fact::Finished(result) => ("finished", None, None, Some(Detail::Finished(ResultText::of(result)))),
+        };
+        Self {
+            seq: column(event.seq),
+            seat: seat.map(seat_number),
+            kind,
+            mv: moved.map(|moved| moved.mv.to_string()),
+            detail: detail.map(Json),
         }
-        columns
     }
 }
+
+/// The kind of event that is a move.
+pub(super) const MOVED: &str = "moved";
 
 pub(super) fn column(count: u32) -> i32 {
     i32::try_from(count).expect("no game has two thousand million events")

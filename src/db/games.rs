@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use sqlx::{PgConnection, PgPool, types::Json};
+use sqlx::{PgPool, types::Json};
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     DbError, Writers,
-    game_rows::{Detail, EventColumns, EventRow, Fold, GameRow, PlyRow, TermsText, column, number, seeds},
+    appends::Append,
+    game_rows::{Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, TermsText, column, number},
     idempotency::{self, Keyed},
     statement,
 };
@@ -252,7 +253,7 @@ pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)
 pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&Keyed>) -> Result<Inserted, DbError> {
     let fold = Fold::of(game);
     let terms = TermsText::of(&game.terms);
-    let event = EventColumns::of(std::slice::from_ref(created));
+    let event = NewEvent::of(created);
     // A key that has run out is used anew. Of several requests under one key the first holds its row, the others wait.
     let inserted = sqlx::query!(
         r#"
@@ -277,9 +278,7 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
             on conflict (id) do nothing
             returning id
         )
-        insert into event (game_id, at, seq, kind, detail)
-        select made.id, e.at, e.seq, e.kind, e.detail
-        from made, unnest($19::timestamptz[], $20::integer[], $21::text[], $22::jsonb[]) as e (at, seq, kind, detail)
+        insert into event (game_id, at, seq, kind, detail) select id, $19, $20, $21, $22 from made
         "#,
         game.id.0,
         game.created_at,
@@ -299,10 +298,10 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         fold.seat_1_player_id,
         game.status.as_str(),
         fold.position,
-        &event.at,
-        &event.seq,
-        &event.kind as &[&str],
-        &event.detail as &[Option<Json<Detail>>],
+        created.at,
+        event.seq,
+        event.kind,
+        event.detail as Option<Json<Detail>>,
         terms.invited_player_id,
         fold.turn_seat,
         keyed.map(|keyed| keyed.player.0),
@@ -322,73 +321,10 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
 
 /// Appends events to a game's log and makes its row their fold, in one guarded statement: either all of it is stored,
 /// durably, or nothing. `next` is the game after the events; the row must still be at the version before them.
+///
+/// Once this has been called it is done or fails as a whole, also if the caller does not wait for the end.
 pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
-    writers.run(next.id.0, async |connection| append_through(connection, next, events).await).await
-}
-
-async fn append_through(connection: &mut PgConnection, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
-    // The update names the id once more: by the join alone, a plan that was made while there were few games reads them all.
-    let fold = Fold::of(next);
-    let expected = fold.version - i32::try_from(events.len()).expect("an append holds a handful of events");
-    let log = EventColumns::of(events);
-    let result = next.result.as_ref();
-    let applied = sqlx::query_scalar!(
-        r#"
-        with locked as (
-            select id from game where id = $1 and version = $2 order by id for no key update
-        ), updated as (
-            update game set
-                version = $3, updated_at = $4, started_at = $5, finished_at = $6, aborted_at = $26, ply = $7, history_from_seq = $29,
-                seat_0_player_id = $8, seat_1_player_id = $9, seat_0_moved = $10, seat_1_moved = $11,
-                status = $12, position = $13, turn_seat = $27, winner_seat = $28,
-                result_winner = $14, result_reason = $15, result_score_south = $16, result_score_north = $17
-            from locked
-            where game.id = $1 and game.id = locked.id and game.version = $2
-            returning game.id
-        ), logged as (
-            insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
-            select updated.id, e.at, e.seq, e.ply, e.seat, e.kind, e.move, e.position, e.detail
-            from updated, unnest(
-                $18::timestamptz[], $19::integer[], $20::integer[], $21::smallint[], $22::text[], $23::text[],
-                $24::text[], $25::jsonb[]
-            ) as e (at, seq, ply, seat, kind, move, position, detail)
-        )
-        select id from updated
-        "#,
-        next.id.0,
-        expected,
-        fold.version,
-        next.updated_at,
-        next.started_at,
-        fold.finished_at,
-        fold.ply,
-        fold.seat_0_player_id,
-        fold.seat_1_player_id,
-        next.moved.first,
-        next.moved.second,
-        next.status.as_str(),
-        fold.position,
-        result.and_then(|result| result.winner).map(|side| side.to_string()),
-        result.map(|result| result.reason.to_string()),
-        result.map(|result| seeds(result.score.south)),
-        result.map(|result| seeds(result.score.north)),
-        &log.at,
-        &log.seq,
-        &log.ply as &[Option<i32>],
-        &log.seat as &[Option<i16>],
-        &log.kind as &[&str],
-        &log.mv as &[Option<String>],
-        &log.position as &[Option<String>],
-        &log.detail as &[Option<Json<Detail>>],
-        fold.aborted_at,
-        fold.turn_seat,
-        fold.winner_seat,
-        fold.history_from_seq,
-    )
-    .fetch_optional(connection)
-    .instrument(statement("update game insert event"))
-    .await?;
-    Ok(if applied.is_some() { Appended::Stored } else { Appended::Conflict })
+    writers.append(Append::of(next, events)).instrument(statement("update game insert event")).await
 }
 
 /// Whether positions are read with their history. Nothing but playing on asks for it, and it can be long.

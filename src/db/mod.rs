@@ -3,6 +3,7 @@
 //! Functions are verbs on rows: they take a pool, and domain values where there are any, and give back domain values;
 //! absence is `Option`. This module knows the domain; it knows nothing of HTTP.
 
+mod appends;
 pub mod embedded;
 mod error;
 pub mod game_list;
@@ -23,7 +24,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPool, PgPoolOptions},
 };
 use tracing::Span;
-pub use writers::Writers;
+pub use writers::{Writers, Writing};
 
 /// How long a request waits for a free connection before it is answered 503.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -73,6 +74,8 @@ fn with_limits(options: PgConnectOptions) -> PgConnectOptions {
         ("enable_bitmapscan", "off"),
         ("enable_hashjoin", "off"),
         ("enable_mergejoin", "off"),
+        // It takes longer to compile them than to run them.
+        ("jit", "off"),
     ])
 }
 

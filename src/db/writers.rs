@@ -1,68 +1,215 @@
-//! The connections through which appends go, each held by one append after the other.
+//! The writers: tasks through which all appends of a process go, in groups.
 //!
-//! A pool asks every connection that comes back to it whether it is still alive: a second round trip for each statement,
-//! which halved the rate of moves. Here a connection that failed is thrown away, and nobody is asked.
+//! What takes long in an append is to make it durable, and that takes no longer for many than for one. So a writer gathers what
+//! arrives while its last statement is in flight, and sends it as the next; when nothing is queued, nothing waits.
 
-use std::{fmt, time::Duration};
+use std::{
+    collections::HashSet,
+    fmt, iter, mem, slice,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use sqlx::{ConnectOptions, PgConnection, postgres::PgConnectOptions};
-use tokio::{sync::Mutex, time::timeout};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{DbError, with_limits};
+use super::{
+    DbError,
+    appends::{self, Append},
+    games::Appended,
+    with_limits,
+};
+use crate::metrics::Metrics;
 
-/// How long an append waits for those before it on its connection, and for a new connection. Both mean that the database
-/// does not keep up, or is away.
+/// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
+const GROUP_MAX: usize = 64;
+
+/// How many appends wait for a writer at most: more than a second's work. Then the next ones are refused.
+const QUEUE_MAX: usize = 4096;
+
+/// How long an append waits for those before it, and how long for a new connection. Both mean that the database does not
+/// keep up, or is away.
 const WAIT: Duration = Duration::from_secs(3);
 
 /// How long a statement may take as seen from here: longer than the server lets it run, so that only a connection that has
 /// gone silent is given up.
 const STATEMENT_WAIT: Duration = Duration::from_secs(8);
 
-/// A fixed number of connections for appends, made when first needed. Appends to one game share one, so that they wait for
-/// each other here and not for the row's lock; other workers and processes have connections of their own.
+/// All writers of a process. Each owns the games whose ids fall to it, so that the appends to one game go one after the other
+/// and never wait for the row's lock.
 pub struct Writers {
-    options: PgConnectOptions,
-    connections: Vec<Mutex<Option<PgConnection>>>,
+    queues: Vec<mpsc::Sender<Queued>>,
+    busy: Arc<AtomicUsize>,
+}
+
+/// The tasks of some writers.
+#[derive(Debug)]
+pub struct Writing {
+    tasks: Vec<JoinHandle<()>>,
+    ending: CancellationToken,
+}
+
+/// An append that waits for its turn, and whoever waits for it.
+struct Queued {
+    append: Append,
+    since: Instant,
+    answer: oneshot::Sender<Result<Appended, DbError>>,
 }
 
 impl Writers {
-    /// At most `count` connections.
-    pub fn new(options: PgConnectOptions, count: u32) -> Self {
-        Self { options: with_limits(options), connections: (0..count.max(1)).map(|_| Mutex::default()).collect() }
+    /// Starts `count` writers on the present runtime, each with a connection of its own that it makes when it first needs one.
+    pub fn start(options: PgConnectOptions, count: u32, metrics: &Arc<Metrics>) -> (Self, Writing) {
+        let options = with_limits(options);
+        let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
+        let (queues, tasks) = (0..count.max(1))
+            .map(|_| {
+                let (queue, queued) = mpsc::channel(QUEUE_MAX);
+                let (busy, metrics) = (busy.clone(), metrics.clone());
+                let writer = Writer { options: options.clone(), connection: None, busy, metrics };
+                (queue, tokio::spawn(writer.run(queued, ending.clone())))
+            })
+            .unzip();
+        (Self { queues, busy }, Writing { tasks, ending })
     }
 
-    /// How many connections are held by an append right now.
-    pub fn in_use(&self) -> usize {
-        self.connections.iter().filter(|slot| slot.try_lock().is_err()).count()
+    /// How many have a statement in flight right now.
+    pub fn busy(&self) -> usize {
+        self.busy.load(Ordering::Relaxed)
     }
 
-    /// Runs a statement for a game. A connection is put back only when the statement is through with it: one whose caller
-    /// went away in the middle, or which failed, is closed.
-    pub(super) async fn run<T>(
-        &self,
-        game: Uuid,
-        statement: impl AsyncFnOnce(&mut PgConnection) -> Result<T, DbError>,
-    ) -> Result<T, DbError> {
+    /// How many appends wait for their turn right now.
+    pub fn queued(&self) -> usize {
+        self.queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum()
+    }
+
+    /// Has an append done, and says what became of it. If the caller goes away, it is done all the same.
+    pub(super) async fn append(&self, append: Append) -> Result<Appended, DbError> {
         // The last bytes of a UUIDv7 are random.
-        let slot = &self.connections[game.as_u128() as usize % self.connections.len()];
-        let mut slot = timeout(WAIT, slot.lock()).await.map_err(|_| DbError::unreachable())?;
-        let mut connection = match slot.take() {
+        let queue = &self.queues[append.game().as_u128() as usize % self.queues.len()];
+        let (answer, answered) = oneshot::channel();
+        queue.try_send(Queued { append, since: Instant::now(), answer }).map_err(|_| DbError::QueueFull)?;
+        // A writer that ends answers all that it has taken; should it panic, nobody knows.
+        answered.await.unwrap_or_else(|_| Err(DbError::silent()))
+    }
+}
+
+impl Writing {
+    /// Lets no more appends be queued, and waits until those that were are stored, or have failed.
+    pub async fn end(self) {
+        self.ending.cancel();
+        for task in self.tasks {
+            // A writer that panicked has said so.
+            let _ = task.await;
+        }
+    }
+}
+
+/// One writer.
+struct Writer {
+    options: PgConnectOptions,
+    connection: Option<PgConnection>,
+    busy: Arc<AtomicUsize>,
+    metrics: Arc<Metrics>,
+}
+
+impl Writer {
+    /// Runs until it is ending, or nobody can append any more, and all that was queued has been answered.
+    async fn run(mut self, mut queue: mpsc::Receiver<Queued>, ending: CancellationToken) {
+        let mut waiting = Vec::with_capacity(GROUP_MAX);
+        loop {
+            let room = GROUP_MAX - waiting.len();
+            if waiting.is_empty() {
+                tokio::select! {
+                    biased;
+                    taken = queue.recv_many(&mut waiting, room) => if taken == 0 { return },
+                    () = ending.cancelled(), if !queue.is_closed() => {
+                        queue.close();
+                        continue;
+                    }
+                }
+            } else {
+                waiting.extend(iter::from_fn(|| queue.try_recv().ok()).take(room));
+            }
+            self.busy.fetch_add(1, Ordering::Relaxed);
+            self.write(take_group(&mut waiting)).await;
+            self.busy.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Stores a group, and answers everybody in it. If it fails for a reason that one of them may have, each is tried alone.
+    async fn write(&mut self, group: Vec<Queued>) {
+        let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
+        late.into_iter().for_each(|queued| answer(queued.answer, Err(DbError::unreachable())));
+        let (appends, answers): (Vec<_>, Vec<_>) =
+            group.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
+        if appends.is_empty() {
+            return;
+        }
+        self.metrics.group_written(appends.len());
+        match self.store(&appends).await {
+            Err(error) if appends.len() > 1 && error.may_be_of_one() => {
+                for (append, waiting) in appends.iter().zip(answers) {
+                    let stored = self.store(slice::from_ref(append)).await;
+                    answer(waiting, stored.map(|stored| appended(append, &stored)));
+                }
+            }
+            stored => {
+                for (append, waiting) in appends.iter().zip(answers) {
+                    answer(waiting, stored.clone().map(|stored| appended(append, &stored)));
+                }
+            }
+        }
+    }
+
+    /// Stores a group. The connection is put back only when the statement is through with it: one that failed is closed.
+    async fn store(&mut self, group: &[Append]) -> Result<HashSet<Uuid>, DbError> {
+        let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => timeout(WAIT, self.options.connect()).await.map_err(|_| DbError::unreachable())??,
         };
-        let outcome = timeout(STATEMENT_WAIT, statement(&mut connection)).await;
-        let outcome = outcome.unwrap_or_else(|_| Err(DbError::silent()));
-        if !matches!(outcome, Err(DbError::ConnectionLost(_))) {
-            *slot = Some(connection);
+        let stored = timeout(STATEMENT_WAIT, appends::store(&mut connection, group)).await;
+        let stored = stored.unwrap_or_else(|_| Err(DbError::silent()));
+        if !matches!(stored, Err(DbError::ConnectionLost(_))) {
+            self.connection = Some(connection);
         }
-        outcome
+        stored
     }
+}
+
+/// Takes the next group from those who wait: the first append of each game, in the order of their ids. Another one of the same
+/// game waits for what becomes of the first.
+fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
+    // A stable sort: those of one game stay in the order in which they came.
+    waiting.sort_by_key(|queued| queued.append.game());
+    let mut group: Vec<Queued> = Vec::with_capacity(waiting.len());
+    for queued in mem::take(waiting) {
+        let is_first = group.last().is_none_or(|last| last.append.game() != queued.append.game());
+        if is_first { &mut group } else { &mut *waiting }.push(queued);
+    }
+    group
+}
+
+fn appended(append: &Append, stored: &HashSet<Uuid>) -> Appended {
+    if stored.contains(&append.game()) { Appended::Stored } else { Appended::Conflict }
+}
+
+/// Whoever has gone away needs no answer.
+fn answer(waiting: oneshot::Sender<Result<Appended, DbError>>, appended: Result<Appended, DbError>) {
+    let _ = waiting.send(appended);
 }
 
 /// A database's options may hold its password.
 impl fmt::Debug for Writers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writers").field("connections", &self.connections.len()).finish_non_exhaustive()
+        f.debug_struct("Writers").field("writers", &self.queues.len()).finish_non_exhaustive()
     }
 }

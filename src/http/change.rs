@@ -51,7 +51,7 @@ pub enum Carried {
 /// what is accepted, because the append is guarded by the version; everything else is decided again on what is stored.
 pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
     let mut failure = None;
-    let mut remembered = state.recent.remove(&id).map(|(_, remembered)| remembered).filter(Remembered::is_recent);
+    let mut remembered = state.recent.get(&id).filter(Remembered::is_recent);
     for attempt in 0..ATTEMPTS_MAX {
         pause_before(state, attempt).await;
         let stored = remembered.is_none();

@@ -345,7 +345,7 @@ impl ResponseError for Problem {
 impl From<DbError> for Problem {
     fn from(error: DbError) -> Self {
         match &error {
-            DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::Busy(_) => {
+            DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::Busy(_) | DbError::QueueFull => {
                 Self::new(Code::Unavailable, "the database is away or busy; try again").because(chain(&error))
             }
             // The only rows that a request can refer to without having read them are its own player's.

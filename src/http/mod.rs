@@ -94,6 +94,8 @@ const WORKERS_MAX: u32 = 8;
 /// What a service needs to begin.
 pub struct Service {
     pub database: PgConnectOptions,
+    /// To be ended by whoever started them, when the server has.
+    pub writers: Arc<Writers>,
     pub tokens: Tokens,
     /// Origins whose pages may call from a browser, or [`ANY_ORIGIN`].
     pub cors_origins: Vec<String>,
@@ -135,7 +137,7 @@ pub enum RateLimits {
 #[derive(Debug)]
 struct AppState {
     db: PgPool,
-    writers: Writers,
+    writers: Arc<Writers>,
     tokens: Arc<Tokens>,
     cursors: Cursors,
     passwords: Arc<Passwords>,
@@ -160,7 +162,7 @@ impl AppState {
         Connections {
             pool: self.db.size() as usize,
             pool_idle: self.db.num_idle(),
-            writers_in_use: self.writers.in_use(),
+            ..Connections::default()
         }
     }
 }
@@ -193,13 +195,24 @@ fn watch_waiters(hub: &Arc<Hub>, metrics: &Metrics, database: &PgConnectOptions)
     actix_web::rt::spawn(live::follow(Arc::downgrade(hub), db::pool(database.clone(), 1)));
 }
 
+/// Counts what the writers do.
+fn watch_writers(writers: &Arc<Writers>, metrics: &Metrics) {
+    // The metrics outlive the server, and must not keep its connections open.
+    let watched = Arc::downgrade(writers);
+    metrics.watch_connections(move || {
+        let writers = watched.upgrade()?;
+        let (writers_in_use, appends_queued) = (writers.busy(), writers.queued());
+        Some(Connections { writers_in_use, appends_queued, ..Connections::default() })
+    });
+}
+
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter. To be called where
 /// actix-web's runtime is.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
     let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, metrics, draining, hub, .. } = service;
+    let Service { public_url, shutdown_timeout_s, metrics, draining, hub, writers, .. } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
-    let connections = DATABASE_CONNECTIONS_MAX / workers / 2;
+    let connections = DATABASE_CONNECTIONS_MAX / workers;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
     let (passwords, readiness) = (Arc::new(Passwords::start()?), Arc::<Readiness>::default());
     let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
@@ -207,11 +220,12 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let document = routes::document_of(public_url);
     let methods = Data::new(Methods::of(&document));
     watch_waiters(&hub, &metrics, &database);
+    watch_writers(&writers, &metrics);
     // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
     let server = HttpServer::new(move || {
         let state = Arc::new(AppState {
             db: db::pool(database.clone(), connections),
-            writers: Writers::new(database.clone(), connections),
+            writers: writers.clone(),
             cursors: Cursors::new(tokens.cursor_key()),
             tokens: tokens.clone(),
             passwords: passwords.clone(),
@@ -223,7 +237,6 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             readiness: readiness.clone(),
             draining: draining.clone(),
         });
-        // The metrics outlive the server, and must not keep its connections open.
         let watched = Arc::downgrade(&state);
         metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
         // A request goes through these from the last to the first, and its answer from the first to the last. What is

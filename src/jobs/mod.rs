@@ -6,7 +6,7 @@
 pub mod erasure;
 pub mod purge;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sqlx::postgres::PgConnectOptions;
 
@@ -19,9 +19,8 @@ use crate::{
 const PAUSE: Duration = Duration::from_mins(1);
 
 /// Works until it is dropped. A round that fails is logged, and the next one tries again.
-pub async fn run(database: PgConnectOptions, settings: purge::Settings) {
-    let pool = db::pool(database.clone(), 1);
-    let writers = Writers::new(database, 1);
+pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, settings: purge::Settings) {
+    let pool = db::pool(database, 1);
     let mut guests = purge::Guests::default();
     loop {
         tokio::time::sleep(PAUSE).await;

@@ -14,7 +14,7 @@ use std::{
 use actix_web::dev::ServerHandle;
 use mancala_server::{
     db::{
-        self,
+        self, Writers,
         embedded::{Durability, Embedded, Settings},
         migrations,
     },
@@ -109,8 +109,11 @@ impl Default for Setup {
 
 /// What a server begins with unless a test says otherwise.
 pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Service {
+    let metrics = Arc::new(Metrics::new(now().unix_timestamp()));
+    let (writers, _) = Writers::start(database.clone(), 1, &metrics);
     Service {
         database,
+        writers: Arc::new(writers),
         tokens,
         cors_origins: setup.cors_origins.iter().map(ToString::to_string).collect(),
         rate_limits: setup.rate_limits,
@@ -119,7 +122,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         workers: 2,
         public_url: None,
         shutdown_timeout_s: 20,
-        metrics: Arc::new(Metrics::new(now().unix_timestamp())),
+        metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),
     }

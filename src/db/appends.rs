@@ -1,0 +1,182 @@
+//! What an append stores, and the one statement that stores a group of them.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use sqlx::{PgConnection, types::Json};
+use time::{OffsetDateTime, serde::rfc3339};
+use uuid::Uuid;
+
+use super::{
+    DbError,
+    game_rows::{Detail, Fold, MOVED, NewEvent, seeds},
+};
+use crate::domain::{Event, Game};
+
+/// The events that one command led to, and what they make of their game's row.
+#[derive(Debug)]
+pub(super) struct Append {
+    game: Uuid,
+    /// The version that the row must still be at.
+    expected: i32,
+    updated_at: OffsetDateTime,
+    seat_0_moved: bool,
+    seat_1_moved: bool,
+    fold: Fold,
+    /// Of all but a plain move.
+    once: Option<Json<Once>>,
+    first: NewEvent,
+    /// What follows the first event: the game's end, if there is anything. None of them is a move.
+    further: Vec<NewEvent>,
+}
+
+/// The columns that are set once in the life of a game, and by hardly any move. One that is null stays as it is.
+#[derive(Debug, Serialize)]
+struct Once {
+    status: &'static str,
+    seat_0_player_id: Option<Uuid>,
+    seat_1_player_id: Option<Uuid>,
+    #[serde(with = "rfc3339::option")]
+    started_at: Option<OffsetDateTime>,
+    #[serde(with = "rfc3339::option")]
+    finished_at: Option<OffsetDateTime>,
+    #[serde(with = "rfc3339::option")]
+    aborted_at: Option<OffsetDateTime>,
+    result_winner: Option<String>,
+    result_reason: Option<String>,
+    result_score_south: Option<i16>,
+    result_score_north: Option<i16>,
+    winner_seat: Option<i16>,
+}
+
+impl Append {
+    /// `next` is the game after the events, of which there is one at least.
+    pub(super) fn of(next: &Game, events: &[Event]) -> Self {
+        let mut events = events.iter().map(NewEvent::of);
+        let first = events.next().expect("who appends has something to append");
+        let further: Vec<_> = events.collect();
+        let fold = Fold::of(next);
+        let is_plain_move = first.kind == MOVED && further.is_empty();
+        Self {
+            game: next.id.0,
+            expected: first.seq - 1,
+            updated_at: next.updated_at,
+            seat_0_moved: next.moved.first,
+            seat_1_moved: next.moved.second,
+            once: (!is_plain_move).then(|| Json(Once::of(next, &fold))),
+            fold,
+            first,
+            further,
+        }
+    }
+
+    pub(super) const fn game(&self) -> Uuid {
+        self.game
+    }
+}
+
+impl Once {
+    fn of(game: &Game, fold: &Fold) -> Self {
+        let result = game.result.as_ref();
+        Self {
+            status: game.status.as_str(),
+            seat_0_player_id: fold.seat_0_player_id,
+            seat_1_player_id: fold.seat_1_player_id,
+            started_at: game.started_at,
+            finished_at: fold.finished_at,
+            aborted_at: fold.aborted_at,
+            result_winner: result.and_then(|result| result.winner).map(|side| side.to_string()),
+            result_reason: result.map(|result| result.reason.to_string()),
+            result_score_south: result.map(|result| seeds(result.score.south)),
+            result_score_north: result.map(|result| seeds(result.score.north)),
+            winner_seat: fold.winner_seat,
+        }
+    }
+}
+
+/// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each is stored as a whole if its
+/// game is still at the version that it expects, and not at all otherwise, whatever becomes of the others; if this fails,
+/// none is. Says of which games something was stored.
+///
+/// The rows are locked by being updated, in the order of `given`: so two groups of the same games wait for one another and
+/// do not block each other for good. Should PostgreSQL ever join in another order, it ends one of them, and its appends are
+/// tried one by one. Locking them first, in a statement's part of its own, would write a tenth more of its log.
+///
+/// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
+pub(super) async fn store(connection: &mut PgConnection, group: &[Append]) -> Result<HashSet<Uuid>, DbError> {
+    let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game, event)));
+    let stored = sqlx::query_scalar!(
+        r#"
+        with given as (
+            select * from unnest(
+                $1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[], $6::integer[], $7::smallint[],
+                $8::text[], $9::boolean[], $10::boolean[], $11::jsonb[],
+                $12::smallint[], $13::text[], $14::text[], $15::jsonb[]
+            ) as given (
+                game_id, expected, version, updated_at, ply, history_from_seq, turn_seat,
+                position, seat_0_moved, seat_1_moved, once,
+                seat, kind, move, detail
+            )
+            order by game_id
+        ), updated as (
+            update game set
+                version = given.version, updated_at = given.updated_at, ply = given.ply,
+                history_from_seq = given.history_from_seq, turn_seat = given.turn_seat, position = given.position,
+                seat_0_moved = given.seat_0_moved, seat_1_moved = given.seat_1_moved,
+                status = coalesce(once ->> 'status', game.status),
+                seat_0_player_id = coalesce((once ->> 'seat_0_player_id')::uuid, game.seat_0_player_id),
+                seat_1_player_id = coalesce((once ->> 'seat_1_player_id')::uuid, game.seat_1_player_id),
+                started_at = coalesce((once ->> 'started_at')::timestamptz, game.started_at),
+                finished_at = coalesce((once ->> 'finished_at')::timestamptz, game.finished_at),
+                aborted_at = coalesce((once ->> 'aborted_at')::timestamptz, game.aborted_at),
+                result_winner = coalesce(once ->> 'result_winner', game.result_winner),
+                result_reason = coalesce(once ->> 'result_reason', game.result_reason),
+                result_score_south = coalesce((once ->> 'result_score_south')::smallint, game.result_score_south),
+                result_score_north = coalesce((once ->> 'result_score_north')::smallint, game.result_score_north),
+                winner_seat = coalesce((once ->> 'winner_seat')::smallint, game.winner_seat)
+            from given
+            where game.id = given.game_id and game.version = given.expected
+            returning given.*
+        ), logged as (
+            insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
+            select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,
+                case kind when 'moved' then position end, detail
+            from updated
+            union all
+            select game_id, updated_at, further.seq, null, further.seat, further.kind, null, null, further.detail
+            from unnest($16::uuid[], $17::integer[], $18::smallint[], $19::text[], $20::jsonb[])
+                as further (game_id, seq, seat, kind, detail)
+            join updated using (game_id)
+        )
+        select game_id as "game_id!" from updated
+        "#,
+        &column(group, |append| append.game),
+        &column(group, |append| append.expected),
+        &column(group, |append| append.fold.version),
+        &column(group, |append| append.updated_at),
+        &column(group, |append| append.fold.ply),
+        &column(group, |append| append.fold.history_from_seq) as &[Option<i32>],
+        &column(group, |append| append.fold.turn_seat) as &[Option<i16>],
+        &column(group, |append| append.fold.position.as_str()) as &[&str],
+        &column(group, |append| append.seat_0_moved),
+        &column(group, |append| append.seat_1_moved),
+        &column(group, |append| append.once.as_ref()) as &[Option<&Json<Once>>],
+        &column(group, |append| append.first.seat) as &[Option<i16>],
+        &column(group, |append| append.first.kind) as &[&str],
+        &column(group, |append| append.first.mv.as_deref()) as &[Option<&str>],
+        &column(group, |append| append.first.detail.as_ref()) as &[Option<&Json<Detail>>],
+        &further().map(|(game, _)| game).collect::<Vec<_>>(),
+        &further().map(|(_, event)| event.seq).collect::<Vec<_>>(),
+        &further().map(|(_, event)| event.seat).collect::<Vec<_>>() as &[Option<i16>],
+        &further().map(|(_, event)| event.kind).collect::<Vec<_>>() as &[&str],
+        &further().map(|(_, event)| event.detail.as_ref()).collect::<Vec<_>>() as &[Option<&Json<Detail>>],
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(stored.into_iter().collect())
+}
+
+/// One column of a group.
+fn column<'a, T>(group: &'a [Append], value: impl Fn(&'a Append) -> T) -> Vec<T> {
+    group.iter().map(value).collect()
+}
