@@ -36,6 +36,7 @@ pub struct Metrics {
     registry: Registry,
     sources: Mutex<Vec<Source>>,
     waiting: Mutex<Option<Waiting>>,
+    cache: Mutex<Option<Cached>>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram>,
     wait_seconds: Histogram,
@@ -50,8 +51,12 @@ pub struct Metrics {
     append_group_size: Histogram,
     appends_queued: Gauge,
     retries: Counter,
-    moves: Family<Label<String>, Counter>,
+    moves: Family<Label<&'static str>, Counter>,
     waiters: Gauge,
+    cached_games: Gauge,
+    cached_bytes: Gauge,
+    cache_hits: Counter,
+    cache_misses: Counter,
     /// In the order of [`Grant`].
     tokens_issued: [Counter; 3],
     /// In the order of [`TokenKind`].
@@ -60,6 +65,9 @@ pub struct Metrics {
 
 /// Says how many requests wait for a game to change; `None` once the service is gone.
 type Waiting = Box<dyn Fn() -> Option<usize> + Send + Sync>;
+
+/// Says what is remembered; `None` once the service is gone.
+type Cached = Box<dyn Fn() -> Option<CacheCounts> + Send + Sync>;
 
 /// Says how many connections a part of the process has now; `None` once that part is gone.
 type Source = Box<dyn Fn() -> Option<Connections> + Send + Sync>;
@@ -75,6 +83,15 @@ pub struct Connections {
     pub writers_in_use: usize,
     /// Appends that wait for their turn.
     pub appends_queued: usize,
+}
+
+/// What a process remembers of games, and how often it was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CacheCounts {
+    pub games: usize,
+    pub bytes: u64,
+    pub hits: u64,
+    pub misses: u64,
 }
 
 /// How long an answer took, and what for: who asked to wait was not served slowly.
@@ -144,6 +161,7 @@ impl Metrics {
             registry: Registry::default(),
             sources: Mutex::default(),
             waiting: Mutex::default(),
+            cache: Mutex::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
             wait_seconds: Histogram::new(WAIT_BUCKETS_S),
@@ -159,6 +177,10 @@ impl Metrics {
             retries: Counter::default(),
             moves: Family::default(),
             waiters: Gauge::default(),
+            cached_games: Gauge::default(),
+            cached_bytes: Gauge::default(),
+            cache_hits: Counter::default(),
+            cache_misses: Counter::default(),
             tokens_issued: ["guest", "password", "refresh"].map(|word| of(&issued, "grant", word)),
             tokens_refused: ["access", "refresh"].map(|word| of(&refused, "token", word)),
         };
@@ -220,6 +242,14 @@ impl Metrics {
         );
         ours.register("moves", "Moves played, by variant", self.moves.clone());
         ours.register("waiters", "Requests that wait for a game to change", self.waiters.clone());
+        ours.register("cached_games", "Games that are remembered", self.cached_games.clone());
+        ours.register(
+            "cached_games_bytes",
+            "Memory of the games that are remembered, about",
+            self.cached_bytes.clone(),
+        );
+        ours.register("game_cache_hits", "Games asked for that were remembered", self.cache_hits.clone());
+        ours.register("game_cache_misses", "Games asked for that were not remembered", self.cache_misses.clone());
     }
 
     /// A request was answered. `route` is the pattern of its path, never the path.
@@ -252,7 +282,7 @@ impl Metrics {
         self.retries.inc();
     }
 
-    pub fn move_played(&self, variant: String) {
+    pub fn move_played(&self, variant: &'static str) {
         self.moves.get_or_create(&[("variant", variant)]).inc();
     }
 
@@ -267,6 +297,11 @@ impl Metrics {
     /// Asks how many requests wait for a game to change whenever the metrics are read, for as long as there is an answer.
     pub fn watch_waiters(&self, source: impl Fn() -> Option<usize> + Send + Sync + 'static) {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
+    }
+
+    /// Asks what is remembered whenever the metrics are read, for as long as there is an answer.
+    pub fn watch_cache(&self, source: impl Fn() -> Option<CacheCounts> + Send + Sync + 'static) {
+        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
     }
 
     /// Asks for a part's connections whenever the metrics are read, for as long as there is an answer.
@@ -302,6 +337,14 @@ impl Metrics {
         set(&self.appends_queued, all.appends_queued);
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         set(&self.waiters, waiting.as_ref().and_then(|count| count()).unwrap_or(0));
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counts) = cache.as_ref().and_then(|counts| counts()) {
+            set(&self.cached_games, counts.games);
+            self.cached_bytes.set(i64::try_from(counts.bytes).unwrap_or(i64::MAX));
+            let counted = |counter: &Counter, total: u64| counter.inc_by(total.saturating_sub(counter.get()));
+            counted(&self.cache_hits, counts.hits);
+            counted(&self.cache_misses, counts.misses);
+        }
     }
 }
 
@@ -348,7 +391,7 @@ mod tests {
         metrics.request_answered("GET", "/v1/games/{id}".to_owned(), 200, Took::Working(Duration::from_millis(3)));
         metrics.request_answered("GET", "/v1/games/{id}".to_owned(), 304, Took::Waiting(Duration::from_secs(20)));
         metrics.request_refused("not_found");
-        metrics.move_played("kalah".to_owned());
+        metrics.move_played("kalah");
         metrics.append_ended(AppendOutcome::Conflict, Duration::from_millis(1));
         metrics.token_issued(Grant::Refresh);
         metrics.watch_waiters(|| Some(1));

@@ -11,6 +11,8 @@ mod game_rows;
 pub mod games;
 pub mod idempotency;
 pub mod invitations;
+mod link;
+mod lookups;
 pub mod migrations;
 pub mod players;
 pub mod refresh_tokens;
@@ -19,6 +21,7 @@ mod writers;
 use std::time::Duration;
 
 pub use error::DbError;
+pub use lookups::{Lookups, Signs};
 use sqlx::{
     Connection,
     postgres::{PgConnectOptions, PgPool, PgPoolOptions},

@@ -13,11 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{ConnectOptions, PgConnection, postgres::PgConnectOptions};
+use sqlx::postgres::PgConnectOptions;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
-    time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -26,7 +25,7 @@ use super::{
     DbError,
     appends::{self, Append},
     games::Appended,
-    with_limits,
+    link::Link,
 };
 use crate::metrics::Metrics;
 
@@ -36,13 +35,8 @@ const GROUP_MAX: usize = 64;
 /// How many appends wait for a writer at most: more than a second's work. Then the next ones are refused.
 const QUEUE_MAX: usize = 4096;
 
-/// How long an append waits for those before it, and how long for a new connection. Both mean that the database does not
-/// keep up, or is away.
+/// How long an append waits for those before it. If it takes longer, the database does not keep up, or is away.
 const WAIT: Duration = Duration::from_secs(3);
-
-/// How long a statement may take as seen from here: longer than the server lets it run, so that only a connection that has
-/// gone silent is given up.
-const STATEMENT_WAIT: Duration = Duration::from_secs(8);
 
 /// All writers of a process. Each owns the games whose ids fall to it, so that the appends to one game go one after the other
 /// and never wait for the row's lock.
@@ -67,14 +61,13 @@ struct Queued {
 
 impl Writers {
     /// Starts `count` writers on the present runtime, each with a connection of its own that it makes when it first needs one.
-    pub fn start(options: PgConnectOptions, count: u32, metrics: &Arc<Metrics>) -> (Self, Writing) {
-        let options = with_limits(options);
+    pub fn start(options: &PgConnectOptions, count: u32, metrics: &Arc<Metrics>) -> (Self, Writing) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
         let (queues, tasks) = (0..count.max(1))
             .map(|_| {
                 let (queue, queued) = mpsc::channel(QUEUE_MAX);
                 let (busy, metrics) = (busy.clone(), metrics.clone());
-                let writer = Writer { options: options.clone(), connection: None, busy, metrics };
+                let writer = Writer { link: Link::new(options.clone()), busy, metrics };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
             })
             .unzip();
@@ -115,8 +108,7 @@ impl Writing {
 
 /// One writer.
 struct Writer {
-    options: PgConnectOptions,
-    connection: Option<PgConnection>,
+    link: Link,
     busy: Arc<AtomicUsize>,
     metrics: Arc<Metrics>,
 }
@@ -170,18 +162,8 @@ impl Writer {
         }
     }
 
-    /// Stores a group. The connection is put back only when the statement is through with it: one that failed is closed.
     async fn store(&mut self, group: &[Append]) -> Result<HashSet<Uuid>, DbError> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => timeout(WAIT, self.options.connect()).await.map_err(|_| DbError::unreachable())??,
-        };
-        let stored = timeout(STATEMENT_WAIT, appends::store(&mut connection, group)).await;
-        let stored = stored.unwrap_or_else(|_| Err(DbError::silent()));
-        if !matches!(stored, Err(DbError::ConnectionLost(_))) {
-            self.connection = Some(connection);
-        }
-        stored
+        self.link.run(async |connection| appends::store(connection, group).await).await
     }
 }
 

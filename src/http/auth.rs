@@ -32,6 +32,7 @@ use jsonwebtoken::{
         OctetKeyPairType, PublicKeyUse, ThumbprintHash,
     },
 };
+use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -41,6 +42,7 @@ use uuid::Uuid;
 use super::{
     AppState,
     error::{Code, Problem},
+    now,
 };
 use crate::{domain::PlayerId, metrics::TokenKind};
 
@@ -53,11 +55,17 @@ const CLOCK_LEEWAY_S: u64 = 5;
 /// A bearer token longer than this is none of ours.
 const TOKEN_BYTES_MAX: usize = 2048;
 
+/// How many tokens are remembered that were found good: of those who call right now, at some 100 bytes each.
+const VERIFIED_MAX: usize = 16_384;
+
 /// Signs access tokens, and verifies them.
 pub struct Tokens {
     signing: EncodingKey,
     /// The keys that are accepted, by their `kid`.
     verifying: HashMap<String, DecodingKey>,
+    /// Whom the tokens name that were found good, by their SHA-256: verifying a signature takes longer than all else that a
+    /// move needs of this process.
+    verified: Cache<[u8; 32], Verified>,
     public_keys: JwkSet,
     header: Header,
     validation: Validation,
@@ -81,6 +89,13 @@ struct Claims {
     cv: i32,
     iat: i64,
     exp: i64,
+}
+
+/// What a good token says, and the last second of its life, since 1970.
+#[derive(Clone, Copy)]
+struct Verified {
+    caller: Caller,
+    until: i64,
 }
 
 /// Why there is no key to sign with.
@@ -136,6 +151,7 @@ impl Tokens {
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         Some(Self {
             verifying: HashMap::from([(kid.clone(), verifying)]),
+            verified: Cache::new(VERIFIED_MAX),
             public_keys: JwkSet { keys: vec![jwk] },
             header: Header { kid: Some(kid), ..Header::new(Algorithm::EdDSA) },
             signing,
@@ -186,13 +202,19 @@ impl Tokens {
     }
 
     /// Who the token says the caller is, if a key that is accepted signed it with this algorithm and it has not expired.
-    pub fn verify(&self, token: &str) -> Option<Caller> {
+    pub fn verify(&self, token: &str, now: OffsetDateTime) -> Option<Caller> {
         if token.len() > TOKEN_BYTES_MAX {
             return None;
         }
+        let hash = Sha256::digest(token).into();
+        if let Some(Verified { caller, until }) = self.verified.get(&hash) {
+            return (now.unix_timestamp() <= until).then_some(caller);
+        }
         let key = self.verifying.get(&jsonwebtoken::decode_header(token).ok()?.kid?)?;
-        let data = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?;
-        Some(Caller { player: PlayerId(data.claims.sub), credentials_version: data.claims.cv })
+        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?.claims;
+        let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
+        self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });
+        Some(caller)
     }
 }
 
@@ -349,7 +371,7 @@ fn caller(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(invalid());
     }
-    state(request).tokens.verify(token.trim()).map(Some).ok_or_else(invalid)
+    state(request).tokens.verify(token.trim(), now()).map(Some).ok_or_else(invalid)
 }
 
 fn state(request: &HttpRequest) -> &AppState {

@@ -5,22 +5,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_web::{HttpResponse, http::header};
+use actix_web::{
+    HttpResponse,
+    http::header::{self, ContentType},
+};
 
 use super::{
-    AppState, Remembered,
+    AppState,
     auth::Caller,
     error::{Code, Problem},
     extract::{GamePath, IfMatch},
-    game_view::GameView,
+    game_view::{GameView, ShownGame},
     games::find_visible,
     headers::{NOT_KEPT, VARIES},
     now,
+    recent::Remembered,
 };
 use crate::{
     db::{
         DbError,
-        games::{self, Appended, SeatedGame},
+        games::{self, Appended},
     },
     domain::{Action, Command, Event, Game, GameId, Ply, Refusal},
     metrics::AppendOutcome,
@@ -37,11 +41,11 @@ const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// What came of a command.
 pub enum Carried {
     /// The game after these events, and as it was when they were decided.
-    Out { before: Remembered, game: Game, events: Vec<Event> },
+    Out { before: Arc<Remembered>, game: Game, events: Vec<Event> },
     /// What was asked for was already so; of a move, the ply that the log has.
-    Already { seated: Arc<SeatedGame>, recorded: Option<Ply> },
+    Already { found: Arc<Remembered>, recorded: Option<Ply> },
     /// Nothing changed.
-    Refused { seated: Arc<SeatedGame>, refusal: Refusal },
+    Refused { found: Arc<Remembered>, refusal: Refusal },
 }
 
 /// Loads the game, lets the domain decide, and appends; again from the start if somebody else was faster, or if it is
@@ -51,7 +55,8 @@ pub enum Carried {
 /// what is accepted, because the append is guarded by the version; everything else is decided again on what is stored.
 pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
     let mut failure = None;
-    let mut remembered = state.recent.get(&id).filter(Remembered::is_recent);
+    let is_of_use = |known: &Arc<Remembered>| known.is_recent() && known.has_history();
+    let mut remembered = state.recent.get(id).filter(is_of_use);
     for attempt in 0..ATTEMPTS_MAX {
         pause_before(state, attempt).await;
         let stored = remembered.is_none();
@@ -63,22 +68,22 @@ pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> R
             loaded => loaded?,
         };
         let (before, recorded) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
-        let seated = before.seated.clone();
+        let present = &before.seated.game;
         if stored {
             // It may be news: of another process, or of an append whose answer was lost.
-            state.hub.tell(id, seated.game.version);
+            state.hub.tell(id, present.version);
         }
         let action = match command.action {
             Action::Play { ply, word, .. } => Action::Play { ply, word, recorded: recorded.as_ref() },
             action => action,
         };
-        let events = match seated.game.decide(&Command { action, ..*command }, now()) {
+        let events = match present.decide(&Command { action, ..*command }, now()) {
             Ok(events) if !events.is_empty() => events,
             _ if !stored => continue,
-            Ok(_) => return Ok(Carried::Already { seated, recorded }),
-            Err(refusal) => return Ok(Carried::Refused { seated, refusal }),
+            Ok(_) => return Ok(Carried::Already { found: before, recorded }),
+            Err(refusal) => return Ok(Carried::Refused { found: before, refusal }),
         };
-        let mut game = seated.game.clone();
+        let mut game = present.clone();
         events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
         match append(state, &game, &events).await {
             Ok(Appended::Stored) => {
@@ -113,27 +118,27 @@ async fn append(state: &AppState, next: &Game, events: &[Event]) -> Result<Appen
 async fn load(
     state: &AppState,
     id: GameId,
-    remembered: Option<Remembered>,
+    remembered: Option<Arc<Remembered>>,
     command: &Command<'_>,
-) -> Result<Option<(Remembered, Option<Ply>)>, DbError> {
+) -> Result<Option<(Arc<Remembered>, Option<Ply>)>, DbError> {
     let found = match remembered {
         Some(remembered) => Some(remembered),
         None => read(state, id).await?,
     };
     let Some(found) = found else { return Ok(None) };
-    let seated = &found.seated;
+    let game = &found.seated.game;
     let recorded = match command.action {
-        Action::Play { ply, .. } if (1..=seated.game.ply).contains(&ply) && seated.game.seats(command.player) => {
-            games::plies(&state.db, &seated.game, ply - 1, 1).await?.pop()
+        Action::Play { ply, .. } if (1..=game.ply).contains(&ply) && game.seats(command.player) => {
+            games::plies(&state.db, game, ply - 1, 1).await?.pop()
         }
         _ => None,
     };
     Ok(Some((found, recorded)))
 }
 
-async fn read(state: &AppState, id: GameId) -> Result<Option<Remembered>, DbError> {
+async fn read(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     let read_at = now();
-    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered { seated: Arc::new(seated), read_at }))
+    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered::new(seated, read_at)))
 }
 
 /// The answer to a change that shows nothing but the game.
@@ -148,14 +153,15 @@ pub async fn change(
     match carry_out(state, path.0, &command).await? {
         Carried::Out { .. } | Carried::Already { .. } => {
             // Read again: whoever joins brings a name along.
-            let view = GameView::of(&find_visible(state, path.0, Some(caller.player)).await?, Some(caller.player));
+            let found = find_visible(state, path.0, Some(caller.player)).await?;
+            let ShownGame { etag, json, .. } = found.shown(Some(caller.player));
             let mut response = HttpResponse::Ok();
-            response.insert_header((header::ETAG, view.etag())).insert_header(NOT_KEPT).insert_header(VARIES);
-            Ok(response.json(view))
+            response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
+            Ok(response.content_type(ContentType::json()).body(json))
         }
-        Carried::Refused { seated, refusal } => Err(match refusal {
+        Carried::Refused { found, refusal } => Err(match refusal {
             Refusal::SeatTaken | Refusal::NotStarted | Refusal::Over => {
-                Problem::from(&refusal).with_game(GameView::of(&seated, Some(caller.player)))
+                Problem::from(&refusal).with_game(GameView::of(&found.seated, Some(caller.player)))
             }
             _ => Problem::from(&refusal),
         }),

@@ -5,7 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use actix_web::http::header::EntityTag;
+use actix_web::{http::header::EntityTag, web::Bytes};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     db::{games::SeatedGame, idempotency::Answer},
-    domain::{Clock, Game, GameResult, Opponent, PlayerId, Status, Terms, Visibility},
+    domain::{Clock, Game, GameId, GameResult, Opponent, PlayerId, Status, Terms, Visibility},
     rules::{AnyPosition, BySide, Pit, Side},
 };
 
@@ -172,17 +172,15 @@ impl GameView {
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
         let SeatedGame { game, players, invited, last_ply } = seated;
         let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
-        let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = &game.terms;
-        let (opponent, join_code) = match opponent {
-            Opponent::Open => (OpponentView::Open {}, None),
-            Opponent::Link { join_code } => (OpponentView::Link {}, Some(join_code)),
+        let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, .. } = &game.terms;
+        let opponent = match opponent {
+            Opponent::Open => OpponentView::Open {},
+            Opponent::Link { .. } => OpponentView::Link {},
             Opponent::Player { player } => {
-                let named = invited.as_ref().map(PlayerView::from);
-                (OpponentView::Player { player_id: player.0, player: named }, None)
+                OpponentView::Player { player_id: player.0, player: invited.as_ref().map(PlayerView::from) }
             }
-            Opponent::Oneself => (OpponentView::Oneself {}, None),
+            Opponent::Oneself => OpponentView::Oneself {},
         };
-        let is_creator = viewer.is_some() && game.players[*creator] == viewer;
         let turn = game.turn();
         Self {
             id: game.id.0,
@@ -208,7 +206,7 @@ impl GameView {
             clock: ClockView { kind: ClockWord::Unlimited, deadline: None },
             result: game.result.as_ref().map(|result| ResultView::of(result, game)),
             opponent,
-            join_code: join_code.filter(|_| is_creator).cloned(),
+            join_code: join_code_for(game, viewer).map(str::to_owned),
             visibility: match visibility {
                 Visibility::Public => VisibilityWord::Public,
                 Visibility::Unlisted => VisibilityWord::Unlisted,
@@ -220,21 +218,50 @@ impl GameView {
             finished_at: game.finished_at.map(Timestamp),
         }
     }
+}
 
-    /// The answer to its creation.
-    pub fn as_created(&self) -> Answer {
-        Answer {
-            location: format!("/v1/games/{}", self.id),
-            etag: self.etag().to_string(),
-            body: serde_json::to_string(self).expect("wire types have string keys and are always JSON"),
-        }
+/// A game as it is sent: its JSON, and the tag of exactly that.
+#[derive(Clone, Debug)]
+pub struct ShownGame {
+    pub version: u32,
+    pub etag: EntityTag,
+    pub json: Bytes,
+}
+
+impl ShownGame {
+    /// The game as `viewer` sees it. The tag is `W/"<version>-<h>"`: `h` covers everything shown, so names and the viewer's own
+    /// fields too.
+    pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
+        let mut json = Vec::with_capacity(GAME_BYTES);
+        serde_json::to_writer(&mut json, &GameView::of(seated, viewer)).expect(ALWAYS_JSON);
+        let mut hasher = DefaultHasher::new();
+        json.hash(&mut hasher);
+        let version = seated.game.version;
+        Self { version, etag: EntityTag::new_weak(format!("{version}-{:016x}", hasher.finish())), json: json.into() }
     }
 
-    /// `W/"<version>-<h>"`: `h` covers everything shown, so names and the viewer's own fields too.
-    pub fn etag(&self) -> EntityTag {
-        let mut hasher = DefaultHasher::new();
-        serde_json::to_vec(self).expect("wire types have string keys and are always JSON").hash(&mut hasher);
-        EntityTag::new_weak(format!("{}-{:016x}", self.version, hasher.finish()))
+    /// The answer to its creation.
+    pub fn as_created(&self, id: GameId) -> Answer {
+        Answer {
+            location: format!("/v1/games/{}", id.0),
+            etag: self.etag.to_string(),
+            body: String::from_utf8(self.json.to_vec()).expect(ALWAYS_JSON),
+        }
+    }
+}
+
+/// Room for nearly every game's JSON.
+const GAME_BYTES: usize = 1536;
+
+const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
+
+/// The join code, for the creator of a game by link and nobody else.
+pub fn join_code_for(game: &Game, viewer: Option<PlayerId>) -> Option<&str> {
+    match &game.terms.opponent {
+        Opponent::Link { join_code } if viewer.is_some() && game.players[game.terms.creator] == viewer => {
+            Some(join_code)
+        }
+        _ => None,
     }
 }
 

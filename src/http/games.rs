@@ -1,12 +1,12 @@
 //! Games: get, join, resign, abort.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use actix_web::{
     HttpResponse, get,
-    http::header::{self, EntityTag, HeaderName},
+    http::header::{self, ContentType, EntityTag, HeaderName},
     post,
-    web::Data,
+    web::{Bytes, Data},
 };
 use serde::Deserialize;
 use tokio::time::timeout;
@@ -18,14 +18,15 @@ use super::{
     change::change,
     error::{Problem, ProblemBody},
     extract::{GamePath, IfMatch, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
-    game_view::GameView,
+    game_view::{GameView, ShownGame},
     headers::{KEPT_FOR_EVER, NOT_KEPT, VARIES},
-    me,
+    me, now,
     observe::Waited,
     prefer::{self, Wait},
+    recent::Remembered,
 };
 use crate::{
-    db::games::{self, SeatedGame},
+    db::{DbError, games},
     domain::{Action, Game, GameId, PlayerId, Refusal, Status, Visibility},
     live::Released,
 };
@@ -74,30 +75,29 @@ pub async fn get_game(
     let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
     let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(path.0)?, wait_s)));
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
-    let read = async || find_visible(&state, path.0, reader.0).await.map(|seated| GameView::of(&seated, reader.0));
-    // In boxes of their own: otherwise who waits would keep the room that reading takes.
+    let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
+    // In a box of its own: otherwise who waits would keep the room that reading takes.
     let read_in_turn = async || {
         let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
-        Box::pin(read()).await.map(Box::new)
+        Box::pin(read()).await
     };
-    let mut view = if waiting.is_some() { read_in_turn().await? } else { Box::pin(read()).await.map(Box::new)? };
-    let mut etag = view.etag();
-    let waits = waiting.is_some() && known.has(&etag);
+    let mut game = if waiting.is_some() { read_in_turn().await? } else { Box::pin(read()).await? };
+    let waits = waiting.is_some() && known.has(&game.etag);
     if let Some((mut waiter, wait_s)) = waiting
-        && known.has(&etag)
+        && known.has(&game.etag)
     {
-        let version = view.version;
+        let ShownGame { version, etag, json } = game;
         // Who waits holds next to nothing meanwhile, and no connection to the database.
-        drop(view);
+        drop(json);
         match timeout(prefer::duration(wait_s), waiter.past(version)).await {
             Ok(Ok(_)) => {}
             Ok(Err(Released)) => return Ok(waited(answer_with(etag, None, None))),
             Err(_) => return Ok(waited(answer_with(etag, None, granted_s))),
         }
-        view = read_in_turn().await?;
-        etag = view.etag();
+        game = read_in_turn().await?;
     }
-    let news = (!known.has(&etag)).then_some(view);
+    let ShownGame { etag, json, .. } = game;
+    let news = (!known.has(&etag)).then_some(json);
     let answer = answer_with(etag, news, granted_s);
     Ok(if waits { waited(answer) } else { answer })
 }
@@ -109,14 +109,14 @@ fn waited(mut answer: HttpResponse) -> HttpResponse {
 }
 
 /// The game if it is news to the client, and how long the server would have waited for news.
-fn answer_with(etag: EntityTag, news: Option<Box<GameView>>, granted_s: Option<u32>) -> HttpResponse {
+fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> HttpResponse {
     let mut response = if news.is_some() { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
     if let Some(granted_s) = granted_s {
         response.insert_header(prefer::applied(granted_s));
     }
     match news {
-        Some(view) => response.json(view),
+        Some(json) => response.content_type(ContentType::json()).body(json),
         None => response.finish(),
     }
 }
@@ -239,9 +239,28 @@ pub(super) async fn find_visible(
     state: &AppState,
     id: GameId,
     reader: Option<PlayerId>,
-) -> Result<SeatedGame, Problem> {
-    let seated = games::find(&state.db, id).await?.filter(|seated| seated.game.is_visible_to(reader));
-    seated.ok_or_else(|| Problem::from(&Refusal::Unknown))
+) -> Result<Arc<Remembered>, Problem> {
+    let found = find(state, id).await?.filter(|found| found.seated.game.is_visible_to(reader));
+    found.ok_or_else(|| Problem::from(&Refusal::Unknown))
+}
+
+/// The game as it is now. One that is remembered need not be read again if the database says that it is still the same, which
+/// it is asked for many at once.
+async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
+    if let Some(remembered) = state.recent.get(id) {
+        match state.lookups.signs(id).await {
+            Ok(Some(signs)) if signs.are_of(&remembered.seated) => return Ok(Some(remembered)),
+            // It has changed; or the connection was lost, and another one may be there.
+            Ok(_) | Err(DbError::ConnectionLost(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let read_at = now();
+    let found = games::find(&state.db, id).await?.map(|seated| Remembered::new(seated, read_at));
+    if let Some(found) = found.as_ref().filter(|found| found.has_history()) {
+        state.recent.keep(found);
+    }
+    Ok(found)
 }
 
 /// What joining may need.

@@ -88,7 +88,7 @@ pub async fn update_me(
             Named::Taken => return Err(name_taken()),
             Named::Stored => {}
         }
-        forget_name(&state, caller.player);
+        state.recent.forget(caller.player);
         let tokens = match hash {
             Some(_) => {
                 let credentials_version = before.credentials_version + 1;
@@ -122,14 +122,9 @@ pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     }
     // First, so that no game begins meanwhile. Should the server stop half-way, a job ends the rest.
     players::erase(&state.db, caller.player, now()).await?;
-    forget_name(&state, caller.player);
+    state.recent.forget(caller.player);
     end_games(&state, caller.player).await?;
     Ok(HttpResponse::NoContent().finish())
-}
-
-/// Games that are remembered show the name that the player had.
-fn forget_name(state: &AppState, player: PlayerId) {
-    state.recent.retain(|_, remembered| !remembered.seated.game.seats(player));
 }
 
 /// Ends what a player has not finished.

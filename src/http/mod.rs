@@ -34,6 +34,7 @@ mod positions;
 mod prefer;
 mod problems;
 mod proxies;
+mod recent;
 mod routes;
 mod scrape;
 mod tokens;
@@ -54,34 +55,20 @@ use limits::Limits;
 use openapi::Methods;
 use passwords::Passwords;
 use proxies::TrustedProxies;
-use quick_cache::sync::Cache;
+use recent::RecentGames;
 pub use routes::document;
 pub use scrape::serve_metrics;
 use sqlx::{PgPool, postgres::PgConnectOptions};
-use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
 
 use crate::{
     clock::now,
-    db::{self, Writers, games::SeatedGame},
-    domain::{Game, GameId, Status},
+    db::{self, Lookups, Writers},
     live::{self, Hub},
     metrics::{Connections, Metrics},
-    rules::History,
 };
-
-/// How many games are remembered after a move: those that are played right now, at 1 to 2 KiB each, and 8 with the longest
-/// history that is remembered.
-const RECENT_GAMES_MAX: usize = 4096;
-
-/// How long a history may be that is remembered, in positions: longer than all but the oddest games have. Others are read anew
-/// for each move.
-const HISTORY_REMEMBERED_MAX: usize = 100;
-
-/// How long a player's name may be shown after it was changed through another process.
-const NAMES_SHOWN: time::Duration = time::Duration::MINUTE;
 
 /// All connections of a process to the database that answer requests. There are three beside them: one asks for changes while
 /// somebody waits, and two are the jobs'. More than cores pay off only while statements wait for the disk; every one costs
@@ -143,9 +130,9 @@ struct AppState {
     passwords: Arc<Passwords>,
     /// All calls of the process, counted; `None` if they are not limited.
     limits: Option<Arc<Limits>>,
-    /// Games as they were after their last move through this process. Another process may have changed them since: see
-    /// [`change::carry_out`] for what they are good for.
-    recent: Arc<Cache<GameId, Remembered>>,
+    /// Asks whether games that are remembered are still the present ones.
+    lookups: Lookups,
+    recent: Arc<RecentGames>,
     hub: Arc<Hub>,
     /// Of many who come to wait, or are woken, at once so many read their game at a time: a crowd does not keep all
     /// connections from the others, nor does it run out of the time that a connection is waited for.
@@ -159,32 +146,7 @@ struct AppState {
 impl AppState {
     /// What the metrics say of this worker's connections.
     fn connections(&self) -> Connections {
-        Connections {
-            pool: self.db.size() as usize,
-            pool_idle: self.db.num_idle(),
-            ..Connections::default()
-        }
-    }
-}
-
-/// A game as it was after its last move through this process.
-#[derive(Clone, Debug)]
-struct Remembered {
-    seated: Arc<SeatedGame>,
-    /// When it was read, and the people's names with it.
-    read_at: OffsetDateTime,
-}
-
-impl Remembered {
-    /// Whether a game that was played on is worth remembering: it goes on, and is not too long.
-    fn is_of_use(game: &Game) -> bool {
-        let history = game.position.history().map_or(0, History::len);
-        game.status == Status::Active && history <= HISTORY_REMEMBERED_MAX
-    }
-
-    /// Whether the names may still be shown. Another process may have changed or erased one since they were read.
-    fn is_recent(&self) -> bool {
-        now() - self.read_at < NAMES_SHOWN
+        Connections { pool: self.db.size() as usize, pool_idle: self.db.num_idle(), ..Connections::default() }
     }
 }
 
@@ -206,6 +168,12 @@ fn watch_writers(writers: &Arc<Writers>, metrics: &Metrics) {
     });
 }
 
+/// Counts what is remembered.
+fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
+    let watched = Arc::downgrade(recent);
+    metrics.watch_cache(move || watched.upgrade().map(|recent| recent.counts()));
+}
+
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter. To be called where
 /// actix-web's runtime is.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
@@ -213,7 +181,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let Service { public_url, shutdown_timeout_s, metrics, draining, hub, writers, .. } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = DATABASE_CONNECTIONS_MAX / workers;
-    let (tokens, recent) = (Arc::new(tokens), Arc::new(Cache::new(RECENT_GAMES_MAX)));
+    let (tokens, recent) = (Arc::new(tokens), Arc::new(RecentGames::new()));
     let (passwords, readiness) = (Arc::new(Passwords::start()?), Arc::<Readiness>::default());
     let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
@@ -221,6 +189,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let methods = Data::new(Methods::of(&document));
     watch_waiters(&hub, &metrics, &database);
     watch_writers(&writers, &metrics);
+    watch_recent(&recent, &metrics);
     // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
     let server = HttpServer::new(move || {
         let state = Arc::new(AppState {
@@ -230,6 +199,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             tokens: tokens.clone(),
             passwords: passwords.clone(),
             limits: limits.clone(),
+            lookups: Lookups::start(database.clone()),
             recent: recent.clone(),
             hub: hub.clone(),
             crowd: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),

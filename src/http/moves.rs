@@ -1,22 +1,26 @@
 //! Moves: play one, read the history.
 
-use std::sync::Arc;
-
-use actix_web::{HttpResponse, get, http::header, post, web::Data};
+use actix_web::{
+    HttpResponse, HttpResponseBuilder, get,
+    http::header::{self, ContentType},
+    post,
+    web::Data,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::{
-    AppState, Remembered,
+    AppState,
     auth::{Caller, Reader},
     change::{Carried, carry_out},
     cursor::Cursors,
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
-    game_view::{GameView, ScoreView, legal_moves},
+    game_view::{GameView, ScoreView, ShownGame, legal_moves},
     games::{find_visible, kept},
     headers::{NOT_KEPT, VARIES},
+    recent::Remembered,
     wire::{PAGE_SIZE_MAX, SideWord, Timestamp, next_link, page_size},
 };
 use crate::{
@@ -70,28 +74,19 @@ pub async fn play_move(
     };
     match carry_out(&state, path.0, &command).await? {
         Carried::Out { before, game, events } => {
-            let seated = after_move(&before.seated, game, &events)?;
-            let view = GameView::of(&seated, Some(caller.player));
-            let played = seated.last_ply.as_ref().map(MoveView::of);
-            let mv = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
-            let etag = view.etag();
-            state.metrics.move_played(seated.game.terms.options.variant().to_string());
-            if Remembered::is_of_use(&seated.game) {
-                state.recent.insert(seated.game.id, Remembered { seated: Arc::new(seated), ..before });
-            }
-            let mut response = HttpResponse::Created();
-            response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
-            Ok(response.json(PlayedMove { mv, game: view }))
+            let after = Remembered::new(after_move(&before.seated, game, &events)?, before.read_at);
+            state.recent.keep(&after);
+            state.metrics.move_played(after.seated.game.terms.options.variant().word());
+            let played = after.seated.last_ply.as_ref();
+            let played = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
+            Ok(answer(HttpResponse::Created(), played, after.shown(Some(caller.player))))
         }
-        Carried::Already { seated, recorded } => {
-            let recorded = recorded.as_ref().map(MoveView::of);
-            let mv = recorded.ok_or_else(|| Problem::internal("a move that the log has is not there"))?;
-            let game = GameView::of(&seated, Some(caller.player));
-            let mut response = HttpResponse::Ok();
-            response.insert_header((header::ETAG, game.etag())).insert_header(NOT_KEPT).insert_header(VARIES);
-            Ok(response.json(PlayedMove { mv, game }))
+        Carried::Already { found, recorded } => {
+            let recorded = recorded.ok_or_else(|| Problem::internal("a move that the log has is not there"))?;
+            Ok(answer(HttpResponse::Ok(), &recorded, found.shown(Some(caller.player))))
         }
-        Carried::Refused { seated, refusal } => {
+        Carried::Refused { found, refusal } => {
+            let seated = &found.seated;
             let problem = Problem::from(&refusal);
             Err(match refusal {
                 Refusal::Illegal(illegal) => {
@@ -101,7 +96,7 @@ pub async fn play_move(
                 Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
                     let unseen = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
                     problem
-                        .with_game(GameView::of(&seated, Some(caller.player)))
+                        .with_game(GameView::of(seated, Some(caller.player)))
                         .with_moves(unseen.iter().map(MoveView::of).collect())
                 }
                 _ => problem,
@@ -131,19 +126,31 @@ pub async fn list_moves(
     path: GamePath,
     query: Query<ListMoves>,
 ) -> Result<HttpResponse, Problem> {
-    let game = find_visible(&state, path.0, reader.0).await?.game;
+    let found = find_visible(&state, path.0, reader.0).await?;
+    let game = &found.seated.game;
     let limit = page_size(query.0.limit)?;
-    let mut found = games::plies(&state.db, &game, query.0.after(&game, &state.cursors)?, limit + 1).await?;
+    let mut found = games::plies(&state.db, game, query.0.after(game, &state.cursors)?, limit + 1).await?;
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
-    let next_cursor = found.last().filter(|_| more).map(|last| cursor_after(&state.cursors, &game, last.number));
+    let next_cursor = found.last().filter(|_| more).map(|last| cursor_after(&state.cursors, game, last.number));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/moves", game.id.0);
         response.insert_header(next_link(&path, &format!("limit={limit}"), cursor));
     }
-    response.insert_header(kept(&game)).insert_header(VARIES);
+    response.insert_header(kept(game)).insert_header(VARIES);
     Ok(response.json(MovePage { items: found.iter().map(MoveView::of).collect(), next_cursor }))
+}
+
+/// A [`PlayedMove`] of which the game is already JSON.
+fn answer(mut response: HttpResponseBuilder, played: &Ply, game: ShownGame) -> HttpResponse {
+    let mv = serde_json::to_string(&MoveView::of(played)).expect("wire types have string keys and are always JSON");
+    let mut body = Vec::with_capacity(mv.len() + game.json.len() + r#"{"move":,"game":}"#.len());
+    for part in [&br#"{"move":"#[..], mv.as_bytes(), br#","game":"#, &game.json, b"}"] {
+        body.extend_from_slice(part);
+    }
+    response.insert_header((header::ETAG, game.etag)).insert_header(NOT_KEPT).insert_header(VARIES);
+    response.content_type(ContentType::json()).body(body)
 }
 
 /// The game after a move that was just stored, with the people who were there before it.
@@ -178,9 +185,11 @@ pub struct PlayMove {
 }
 
 /// The move, and the game after it.
-#[derive(Debug, Serialize, ToSchema)]
+// Only described here: `answer` writes it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the answer")]
 pub struct PlayedMove {
-    #[serde(rename = "move")]
+    #[schema(rename = "move")]
     mv: MoveView,
     game: GameView,
 }

@@ -12,7 +12,7 @@ use super::{
     change::{ATTEMPTS_MAX, pause_before},
     error::{Problem, ProblemBody},
     extract::{self, Body, NoQuery, Query},
-    game_view::{GameView, VisibilityWord},
+    game_view::{GameView, ShownGame, VisibilityWord},
     idempotency::{self, IdempotencyKey, KeyedRequest},
     me, now,
     variants::{OptionValueView, chosen_options, standard},
@@ -79,7 +79,7 @@ pub async fn create_game(
     }
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, now());
     let seated = seated_alone(game, &creator);
-    let answer = GameView::of(&seated, Some(caller.player)).as_created();
+    let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id);
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
     match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
         // Another request with this key was faster.

@@ -41,19 +41,20 @@ pub async fn get_position(
     _: Query<NoQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let game = find_visible(&state, path.0, reader.0).await?.game;
+    let found = find_visible(&state, path.0, reader.0).await?;
+    let game = &found.seated.game;
     let unknown = || Problem::not_found("the game has no such ply");
     let ply: u32 = request.match_info().get("ply").and_then(|ply| ply.parse().ok()).ok_or_else(unknown)?;
     let position = match ply.checked_sub(1) {
         None => AnyPosition::opening(&game.terms.options),
         Some(before) if ply <= game.ply => {
-            games::plies(&state.db, &game, before, 1).await?.pop().ok_or_else(unknown)?.position
+            games::plies(&state.db, game, before, 1).await?.pop().ok_or_else(unknown)?.position
         }
         Some(_) => return Err(unknown()),
     };
     let mut response = HttpResponse::Ok();
-    response.insert_header(kept(&game)).insert_header(VARIES);
-    Ok(response.json(PositionView::of(ply, &position, &game)))
+    response.insert_header(kept(game)).insert_header(VARIES);
+    Ok(response.json(PositionView::of(ply, &position, game)))
 }
 
 /// The board after a ply.

@@ -110,7 +110,7 @@ impl Default for Setup {
 /// What a server begins with unless a test says otherwise.
 pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Service {
     let metrics = Arc::new(Metrics::new(now().unix_timestamp()));
-    let (writers, _) = Writers::start(database.clone(), 1, &metrics);
+    let (writers, _) = Writers::start(&database, 1, &metrics);
     Service {
         database,
         writers: Arc::new(writers),

@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use reqwest::{Method, header};
+use reqwest::{Client, Method, header};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-use crate::app::{Answer, TestApp, send};
+use crate::app::{Answer, TestApp, send, signed};
 
 /// A body as it is, declared as JSON.
 async fn post_raw(app: &TestApp, path: &str, token: &str, body: impl Into<reqwest::Body>) -> Answer {
@@ -222,7 +222,11 @@ async fn a_broken_schema_gives_an_opaque_500_and_a_repaired_one_goes_on() {
         ),
     ] {
         sqlx::raw_sql(break_it).execute(&app.db).await.expect("it breaks");
-        for answer in [app.get_game(&id, None).await, app.play_move(&id, &south, 1, "A").await] {
+        // A server that remembers nothing of the game.
+        let game = format!("http://{}/v1/games/{id}", app.second_server().0);
+        let play = Client::new().post(format!("{game}/moves")).json(&json!({"ply": 1, "move": "A"}));
+        for request in [Client::new().get(game), play] {
+            let answer = send(signed(request, Some(&south))).await;
             answer.is_problem(500, "internal");
             assert!(!answer.text.contains("broken_column"), "{answer:?}");
         }

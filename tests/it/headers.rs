@@ -110,9 +110,9 @@ async fn failures_of_the_server_and_too_many_calls_are_complete_as_well() {
     let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
     let (id, south, _) = app.started(&json!({})).await;
     let path = format!("/v1/games/{id}");
-    sqlx::raw_sql("alter table game rename column position to broken").execute(&app.db).await.expect("it breaks");
+    sqlx::raw_sql("alter table game rename column version to broken").execute(&app.db).await.expect("it breaks");
     let broken = call(&app, &Method::GET, &path, Some(&south), None).await;
-    sqlx::raw_sql("alter table game rename column broken to position").execute(&app.db).await.expect("it mends");
+    sqlx::raw_sql("alter table game rename column broken to version").execute(&app.db).await.expect("it mends");
     broken.is_problem(500, "internal");
     is_complete(&broken, "500");
     sqlx::raw_sql("delete from _sqlx_migrations").execute(&app.db).await.expect("rows go");

@@ -1,0 +1,126 @@
+//! Games that this process remembers: as they were after the last change through it, or when they were last read.
+//!
+//! Another process may have changed them since. So a remembered game may only lead to an append, which its version guards
+//! (`change::carry_out`); and it is shown only after the database has said that it is still the present one.
+
+use std::{
+    mem::size_of,
+    sync::{Arc, OnceLock},
+};
+
+use quick_cache::{Weighter, sync::Cache};
+use time::{Duration, OffsetDateTime};
+
+use super::{
+    game_view::{ShownGame, join_code_for},
+    now,
+};
+use crate::{
+    db::games::SeatedGame,
+    domain::{GameId, PlayerId, Status},
+    metrics::CacheCounts,
+    rules::{Effect, History},
+};
+
+/// How much memory remembered games take, in bytes: some eight thousand of them, all that are played right now on a busy
+/// server. Those that are asked for most stay.
+const BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// What a game takes beside its effects and its history: itself, the names, and the JSON that it is shown as.
+const BYTES_EACH: usize = size_of::<Remembered>() + 2 * 1024;
+
+/// A position of a history.
+const BYTES_A_POSITION: usize = 80;
+
+/// How long a history may be that is remembered, in positions: longer than all but the oddest games have. Others are read anew
+/// for each move.
+const HISTORY_REMEMBERED_MAX: usize = 100;
+
+/// How long a player's name may be shown, beside a move, after it was changed through another process.
+const NAMES_SHOWN: Duration = Duration::MINUTE;
+
+/// The games that a process remembers.
+#[derive(Debug)]
+pub struct RecentGames(Cache<GameId, Arc<Remembered>, Weigher>);
+
+/// A game as it was at some moment.
+#[derive(Debug)]
+pub struct Remembered {
+    pub seated: SeatedGame,
+    /// When it was read, and the people's names with it.
+    pub read_at: OffsetDateTime,
+    /// How everybody sees it but a creator who holds a join code.
+    shown: OnceLock<ShownGame>,
+}
+
+impl RecentGames {
+    pub fn new() -> Self {
+        let estimated = usize::try_from(BYTES_MAX).unwrap_or(usize::MAX) / BYTES_EACH;
+        Self(Cache::with_weighter(estimated, BYTES_MAX, Weigher))
+    }
+
+    pub fn get(&self, id: GameId) -> Option<Arc<Remembered>> {
+        self.0.get(&id)
+    }
+
+    /// Remembers a game, unless a later state of it is remembered, or it has too long a history.
+    pub fn keep(&self, game: &Arc<Remembered>) {
+        let kept = &game.seated.game;
+        let history = kept.position.history().map_or(0, History::len);
+        // Whoever reads may be overtaken by whoever plays.
+        let is_newest = || self.0.peek(&kept.id).is_none_or(|known| known.seated.game.version <= kept.version);
+        if history <= HISTORY_REMEMBERED_MAX && is_newest() {
+            self.0.insert(kept.id, game.clone());
+        }
+    }
+
+    /// Forgets all games that show a player's name.
+    pub fn forget(&self, player: PlayerId) {
+        self.0.retain(|_, remembered| {
+            let game = &remembered.seated.game;
+            !game.seats(player) && game.invited() != Some(player)
+        });
+    }
+
+    pub fn counts(&self) -> CacheCounts {
+        CacheCounts { bytes: self.0.weight(), games: self.0.len(), hits: self.0.hits(), misses: self.0.misses() }
+    }
+}
+
+impl Remembered {
+    pub fn new(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
+        Arc::new(Self { seated, read_at, shown: OnceLock::new() })
+    }
+
+    /// Whether the names may still be shown without asking. Another process may have changed or erased one since they were read.
+    pub fn is_recent(&self) -> bool {
+        now() - self.read_at < NAMES_SHOWN
+    }
+
+    /// Whether it can be played on: whoever only looks at a game does not read the positions that came before.
+    pub fn has_history(&self) -> bool {
+        let game = &self.seated.game;
+        game.history_from_seq.is_none() || game.status != Status::Active
+    }
+
+    /// The game as a viewer sees it.
+    pub fn shown(&self, viewer: Option<PlayerId>) -> ShownGame {
+        if join_code_for(&self.seated.game, viewer).is_some() {
+            return ShownGame::of(&self.seated, viewer);
+        }
+        self.shown.get_or_init(|| ShownGame::of(&self.seated, None)).clone()
+    }
+}
+
+/// How much memory a game takes, as far as that differs.
+#[derive(Clone, Debug)]
+struct Weigher;
+
+impl Weighter<GameId, Arc<Remembered>> for Weigher {
+    fn weight(&self, _: &GameId, remembered: &Arc<Remembered>) -> u64 {
+        let SeatedGame { game, last_ply, .. } = &remembered.seated;
+        let effects = last_ply.as_ref().map_or(0, |ply| ply.effects.len() * size_of::<Effect>());
+        let history = game.position.history().map_or(0, History::len) * BYTES_A_POSITION;
+        (BYTES_EACH + effects + history) as u64
+    }
+}
