@@ -1,0 +1,139 @@
+//! What every part of the bench stands on: one database, the figures so far, and rounds with their costs.
+
+use std::{
+    fs, io,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use mancala_server::{
+    db::{
+        self,
+        embedded::{Durability, Embedded, PORT, Settings as Cluster},
+    },
+    http::new_key,
+};
+use sqlx::{Connection, PgConnection};
+
+use crate::{
+    check,
+    cost::{Costs, Payers},
+    load::{Load, Played, Record},
+    report::{Bars, Figure, heading, median},
+    server::Server,
+    settings::Settings,
+};
+
+/// How often a commit is timed.
+const COMMITS: usize = 51;
+
+/// Games created beside so many moves, because none was left, are few enough not to be mentioned.
+const CREATED_SHARE: usize = 200;
+
+pub struct Bench {
+    pub settings: Settings,
+    pub folder: PathBuf,
+    pub embedded: Embedded,
+    pub database: PgConnection,
+    pub bars: Bars,
+    url: String,
+    key: PathBuf,
+}
+
+/// What was played, and what one move of it cost.
+pub struct Round {
+    pub played: Played,
+    pub each: Costs,
+}
+
+impl Bench {
+    /// Starts PostgreSQL and a server on it for the first time.
+    pub async fn start(settings: Settings, folder: PathBuf) -> io::Result<Self> {
+        heading("start");
+        let begun = Instant::now();
+        let (embedded, url) = start_embedded(&folder)?;
+        let key = folder.join("jwt.pem");
+        fs::write(&key, new_key())?;
+        let server = Server::start(&url, &key, &folder.join("server.log"))?;
+        println!("start to ready, cold (with initdb and migrations): {:.2} s", begun.elapsed().as_secs_f64());
+        drop(server);
+        let database = PgConnection::connect_with(&db::embedded_options(&embedded)).await.map_err(io::Error::other)?;
+        let mut bench = Self { settings, folder, embedded, database, bars: Bars::default(), url, key };
+        println!("a commit of one row: {} ms", Figure(bench.commit_ms().await?));
+        Ok(bench)
+    }
+
+    /// Starts all of it once more on what is there, and stops it.
+    pub async fn start_again(self) -> io::Result<()> {
+        let Self { embedded, database, folder, key, .. } = self;
+        database.close().await.map_err(io::Error::other)?;
+        embedded.stop();
+        let begun = Instant::now();
+        let (_embedded, url) = start_embedded(&folder)?;
+        let _server = Server::start(&url, &key, &folder.join("server.log"))?;
+        heading("start, warm");
+        println!("start to ready, warm: {:.2} s", begun.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    /// One more server on the database.
+    pub fn server(&self) -> io::Result<Server> {
+        let log = self.folder.join("server.log");
+        match fs::remove_file(&log) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        Server::start(&self.url, &self.key, &log)
+    }
+
+    pub fn payers(&self, servers: &[u32]) -> io::Result<Payers> {
+        let postmaster = self.embedded.pid().ok_or_else(|| io::Error::other("PostgreSQL is gone"))?;
+        Ok(Payers { servers: servers.to_vec(), postmaster })
+    }
+
+    /// Plays a round, for which enough games are created before.
+    pub async fn round(&mut self, load: &mut Load, payers: &Payers, time: Duration) -> io::Result<Round> {
+        load.prepare(time).await?;
+        let before = Costs::until_now(payers, &mut self.database).await?;
+        let played = load.play(time).await?;
+        let spent = Costs::until_now(payers, &mut self.database).await?.since(before);
+        if played.created * CREATED_SHARE > played.moves {
+            println!("({} games were created while {} moves were measured)", played.created, played.moves);
+        }
+        Ok(Round { each: spent.each(played.moves), played })
+    }
+
+    /// Compares what was acknowledged with what is stored.
+    pub async fn check(&self, records: Vec<Record>) -> io::Result<()> {
+        let games = records.len();
+        let moves = check::replay(db::embedded_options(&self.embedded), records).await?;
+        println!("replayed afterwards: {games} games, {moves} moves; every log tells its row");
+        Ok(())
+    }
+
+    pub async fn execute(&mut self, sql: &str) -> io::Result<()> {
+        let statements = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
+        statements.execute(&mut self.database).await.map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    /// What the disk allows: how long a commit takes alone.
+    async fn commit_ms(&mut self) -> io::Result<f64> {
+        self.execute("create table bench_commit (n int); insert into bench_commit values (0)").await?;
+        let mut took = vec![];
+        for _ in 0..COMMITS {
+            let begun = Instant::now();
+            self.execute("update bench_commit set n = n + 1").await?;
+            took.push(begun.elapsed().as_secs_f64() * 1000.0);
+        }
+        Ok(median(&took))
+    }
+}
+
+fn start_embedded(folder: &std::path::Path) -> io::Result<(Embedded, String)> {
+    let settings = Cluster { folder: folder.join("postgres"), durability: Durability::Durable };
+    let embedded = Embedded::start(&settings).map_err(io::Error::other)?;
+    let (user, database, host) = (embedded.user(), embedded.database(), embedded.socket_folder().display());
+    let url = format!("postgres://{user}@localhost:{PORT}/{database}?host={host}");
+    Ok((embedded, url))
+}

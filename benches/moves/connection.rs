@@ -1,0 +1,119 @@
+//! One HTTP/1.1 connection that sends and waits, as cheaply as it can: the load shares the machine with what it measures.
+//! Knows no more of HTTP than the servers here use: a status, and a body of a given length.
+
+use std::io;
+
+use memchr::memmem;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// Longer than all but the longest answers.
+const ROOM: usize = 16 * 1024;
+
+/// Longer than any answer here: a page of a hundred moves is some 80 KiB.
+const ROOM_MAX: usize = 1024 * 1024;
+
+/// How much of a wrong answer is shown: all of one about a game.
+const SHOWN_MAX: usize = 4000;
+
+/// A connection, with room for one answer.
+pub struct Connection {
+    stream: TcpStream,
+    inbox: Vec<u8>,
+}
+
+/// What was answered.
+#[derive(Clone, Copy)]
+pub struct Answer<'a> {
+    pub status: u16,
+    pub head: &'a [u8],
+    pub body: &'a [u8],
+}
+
+impl Connection {
+    pub async fn open(address: &str) -> io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, inbox: vec![0; ROOM] })
+    }
+
+    /// Sends a whole request and waits for the whole answer.
+    pub async fn exchange(&mut self, request: &[u8]) -> io::Result<Answer<'_>> {
+        self.stream.write_all(request).await?;
+        let mut filled = 0;
+        let (end, length) = loop {
+            if filled == self.inbox.len() {
+                if filled >= ROOM_MAX {
+                    return Err(io::Error::other("an answer longer than any is"));
+                }
+                self.inbox.resize(filled * 2, 0);
+            }
+            // Shorter than the room, a read tells tokio that there is no more: it does not ask again before it waits.
+            let read = self.stream.read(&mut self.inbox[filled..]).await?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            filled += read;
+            let Some(end) = memmem::find(&self.inbox[..filled], b"\r\n\r\n") else { continue };
+            let length = body_length(&self.inbox[..end])?;
+            if filled >= end + 4 + length {
+                break (end, length);
+            }
+        };
+        if filled > end + 4 + length {
+            return Err(io::Error::other("more was answered than was asked"));
+        }
+        let status = self.inbox[..end].get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+        let status = status.ok_or_else(|| io::Error::other("no status"))?;
+        Ok(Answer { status, head: &self.inbox[..end], body: &self.inbox[end + 4..filled] })
+    }
+
+    /// Sends a request without haste, and reads the answer's JSON.
+    pub async fn post(&mut self, path: &str, token: &str, body: &str, status: u16) -> io::Result<Value> {
+        let answer = self.exchange(&request("POST", path, token, "", body)).await?;
+        if answer.status != status {
+            return Err(answer.unexpected(path));
+        }
+        serde_json::from_slice(answer.body).map_err(io::Error::other)
+    }
+}
+
+impl Answer<'_> {
+    /// An error that shows the answer.
+    pub fn unexpected(&self, wanted: &str) -> io::Error {
+        let (head, body) = (String::from_utf8_lossy(self.head), String::from_utf8_lossy(self.body));
+        let body: String = body.chars().take(SHOWN_MAX).collect();
+        io::Error::other(format!("a wrong answer to {wanted}:\n{head}\n{body}"))
+    }
+
+    /// A header's value, by its name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let head = std::str::from_utf8(self.head).ok()?;
+        head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+/// A whole request. `more` are further lines of the head, each with its end.
+pub fn request(method: &str, path: &str, token: &str, more: &str, body: &str) -> Vec<u8> {
+    let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
+    let content = match body.len() {
+        0 => String::new(),
+        length => format!("content-type: application/json\r\ncontent-length: {length}\r\n"),
+    };
+    format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{bearer}{more}{content}\r\n{body}").into_bytes()
+}
+
+fn body_length(head: &[u8]) -> io::Result<usize> {
+    const NAME: &[u8] = b"\r\ncontent-length: ";
+    let Some(at) = memmem::find(head, NAME) else {
+        return match head.get(9..12) {
+            Some(b"204" | b"304") => Ok(0),
+            _ => Err(io::Error::other(format!("no length: {}", String::from_utf8_lossy(head)))),
+        };
+    };
+    let digits = head[at + NAME.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+    Ok(digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0')))
+}

@@ -1,0 +1,174 @@
+//! What can be had at all: PostgreSQL alone, by pgbench with the statement of one move, and a handler of actix-web that does
+//! nothing.
+
+use std::{
+    env, fs,
+    io::{self, BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+use actix_web::{App, HttpServer, web};
+use mancala_server::db::embedded::{Embedded, PORT};
+use sqlx::{Connection, PgConnection};
+use tokio::sync::oneshot;
+
+/// The bench started again with this argument is the bare handler.
+pub const BARE: &str = "bare-handler";
+
+/// Copies of the tables, so that nothing of the service's is touched.
+const TABLES: &str = "
+create table pgbench_game (like game including all) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+create table pgbench_event (like event including all);";
+
+/// As many games as clients, each at its first version. `{clients}` is filled in.
+const GAMES: &str = "
+truncate pgbench_game, pgbench_event;
+insert into pgbench_game (id, created_at, variant, preset, options, rules_version, opponent, visibility, creator_seat,
+    updated_at, version, ply, seat_0_moved, seat_1_moved, status, position)
+select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, now(), 'kalah', 'standard', '', 1, 'self', 'public', 0,
+    now(), 1, 0, true, true, 'active', '4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S'
+from generate_series(0, {clients} - 1) n";
+
+/// The guarded append of one move with its values written out, as pgbench can send it.
+const SCRIPT: &str = "
+\\set next :version + 1
+with locked as (
+    select id from pgbench_game where id = ('00000000-0000-7000-8000-' || lpad(:client_id::text, 12, '0'))::uuid
+        and version = :version order by id for no key update
+), updated as (
+    update pgbench_game set version = :next, updated_at = now(), ply = :version, status = 'active',
+        seat_0_moved = true, seat_1_moved = true, position = '4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S'
+    from locked where pgbench_game.id = ('00000000-0000-7000-8000-' || lpad(:client_id::text, 12, '0'))::uuid
+        and pgbench_game.id = locked.id and pgbench_game.version = :version returning pgbench_game.id
+), logged as (
+    insert into pgbench_event (game_id, at, seq, ply, seat, kind, move, position)
+    select updated.id, now(), :next, :version, 0, 'moved', 'C', '4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S' from updated
+)
+select id from updated;
+\\set version :next
+";
+
+/// The plans of the service's own connections: kept, and by indexes. Without them so small a table would be read whole.
+const PLANS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off \
+                     -c enable_hashjoin=off -c enable_mergejoin=off";
+
+/// pgbench, with its tables and its script.
+pub struct Pgbench {
+    program: PathBuf,
+    script: PathBuf,
+}
+
+/// What pgbench has done.
+pub struct Floor {
+    /// Statements.
+    pub count: usize,
+    /// A second.
+    pub rate: f64,
+}
+
+impl Pgbench {
+    /// `programs` are PostgreSQL's own.
+    pub async fn new(programs: &Path, folder: &Path, database: &mut PgConnection) -> io::Result<Self> {
+        let script = folder.join("append.sql");
+        fs::write(&script, SCRIPT)?;
+        sqlx::raw_sql(TABLES).execute(database).await.map_err(io::Error::other)?;
+        Ok(Self { program: programs.join("pgbench"), script })
+    }
+
+    /// So many clients, each playing on in a game of its own, for so many seconds.
+    pub async fn run(
+        &self,
+        embedded: &Embedded,
+        database: &mut PgConnection,
+        clients: usize,
+        seconds: u64,
+    ) -> io::Result<Floor> {
+        let games = GAMES.replace("{clients}", &clients.to_string());
+        database
+            .transaction(|one| {
+                Box::pin(async move { sqlx::raw_sql(sqlx::AssertSqlSafe(games)).execute(&mut **one).await })
+            })
+            .await
+            .map_err(io::Error::other)?;
+        let mut command = Command::new(&self.program);
+        command
+            .args(["--no-vacuum", "--protocol", "prepared", "--define", "version=1"])
+            .args(["--client", &clients.to_string(), "--jobs", &clients.min(2).to_string()])
+            .args(["--time", &seconds.to_string(), "--host"])
+            .arg(embedded.socket_folder())
+            .args(["--port", &PORT.to_string(), "--username", embedded.user(), "--file"])
+            .arg(&self.script)
+            .arg(embedded.database())
+            .env("PGOPTIONS", PLANS);
+        let output = command.output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let after = |start: &str| {
+            text.lines().find_map(|line| line.strip_prefix(start)?.split([' ', '/']).next()?.parse().ok())
+        };
+        let rate = after("tps = ");
+        let count = after("number of transactions actually processed: ").map(|count: f64| count.round());
+        let (Some(rate), Some(count)) = (rate, count) else {
+            return Err(io::Error::other(format!("pgbench: {}", String::from_utf8_lossy(&output.stderr))));
+        };
+        let played =
+            "select (select sum(version - 1)::float8 from pgbench_game), (select count(*)::float8 from pgbench_event)";
+        let (updated, logged): (f64, f64) =
+            sqlx::query_as(played).fetch_one(database).await.map_err(io::Error::other)?;
+        if (updated - count).abs() > 0.5 || (logged - count).abs() > 0.5 {
+            return Err(io::Error::other(format!(
+                "pgbench: {count} statements made {updated} updates, {logged} events"
+            )));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, rounded above")]
+        Ok(Floor { count: count as usize, rate })
+    }
+}
+
+/// A server whose only handler answers two bytes, with as many workers as the service has; dropping it ends it.
+pub struct Bare {
+    child: Child,
+    pub address: String,
+}
+
+impl Bare {
+    pub fn start() -> io::Result<Self> {
+        let mut command = Command::new(env::current_exe()?);
+        let mut child = command.arg(BARE).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let told = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+        let mut address = String::new();
+        BufReader::new(told).read_line(&mut address)?;
+        Ok(Self { child, address: address.trim().to_owned() })
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The bare handler's process: it ends when its input does, which is when whoever started it is gone.
+pub fn serve_bare() -> io::Result<()> {
+    actix_web::rt::System::new().block_on(async {
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        let app = || App::new().route("/", web::get().to(async || "ok"));
+        let server = HttpServer::new(app).workers(workers).bind("127.0.0.1:0")?;
+        println!("{}", server.addrs()[0]);
+        let (starter_gone, is_gone) = oneshot::channel();
+        thread::spawn(move || {
+            let _ = io::stdin().read_to_end(&mut vec![]);
+            let _ = starter_gone.send(());
+        });
+        tokio::select! {
+            ended = server.disable_signals().run() => ended,
+            _ = is_gone => Ok(()),
+        }
+    })
+}

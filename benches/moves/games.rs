@@ -1,0 +1,312 @@
+//! Whole games: as many moves as can be, beside pgbench; at a rate that is given; beside sign-ins; and by two servers.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use mancala_server::rules::Variant;
+use sqlx::Row;
+use tokio::{task::JoinHandle, time::sleep};
+
+use crate::{
+    bench::{Bench, Round},
+    connection::{Connection, request},
+    cost::Costs,
+    floor::Pgbench,
+    load::{Load, Record, count_as_f64},
+    programs::{self, Disk},
+    report::{Bound, Figure, Latency, heading, median},
+    server::Server,
+};
+
+/// Games at once for which there are bars, and how often the moves of pgbench there must be then.
+const RATIOS: [(usize, f64); 2] = [(32, 1.2), (128, 1.6)];
+
+/// The same on the slow disk, whose flushes more moves have to share.
+const RATIOS_SLOW: [(usize, f64); 2] = [(32, 1.0), (128, 2.0)];
+
+/// Games at once where moves are due at a rate.
+const GAMES_AT_RATE: usize = 128;
+
+/// Games at once while two servers share them.
+const GAMES_OF_TWO: usize = 32;
+
+/// Who signs in.
+const ACCOUNT: &str = r#"{"name":"Ana","password":"correct horse"}"#;
+const SIGN_IN: &str = r#"{"grant_type":"password","name":"Ana","password":"correct horse"}"#;
+
+/// Sign-ins a second that are tried beside the moves.
+const SIGN_INS: u32 = 50;
+
+/// All rounds of one variant with one number of games at once.
+struct Measured {
+    variant: Variant,
+    load: Load,
+    rounds: Vec<Round>,
+    /// Of moves to the statements of pgbench in the same round.
+    ratios: Vec<f64>,
+}
+
+/// Games of each variant, with each number at once, in turns with pgbench.
+pub async fn measure(bench: &mut Bench) -> io::Result<()> {
+    heading("games: moves a second, and what one takes and costs");
+    let server = bench.server()?;
+    let folder = programs::folder()?;
+    let pgbench = Pgbench::new(&folder, &bench.folder, &mut bench.database).await?;
+    println!(
+        "{:>5} {:<10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>10} {:>12} {:>8} {:>8}",
+        "games",
+        "",
+        "moves/s",
+        "× pgbench",
+        "p50 ms",
+        "p99 ms",
+        "p99.9 ms",
+        "server µs",
+        "PostgreSQL µs",
+        "load µs",
+        "WAL B"
+    );
+    let mut records = vec![];
+    for clients in bench.settings.clients.clone() {
+        let all = measure_with(bench, &server, &pgbench, clients).await?;
+        add_bars(bench, clients, &all);
+        records.extend(all.iter().flat_map(|measured| measured.load.records()));
+    }
+    drop(server);
+    bench.check(records).await?;
+    report_storage(bench).await
+}
+
+async fn measure_with(
+    bench: &mut Bench,
+    server: &Server,
+    pgbench: &Pgbench,
+    clients: usize,
+) -> io::Result<Vec<Measured>> {
+    let (seconds, time) = (bench.settings.seconds, bench.settings.round());
+    let payers = bench.payers(&[server.pid()])?;
+    let mut all = vec![];
+    for variant in bench.settings.variants.clone() {
+        let load = Load::new(std::slice::from_ref(&server.address), variant, clients, bench.settings.seed).await?;
+        all.push(Measured { variant, load, rounds: vec![], ratios: vec![] });
+    }
+    let (mut floors, mut floor_costs) = (vec![], vec![]);
+    for _ in 0..bench.settings.rounds {
+        let before = Costs::until_now(&payers, &mut bench.database).await?;
+        let floor = pgbench.run(&bench.embedded, &mut bench.database, clients, seconds).await?;
+        let after = Costs::until_now(&payers, &mut bench.database).await?;
+        floors.push(floor.rate);
+        floor_costs.push(after.since(before).each(floor.count));
+        for measured in &mut all {
+            let round = bench.round(&mut measured.load, &payers, time).await?;
+            measured.ratios.push(round.played.rate() / floor.rate);
+            measured.rounds.push(round);
+        }
+    }
+    println!(
+        "{clients:>5} {:<10} {:>8.0} {:>9} {:>9} {:>9} {:>9} {:>10} {:>12} {:>8} {:>8.0}",
+        "(pgbench)",
+        median(&floors),
+        "",
+        "",
+        "",
+        "",
+        "",
+        Figure(middle(&floor_costs, |each| each.postgres)),
+        "",
+        middle(&floor_costs, |each| each.wal)
+    );
+    for measured in &all {
+        measured.print(clients);
+    }
+    Ok(all)
+}
+
+impl Measured {
+    fn print(&self, clients: usize) {
+        let Latency { p50, p99, p999 } = self.latency();
+        println!(
+            "{clients:>5} {:<10} {:>8.0} {:>9} {:>9} {:>9} {:>9} {:>10} {:>12} {:>8} {:>8.0}",
+            self.variant.to_string(),
+            median(&self.rounds.iter().map(|round| round.played.rate()).collect::<Vec<_>>()),
+            Figure(median(&self.ratios)),
+            Figure(p50),
+            Figure(p99),
+            Figure(p999),
+            Figure(self.each(|each| each.server)),
+            Figure(self.each(|each| each.postgres)),
+            Figure(self.each(|each| each.load)),
+            self.each(|each| each.wal)
+        );
+    }
+
+    fn latency(&self) -> Latency {
+        Latency::of_all(self.rounds.iter().map(|round| &round.played))
+    }
+
+    /// What a move cost, of the middle round.
+    fn each(&self, of: fn(&Costs) -> f64) -> f64 {
+        middle(&self.rounds.iter().map(|round| round.each).collect::<Vec<_>>(), of)
+    }
+}
+
+fn middle(costs: &[Costs], of: fn(&Costs) -> f64) -> f64 {
+    median(&costs.iter().map(of).collect::<Vec<_>>())
+}
+
+fn add_bars(bench: &mut Bench, clients: usize, all: &[Measured]) {
+    let is_slow = bench.settings.disk == Disk::Slow;
+    let (ratios, disk) = if is_slow { (RATIOS_SLOW, ", slow disk") } else { (RATIOS, "") };
+    let Some((_, wanted)) = ratios.into_iter().find(|(games, _)| *games == clients) else { return };
+    let of = |figure: fn(&Measured) -> f64| all.iter().map(figure).collect::<Vec<_>>();
+    let what = |figure| format!("{clients} games{disk}: {figure}");
+    let bars = &mut bench.bars;
+    bars.add(what("moves/s to pgbench"), Bound::AtLeast, wanted, " ×", &of(|it| median(&it.ratios)));
+    if is_slow {
+        return;
+    }
+    if clients == 32 {
+        bars.add(what("p99 of a move"), Bound::AtMost, 2.0, " ms", &of(|it| it.latency().p99));
+    }
+    bars.add(what("server's CPU a move"), Bound::AtMost, 20.0, " µs", &of(|it| it.each(|each| each.server)));
+    bars.add(what("PostgreSQL's CPU a move"), Bound::AtMost, 25.0, " µs", &of(|it| it.each(|each| each.postgres)));
+    bars.add(what("WAL a move"), Bound::AtMost, 450.0, " bytes", &of(|it| it.each(|each| each.wal)));
+}
+
+/// How the table of games is updated, and what a move takes on the disk.
+async fn report_storage(bench: &mut Bench) -> io::Result<()> {
+    // Every session had told what it did by the time that it ended.
+    let counts = "select n_tup_upd::float8, n_tup_hot_upd::float8 from pg_stat_user_tables where relname = 'game'";
+    let row = sqlx::query(counts).fetch_one(&mut bench.database).await.map_err(io::Error::other)?;
+    let (updates, heap_only): (f64, f64) = (row.get(0), row.get(1));
+    println!(
+        "heap-only updates: {heap_only} of {updates}, {:.1} % (not so: joining a game, and its last move)",
+        heap_only * 100.0 / updates
+    );
+    let sizes = "select (select avg(pg_column_size(game.*)) from game)::float8, \
+                 (select avg(pg_column_size(event.*)) from event where kind = 'moved')::float8, \
+                 (select pg_total_relation_size('event')::float8 / count(*) from event)";
+    let row = sqlx::query(sizes).fetch_one(&mut bench.database).await.map_err(io::Error::other)?;
+    let (game, event, with_index): (f64, f64, f64) = (row.get(0), row.get(1), row.get(2));
+    println!("stored bytes: {game:.0} a game's row, {event:.0} a move's event ({with_index:.0} with its index)");
+    Ok(())
+}
+
+/// Moves that are due at a fixed rate, far below what can be: what one takes when there is time.
+pub async fn measure_at_rate(bench: &mut Bench) -> io::Result<()> {
+    let rate = bench.settings.rate;
+    heading(&format!("rate: {rate} moves a second over {GAMES_AT_RATE} games, counted from when each was due"));
+    let server = bench.server()?;
+    let payers = bench.payers(&[server.pid()])?;
+    let (time, seed) = (bench.settings.round(), bench.settings.seed);
+    let addresses = std::slice::from_ref(&server.address);
+    let mut load = Load::new(addresses, Variant::Kalah, GAMES_AT_RATE, seed).await?;
+    load.prepare(time).await?;
+    let (mut rounds, mut late) = (vec![], vec![]);
+    for _ in 0..bench.settings.rounds {
+        load.stock_up(f64::from(rate) * time.as_secs_f64()).await?;
+        let before = Costs::until_now(&payers, &mut bench.database).await?;
+        let mut played = load.play_at(rate, time).await?;
+        let each = Costs::until_now(&payers, &mut bench.database).await?.since(before).each(played.moves);
+        late.append(&mut played.late);
+        rounds.push(Round { played, each });
+    }
+    let measured = Measured { variant: Variant::Kalah, load, rounds, ratios: vec![] };
+    let latency = measured.latency();
+    let answered = measured.rounds.iter().map(|round| round.played.rate()).collect::<Vec<_>>();
+    println!("answered in time: {:.0} moves/s", median(&answered));
+    println!("from due to answered: {latency}");
+    println!("of which from due to sent: {}", Latency::of(late));
+    println!(
+        "a move costs: server {} µs, PostgreSQL {} µs, load {} µs, WAL {:.0} bytes",
+        Figure(measured.each(|each| each.server)),
+        Figure(measured.each(|each| each.postgres)),
+        Figure(measured.each(|each| each.load)),
+        measured.each(|each| each.wal)
+    );
+    let what = |figure: &str| format!("{rate} moves/s over {GAMES_AT_RATE} games: {figure}");
+    bench.bars.add(what("p50"), Bound::AtMost, 0.4, " ms", &[latency.p50]);
+    bench.bars.add(what("p99"), Bound::AtMost, 1.0, " ms", &[latency.p99]);
+    drop(server);
+    bench.check(measured.load.records()).await
+}
+
+/// Two servers with half of the games each, in turns with one that has all.
+pub async fn measure_processes(bench: &mut Bench) -> io::Result<()> {
+    heading(&format!("processes: {GAMES_OF_TWO} games by one server, and by two"));
+    let (one, other) = (bench.server()?, bench.server()?);
+    let payers = bench.payers(&[one.pid(), other.pid()])?;
+    let (time, seed) = (bench.settings.round(), bench.settings.seed);
+    let mut alone = Load::new(std::slice::from_ref(&one.address), Variant::Kalah, GAMES_OF_TWO, seed).await?;
+    let mut shared =
+        Load::new(&[one.address.clone(), other.address.clone()], Variant::Kalah, GAMES_OF_TWO, seed + 1).await?;
+    let (mut by_one, mut by_two, mut ratios) = (vec![], vec![], vec![]);
+    for _ in 0..bench.settings.rounds {
+        by_one.push(bench.round(&mut alone, &payers, time).await?.played.rate());
+        by_two.push(bench.round(&mut shared, &payers, time).await?.played.rate());
+        ratios.push(by_two[by_two.len() - 1] / by_one[by_one.len() - 1]);
+    }
+    println!(
+        "moves/s by one: {:.0}, by two: {:.0}, ratio {}",
+        median(&by_one),
+        median(&by_two),
+        Figure(median(&ratios))
+    );
+    bench.bars.add("two servers' moves/s to one's", Bound::AtLeast, 0.9, " ×", &[median(&ratios)]);
+    drop((one, other));
+    bench.check([alone.records(), shared.records()].concat()).await
+}
+
+/// What a move takes while nobody signs in, and while many do: with a few games at once, and with as many as can be.
+pub async fn measure_sign_ins(bench: &mut Bench) -> io::Result<()> {
+    heading(&format!("sign-ins: moves beside {SIGN_INS} sign-ins a second that are tried"));
+    let server = bench.server()?;
+    let payers = bench.payers(&[server.pid()])?;
+    Connection::open(&server.address).await?.post("/v1/players", "", ACCOUNT, 201).await?;
+    let mut records: Vec<Record> = vec![];
+    for games in [2, 32] {
+        let addresses = std::slice::from_ref(&server.address);
+        let mut load = Load::new(addresses, Variant::Kalah, games, bench.settings.seed).await?;
+        let (mut alone, mut beside, mut signed_in) = (vec![], vec![], 0);
+        for _ in 0..bench.settings.rounds {
+            let time = bench.settings.round();
+            alone.push(bench.round(&mut load, &payers, time).await?.played);
+            load.prepare(time).await?;
+            let people: Vec<JoinHandle<io::Result<usize>>> =
+                (0..SIGN_INS).map(|n| tokio::spawn(sign_in(server.address.clone(), n, time))).collect();
+            beside.push(load.play(time).await?);
+            for person in people {
+                signed_in += person.await.map_err(io::Error::other)??;
+            }
+        }
+        let seconds = bench.settings.round().as_secs_f64() * count_as_f64(bench.settings.rounds);
+        println!("{games} games at once: {}", Latency::of_all(&alone));
+        println!("{games} games at once, and sign-ins: {}", Latency::of_all(&beside));
+        println!("sign-ins a second: {:.0}", count_as_f64(signed_in) / seconds);
+        records.extend(load.records());
+    }
+    drop(server);
+    bench.check(records).await
+}
+
+/// Tries to sign in once a second; how often it was done. Whoever is told to come back does so a second later.
+async fn sign_in(address: String, n: u32, time: Duration) -> io::Result<usize> {
+    let until = Instant::now() + time;
+    sleep(Duration::from_secs(1) * n / SIGN_INS).await;
+    let mut connection = Connection::open(&address).await?;
+    let request = request("POST", "/v1/tokens", "", "", SIGN_IN);
+    let mut signed_in = 0;
+    while Instant::now() < until {
+        let begun = Instant::now();
+        let answer = connection.exchange(&request).await?;
+        match answer.status {
+            200 => signed_in += 1,
+            503 => {}
+            _ => return Err(answer.unexpected("a sign-in")),
+        }
+        sleep(Duration::from_secs(1).saturating_sub(begun.elapsed())).await;
+    }
+    Ok(signed_in)
+}
