@@ -12,6 +12,7 @@ use std::{
 
 use mancala_server::rules::{AnyOptions, AnyPosition, Move, Side, Variant};
 use memchr::memmem;
+use nix::sys::prctl::set_timerslack;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::{sync::Notify, task::JoinHandle, time::timeout};
 use uuid::Uuid;
@@ -190,7 +191,7 @@ impl Load {
         let mut paces = dues.iter().zip(0..).map(|(due, n)| Pace {
             first: begun + distance * n,
             every: distance * count,
-            moves: moves / count,
+            moves: moves / count + u32::from(n < moves % count),
             due: due.clone(),
         });
         let ringing = {
@@ -430,6 +431,8 @@ fn wrong(answer: &Answer<'_>, request: &[u8], expected: &Expected) -> io::Error 
 
 /// Wakes the slots when their moves are due. On a thread of its own, because tokio's timers are only as fine as milliseconds.
 fn ring(dues: &[Arc<Notify>], begun: Instant, distance: Duration, moves: u32) {
+    // Otherwise the kernel may wake a thread 50 microseconds late, to save power.
+    let _ = set_timerslack(1);
     for (n, due) in (0..moves).zip(dues.iter().cycle()) {
         thread::sleep((begun + distance * n).saturating_duration_since(Instant::now()));
         due.notify_one();
