@@ -52,7 +52,6 @@ use cursor::Cursors;
 use health::Readiness;
 use ipnet::IpNet;
 use limits::Limits;
-use openapi::Methods;
 use passwords::Passwords;
 use proxies::TrustedProxies;
 use recent::RecentGames;
@@ -186,7 +185,6 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let document = routes::document_of(public_url);
-    let methods = Data::new(Methods::of(&document));
     watch_waiters(&hub, &metrics, &database);
     watch_writers(&writers, &metrics);
     watch_recent(&recent, &metrics);
@@ -214,7 +212,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         App::new()
             .app_data(Data::from(state))
             .app_data(trusted_proxies.clone())
-            .configure(|config| routes::configure(config, &document, &methods))
+            .configure(|config| routes::configure(config, &document))
             .wrap(from_fn(routes::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
             // Counts by who calls, and bad tokens too.

@@ -19,13 +19,14 @@ use opentelemetry::{
     trace::TraceContextExt,
 };
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use tracing::{Span, field::Empty};
+use tracing::{Level, Span, field::Empty};
 use tracing_actix_web::{RequestId, RootSpanBuilder};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use super::{
     AppState,
     error::{Code, Problem},
+    routes::PATHS,
 };
 use crate::metrics::Took;
 
@@ -39,7 +40,8 @@ const TEXT_BYTES_MAX: usize = 256;
 const TRACEPARENT: &str = "traceparent";
 
 /// The pattern of a request's path.
-struct Route(String);
+#[derive(Clone, Copy)]
+struct Route(&'static str);
 
 /// With the answer to a request that waited for news: it tells nothing of how fast the service is.
 #[derive(Clone, Copy, Debug)]
@@ -50,14 +52,16 @@ pub struct RequestSpan;
 
 impl RootSpanBuilder for RequestSpan {
     fn on_request_start(request: &ServiceRequest) -> Span {
-        let route = request.match_pattern().unwrap_or_else(|| UNMATCHED.to_owned());
+        // The path as routes see it: a letter that is percent-encoded is the same letter.
+        let route = PATHS.find(request.match_info().as_str()).map_or(UNMATCHED, |path| &path.pattern);
         let (method, path) = (method_word(request.method()), beginning(request.path()));
         let user_agent = request.headers().get("user-agent").and_then(|value| value.to_str().ok());
         let request_id = request.extensions().get::<RequestId>().map(ToString::to_string);
+        let is_traced = is_traced();
         let span = tracing::info_span!(
             "request",
-            otel.name = %format_args!("{method} {route}"),
-            otel.kind = "server",
+            otel.name = is_traced.then(|| format!("{method} {route}")),
+            otel.kind = is_traced.then_some("server"),
             otel.status_code = Empty,
             http.request.method = method,
             http.route = route,
@@ -68,17 +72,28 @@ impl RootSpanBuilder for RequestSpan {
             trace_id = Empty,
         );
         request.extensions_mut().insert(Route(route));
-        continue_trace(&span, request.headers());
+        if is_traced {
+            continue_trace(&span, request.headers());
+        }
         span
     }
 
     fn on_request_end<B: MessageBody>(span: Span, outcome: &Result<ServiceResponse<B>, actix_web::Error>) {
+        // The log has no use for it: nothing is logged after the end.
+        if !is_traced() {
+            return;
+        }
         let status = status(outcome);
         span.record("http.response.status_code", status.as_u16());
         if status.is_server_error() {
             span.record("otel.status_code", "ERROR");
         }
     }
+}
+
+/// Whether traces are exported, or the log is as detailed: whether anybody reads of a span what only its end tells.
+fn is_traced() -> bool {
+    tracing::enabled!(Level::DEBUG)
 }
 
 /// Requests that leave no span: those for the metrics would fill the traces with themselves.
@@ -99,7 +114,7 @@ pub async fn count<B: MessageBody>(
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
     let begun = Instant::now();
     let method = method_word(request.method());
-    let route = request.extensions_mut().remove::<Route>().map_or_else(|| UNMATCHED.to_owned(), |route| route.0);
+    let route = request.extensions().get::<Route>().map_or(UNMATCHED, |route| route.0);
     let state = request.app_data::<Data<AppState>>().expect("every app is built with its state").clone();
     let outcome = next.call(request).await;
     let code = match &outcome {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use actix_web::dev::ResourceDef;
 use serde::Serialize;
 use utoipa::{
     Modify, OpenApi,
@@ -300,27 +299,56 @@ fn problem(description: &str) -> Response {
     ResponseBuilder::new().description(description).content("application/problem+json", content).build()
 }
 
-/// Which methods the documented paths know: what tells a wrong method from an unknown path.
-pub struct Methods(Vec<(ResourceDef, String)>);
+/// The paths of the document, and those that are served beside it: under which pattern a request is known, and what tells a
+/// wrong method from an unknown path.
+#[derive(Debug)]
+pub struct Paths(Vec<Path>);
 
-impl Methods {
+/// A path as the document writes it, with what stands between its slashes: words, or `{names}` of what may be anything.
+#[derive(Debug)]
+pub struct Path {
+    pub pattern: String,
+    /// The methods that it knows, as `Allow` lists them.
+    pub allow: String,
+}
+
+/// Served, but no part of the API.
+const PAGES: [&str; 3] = ["/openapi.json", "/docs", DOCS];
+
+/// Whatever begins so is one of the documentation's pages.
+const DOCS: &str = "/docs/{_:.*}";
+
+impl Paths {
     pub fn of(document: &openapi::OpenApi) -> Self {
-        let mut paths = BTreeMap::new();
-        for (path, item) in &document.paths.paths {
+        let documented = document.paths.paths.iter().map(|(path, item)| {
             let known =
                 [("GET, HEAD", &item.get), ("POST", &item.post), ("PATCH", &item.patch), ("DELETE", &item.delete)];
             let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
-            paths.insert(path.clone(), known.collect::<Vec<_>>().join(", "));
-        }
-        // Served, but no part of the API.
-        paths.insert("/openapi.json".to_owned(), "GET, HEAD".to_owned());
-        paths.insert("/docs".to_owned(), "GET, HEAD".to_owned());
-        paths.insert("/docs/{page:.*}".to_owned(), "GET, HEAD".to_owned());
-        Self(paths.into_iter().map(|(path, allow)| (ResourceDef::new(path), allow)).collect())
+            Path { pattern: path.clone(), allow: known.collect::<Vec<_>>().join(", ") }
+        });
+        let pages = PAGES.map(|page| Path { pattern: page.to_owned(), allow: "GET, HEAD".to_owned() });
+        Self(documented.chain(pages).collect())
     }
 
-    /// The methods of a path, as `Allow` lists them; `None` for an unknown path.
-    pub fn allowed(&self, path: &str) -> Option<&str> {
-        self.0.iter().find(|(pattern, _)| pattern.is_match(path)).map(|(_, allow)| allow.as_str())
+    /// What is known of a request's path; `None` if it is unknown.
+    pub fn find(&self, path: &str) -> Option<&Path> {
+        self.0.iter().find(|known| known.matches(path))
+    }
+}
+
+impl Path {
+    fn matches(&self, path: &str) -> bool {
+        if self.pattern == DOCS {
+            return path.starts_with("/docs/");
+        }
+        let (mut expected, mut given) = (self.pattern.split('/'), path.split('/'));
+        loop {
+            match (expected.next(), given.next()) {
+                (None, None) => return true,
+                (Some(expected), Some(given)) if expected == given => {}
+                (Some(expected), Some(given)) if expected.starts_with('{') && !given.is_empty() => {}
+                _ => return false,
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The route table, which is the document: a route cannot be in one and not in the other.
 
+use std::sync::LazyLock;
+
 use actix_web::{
     App, HttpRequest, HttpResponse,
     body::{BoxBody, MessageBody},
@@ -10,7 +12,7 @@ use actix_web::{
         header::{self, Accept, Header, HeaderMap, HeaderName, Quality},
     },
     middleware::Next,
-    web::{self, Data, ServiceConfig},
+    web::{self, ServiceConfig},
 };
 use utoipa::OpenApi;
 use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
@@ -19,7 +21,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::{
     error::{Code, Problem},
     export, extract, game_list, games, health, invitations, me, moves, new_game,
-    openapi::{self, Document, Methods},
+    openapi::{self, Document, Paths},
     play, players, positions, problems, tokens, variants,
 };
 
@@ -28,6 +30,11 @@ fn routes(routes: &mut Routes<'_>) {
     routes
         .service(
             scope("/v1")
+                // What is asked for most stands first: a request is compared with one after the other.
+                .service(moves::play_move)
+                .service(games::get_game)
+                .service(moves::list_moves)
+                .service(positions::get_position)
                 .service(players::create_player)
                 .service(players::get_player)
                 .service(me::get_me)
@@ -41,11 +48,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(play::play_line)
                 .service(new_game::create_game)
                 .service(game_list::list_games)
-                .service(games::get_game)
                 .service(games::join_game)
-                .service(moves::play_move)
-                .service(moves::list_moves)
-                .service(positions::get_position)
                 .service(games::resign_game)
                 .service(games::abort_game)
                 .service(invitations::decline_invitation)
@@ -56,6 +59,9 @@ fn routes(routes: &mut Routes<'_>) {
         .service(health::get_liveness)
         .service(health::get_readiness);
 }
+
+/// All paths that are served.
+pub static PATHS: LazyLock<Paths> = LazyLock::new(|| Paths::of(&document()));
 
 /// The OpenAPI document of the routes.
 pub fn document() -> utoipa::openapi::OpenApi {
@@ -73,11 +79,10 @@ pub fn document_of(public_url: Option<String>) -> utoipa::openapi::OpenApi {
 }
 
 /// The routes, the pages about them, and what answers everything else. `document` is [`document_of`]'s.
-pub fn configure(config: &mut ServiceConfig, document: &utoipa::openapi::OpenApi, methods: &Data<Methods>) {
+pub fn configure(config: &mut ServiceConfig, document: &utoipa::openapi::OpenApi) {
     routes(&mut Routes::new(config));
     config
         .app_data(extract::payload_config())
-        .app_data(methods.clone())
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(SwaggerUi::new("/docs/{_:.*}").url("/openapi.json", document.clone()))
         .default_service(web::to(unknown));
@@ -138,9 +143,9 @@ fn takes_json(request: &HttpRequest) -> bool {
 }
 
 /// What no route knows: a wrong method of a known path, or an unknown path.
-async fn unknown(request: HttpRequest, methods: Data<Methods>) -> Result<HttpResponse, Problem> {
-    match methods.allowed(request.path()) {
-        Some(allow) => Err(Problem::method_not_allowed(allow.to_owned())),
+async fn unknown(request: HttpRequest) -> Result<HttpResponse, Problem> {
+    match PATHS.find(request.path()) {
+        Some(path) => Err(Problem::method_not_allowed(path.allow.clone())),
         None => Err(Problem::not_found("there is nothing at this address")),
     }
 }

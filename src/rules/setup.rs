@@ -6,7 +6,7 @@
 
 use std::{fmt, str::FromStr};
 
-use arrayvec::ArrayVec;
+use arrayvec::{ArrayString, ArrayVec};
 
 use super::{Board, PITS_MAX, Pit, Side, ring::Spots};
 
@@ -87,38 +87,60 @@ impl Setup {
 
 impl fmt::Display for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_row(f, &self.board, Side::South)?;
-        f.write_str("/")?;
-        write_row(f, &self.board, Side::North)?;
-        let (south, north) = (self.board.store(Side::South), self.board.store(Side::North));
-        write!(f, " {south}-{north} {} {} {} ", self.turn.letter(), self.flags, self.plies)?;
-        write!(f, "{}{}", self.round, self.opener.letter())
+        // Written in one go: the formatter's own way of writing numbers takes ten times as long, and each move needs this text
+        // several times.
+        let mut text = Text::new();
+        write_row(&mut text, &self.board, Side::South);
+        text.push('/');
+        write_row(&mut text, &self.board, Side::North);
+        text.push(' ');
+        write_number(&mut text, self.board.store(Side::South).into());
+        text.push('-');
+        write_number(&mut text, self.board.store(Side::North).into());
+        text.push(' ');
+        text.push(self.turn.letter());
+        text.push(' ');
+        write_flags(&mut text, self.flags);
+        text.push(' ');
+        write_number(&mut text, self.plies);
+        text.push(' ');
+        write_number(&mut text, self.round);
+        text.push(self.opener.letter());
+        f.write_str(&text)
     }
 }
 
-fn write_row(f: &mut fmt::Formatter<'_>, board: &Board, side: Side) -> fmt::Result {
-    for (index, seeds) in (0..).zip(board.pits(side)) {
-        let comma = if index == 0 { "" } else { "," };
-        f.write_str(comma)?;
+/// The longest text of a position: 24 pits and 2 stores of up to 5 digits, 2 counts of up to 10, and less than 32 others.
+type Text = ArrayString<{ 26 * 6 + 2 * 10 + 32 }>;
+
+fn write_row(text: &mut Text, board: &Board, side: Side) {
+    for (index, &seeds) in (0..).zip(board.pits(side)) {
+        if index > 0 {
+            text.push(',');
+        }
         if board.is_burnt(Pit { side, index }) {
-            f.write_str(BURNT)?;
+            text.push_str(BURNT);
         } else {
-            write!(f, "{seeds}")?;
+            write_number(text, seeds.into());
         }
     }
-    Ok(())
+}
+
+fn write_number(text: &mut Text, number: u32) {
+    if number >= 10 {
+        write_number(text, number / 10);
+    }
+    text.push(char::from_digit(number % 10, 10).expect("a remainder of ten is a digit"));
 }
 
 /// What stands in the row for a burnt pit.
 const BURNT: &str = "x";
 
-impl fmt::Display for Flags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::default() {
-            return f.write_str("-");
-        }
-        Flag::ALL.into_iter().filter(|&flag| self.has(flag)).try_for_each(|flag| write!(f, "{}", flag.letter()))
+fn write_flags(text: &mut Text, flags: Flags) {
+    if flags == Flags::default() {
+        text.push('-');
     }
+    Flag::ALL.into_iter().filter(|&flag| flags.has(flag)).for_each(|flag| text.push(flag.letter()));
 }
 
 /// Why a text is not a position, or not one that the options allow.
@@ -259,7 +281,9 @@ fn parse_flags(text: &str) -> Option<Flags> {
         }
     }
     // Comparing with what is written refuses other letters, another order, and a letter given twice.
-    (flags.to_string() == text).then_some(flags)
+    let mut written = Text::new();
+    write_flags(&mut written, flags);
+    (written.as_str() == text).then_some(flags)
 }
 
 fn parse_round(text: &str) -> Option<(u32, Side)> {
