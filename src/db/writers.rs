@@ -140,7 +140,9 @@ impl Writer {
     /// Stores a group, and answers everybody in it. If it fails for a reason that one of them may have, each is tried alone.
     async fn write(&mut self, group: Vec<Queued>) {
         let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
-        late.into_iter().for_each(|queued| answer(queued.answer, Err(DbError::unreachable())));
+        for queued in late {
+            answer(queued.answer, Err(DbError::unreachable()));
+        }
         let (appends, answers): (Vec<_>, Vec<_>) =
             group.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
         if appends.is_empty() {

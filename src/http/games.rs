@@ -244,6 +244,21 @@ pub(super) async fn find_visible(
     found.ok_or_else(|| Problem::from(&Refusal::Unknown))
 }
 
+/// A game whose past the reader may see. Of one that is over and remembered, the database need not be asked: its log is
+/// complete, and only its people's names may still change, which are not shown with it.
+pub(super) async fn find_past(
+    state: &AppState,
+    id: GameId,
+    reader: Option<PlayerId>,
+) -> Result<Arc<Remembered>, Problem> {
+    let is_complete = |found: &Arc<Remembered>| found.seated.game.status.is_over();
+    match state.recent.get(id).filter(is_complete) {
+        Some(found) if found.seated.game.is_visible_to(reader) => Ok(found),
+        Some(_) => Err(Problem::from(&Refusal::Unknown)),
+        None => find_visible(state, id, reader).await,
+    }
+}
+
 /// The game as it is now. One that is remembered need not be read again if the database says that it is still the same, which
 /// it is asked for many at once.
 async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {

@@ -41,7 +41,11 @@ mod tokens;
 mod variants;
 mod wire;
 
-use std::{net::TcpListener, sync::Arc, time::Duration};
+use std::{
+    net::TcpListener,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
 pub use auth::{Caller, KeyError, PublicKey, Tokens, new_key};
@@ -185,6 +189,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let document = routes::document_of(public_url);
+    LazyLock::force(&routes::PATHS);
     watch_waiters(&hub, &metrics, &database);
     watch_writers(&writers, &metrics);
     watch_recent(&recent, &metrics);

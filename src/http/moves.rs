@@ -1,5 +1,7 @@
 //! Moves: play one, read the history.
 
+use std::sync::Arc;
+
 use actix_web::{
     HttpResponse, HttpResponseBuilder, get,
     http::header::{self, ContentType},
@@ -18,7 +20,7 @@ use super::{
     error::{Problem, ProblemBody},
     extract::{Body, GamePath, IfMatch, NoQuery, Query},
     game_view::{GameView, ScoreView, ShownGame, legal_moves},
-    games::{find_visible, kept},
+    games::{find_past, kept},
     headers::{NOT_KEPT, VARIES},
     recent::Remembered,
     wire::{PAGE_SIZE_MAX, SideWord, Timestamp, next_link, page_size},
@@ -126,29 +128,102 @@ pub async fn list_moves(
     path: GamePath,
     query: Query<ListMoves>,
 ) -> Result<HttpResponse, Problem> {
-    let found = find_visible(&state, path.0, reader.0).await?;
+    let found = find_past(&state, path.0, reader.0).await?;
     let game = &found.seated.game;
     let limit = page_size(query.0.limit)?;
-    let mut found = games::plies(&state.db, game, query.0.after(game, &state.cursors)?, limit + 1).await?;
-    let more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let next_cursor = found.last().filter(|_| more).map(|last| cursor_after(&state.cursors, game, last.number));
+    let after = query.0.after(game, &state.cursors)?;
+    let (history, skipped) = match remembered_history(&state, &found).await? {
+        Some(whole) => (whole, after),
+        None => (Arc::new(History::of(&games::plies(&state.db, game, after, limit + 1).await?)), 0),
+    };
+    let page = history.page(skipped, limit);
+    let next_cursor = page.more.then(|| cursor_after(&state.cursors, game, after + limit));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/moves", game.id.0);
         response.insert_header(next_link(&path, &format!("limit={limit}"), cursor));
     }
-    response.insert_header(kept(game)).insert_header(VARIES);
-    Ok(response.json(MovePage { items: found.iter().map(MoveView::of).collect(), next_cursor }))
+    response.insert_header(kept(game)).insert_header(VARIES).content_type(ContentType::json());
+    Ok(response.body(page.json(next_cursor.as_deref())))
 }
+
+/// The whole history of a game that is over, which never changes again; read once, and remembered with the game.
+async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result<Option<Arc<History>>, Problem> {
+    let game = &found.seated.game;
+    if !game.status.is_over() || game.ply > PLIES_REMEMBERED_MAX {
+        return Ok(None);
+    }
+    if let Some(history) = &found.history {
+        return Ok(Some(history.clone()));
+    }
+    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply).await?));
+    state.recent.keep(&found.with_history(history.clone()));
+    Ok(Some(history))
+}
+
+/// Games that are longer are read page by page: hardly any are.
+const PLIES_REMEMBERED_MAX: u32 = 300;
+
+/// Plies of a game as JSON.
+#[derive(Debug)]
+pub struct History {
+    json: Vec<u8>,
+    /// Where in it each ply ends.
+    ends: Vec<usize>,
+}
+
+/// Some plies of a history.
+struct Page<'a> {
+    /// Their JSON, with commas in between.
+    items: &'a [u8],
+    /// Whether there are more after them.
+    more: bool,
+}
+
+impl History {
+    fn of(plies: &[Ply]) -> Self {
+        let mut history = Self { json: vec![], ends: Vec::with_capacity(plies.len()) };
+        for ply in plies {
+            if !history.ends.is_empty() {
+                history.json.push(b',');
+            }
+            serde_json::to_writer(&mut history.json, &MoveView::of(ply)).expect(ALWAYS_JSON);
+            history.ends.push(history.json.len());
+        }
+        history.json.shrink_to_fit();
+        history
+    }
+
+    /// Up to `limit` plies after the first `skipped` ones.
+    fn page(&self, skipped: u32, limit: u32) -> Page<'_> {
+        let at = |count: u32| usize::try_from(count).unwrap_or(usize::MAX).min(self.ends.len());
+        let (begin, end) = (at(skipped), at(skipped.saturating_add(limit)));
+        // Between two plies there is a comma.
+        let begins = begin.checked_sub(1).map_or(0, |before| (self.ends[before] + 1).min(self.json.len()));
+        let ends = end.checked_sub(1).map_or(0, |last| self.ends[last]);
+        Page { items: &self.json[begins.min(ends)..ends], more: end < self.ends.len() }
+    }
+
+    /// How much memory it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        self.json.len() + self.ends.len() * size_of::<usize>()
+    }
+}
+
+impl Page<'_> {
+    /// A [`MovePage`].
+    fn json(&self, next_cursor: Option<&str>) -> Vec<u8> {
+        let cursor = serde_json::to_string(&next_cursor).expect(ALWAYS_JSON);
+        [br#"{"items":["#, self.items, br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat()
+    }
+}
+
+const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
 
 /// A [`PlayedMove`] of which the game is already JSON.
 fn answer(mut response: HttpResponseBuilder, played: &Ply, game: ShownGame) -> HttpResponse {
-    let mv = serde_json::to_string(&MoveView::of(played)).expect("wire types have string keys and are always JSON");
-    let mut body = Vec::with_capacity(mv.len() + game.json.len() + r#"{"move":,"game":}"#.len());
-    for part in [&br#"{"move":"#[..], mv.as_bytes(), br#","game":"#, &game.json, b"}"] {
-        body.extend_from_slice(part);
-    }
+    let mv = serde_json::to_string(&MoveView::of(played)).expect(ALWAYS_JSON);
+    let body = [br#"{"move":"#, mv.as_bytes(), br#","game":"#, &game.json, b"}"].concat();
     response.insert_header((header::ETAG, game.etag)).insert_header(NOT_KEPT).insert_header(VARIES);
     response.content_type(ContentType::json()).body(body)
 }
@@ -233,7 +308,9 @@ fn list_of(game: &Game) -> String {
 }
 
 /// A page of a game's history.
-#[derive(Debug, Serialize, ToSchema)]
+// Only described here: `Page` writes it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the answer")]
 pub struct MovePage {
     items: Vec<MoveView>,
     /// What `cursor` must be to get the next page; null on the last.

@@ -10,7 +10,7 @@ use super::{
     error::{Problem, ProblemBody},
     extract::{GamePath, NoQuery, Query},
     game_view::{BoardView, ResultView, legal_moves},
-    games::{find_visible, kept},
+    games::{find_past, kept},
     headers::VARIES,
     wire::SideWord,
 };
@@ -41,7 +41,7 @@ pub async fn get_position(
     _: Query<NoQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let found = find_visible(&state, path.0, reader.0).await?;
+    let found = find_past(&state, path.0, reader.0).await?;
     let game = &found.seated.game;
     let unknown = || Problem::not_found("the game has no such ply");
     let ply: u32 = request.match_info().get("ply").and_then(|ply| ply.parse().ok()).ok_or_else(unknown)?;

@@ -13,13 +13,14 @@ use time::{Duration, OffsetDateTime};
 
 use super::{
     game_view::{ShownGame, join_code_for},
+    moves::History,
     now,
 };
 use crate::{
     db::games::SeatedGame,
-    domain::{GameId, PlayerId, Status},
+    domain::{Game, GameId, PlayerId, Status},
     metrics::CacheCounts,
-    rules::{Effect, History},
+    rules::{self, Effect},
 };
 
 /// How much memory remembered games take, in bytes: some eight thousand of them, all that are played right now on a busy
@@ -49,6 +50,8 @@ pub struct Remembered {
     pub seated: SeatedGame,
     /// When it was read, and the people's names with it.
     pub read_at: OffsetDateTime,
+    /// All its plies, of a game that is over and was asked for them.
+    pub history: Option<Arc<History>>,
     /// How everybody sees it but a creator who holds a join code.
     shown: OnceLock<ShownGame>,
 }
@@ -66,7 +69,7 @@ impl RecentGames {
     /// Remembers a game, unless a later state of it is remembered, or it has too long a history.
     pub fn keep(&self, game: &Arc<Remembered>) {
         let kept = &game.seated.game;
-        let history = kept.position.history().map_or(0, History::len);
+        let history = positions_before(kept);
         // Whoever reads may be overtaken by whoever plays.
         let is_newest = || self.0.peek(&kept.id).is_none_or(|known| known.seated.game.version <= kept.version);
         if history <= HISTORY_REMEMBERED_MAX && is_newest() {
@@ -89,7 +92,13 @@ impl RecentGames {
 
 impl Remembered {
     pub fn new(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
-        Arc::new(Self { seated, read_at, shown: OnceLock::new() })
+        Arc::new(Self { seated, read_at, history: None, shown: OnceLock::new() })
+    }
+
+    /// The same with all its plies.
+    pub fn with_history(&self, history: Arc<History>) -> Arc<Self> {
+        let (seated, shown) = (self.seated.clone(), self.shown.clone());
+        Arc::new(Self { seated, read_at: self.read_at, history: Some(history), shown })
     }
 
     /// Whether the names may still be shown without asking. Another process may have changed or erased one since they were read.
@@ -112,6 +121,11 @@ impl Remembered {
     }
 }
 
+/// How many positions before the present one a game holds.
+fn positions_before(game: &Game) -> usize {
+    game.position.history().map_or(0, rules::History::len)
+}
+
 /// How much memory a game takes, as far as that differs.
 #[derive(Clone, Debug)]
 struct Weigher;
@@ -120,7 +134,8 @@ impl Weighter<GameId, Arc<Remembered>> for Weigher {
     fn weight(&self, _: &GameId, remembered: &Arc<Remembered>) -> u64 {
         let SeatedGame { game, last_ply, .. } = &remembered.seated;
         let effects = last_ply.as_ref().map_or(0, |ply| ply.effects.len() * size_of::<Effect>());
-        let history = game.position.history().map_or(0, History::len) * BYTES_A_POSITION;
-        (BYTES_EACH + effects + history) as u64
+        let positions = positions_before(game) * BYTES_A_POSITION;
+        let history = remembered.history.as_ref().map_or(0, |history| history.weight());
+        (BYTES_EACH + effects + positions + history) as u64
     }
 }

@@ -278,3 +278,51 @@ async fn the_moves_of_a_finished_public_game_may_be_kept_for_ever_and_of_no_othe
         assert_eq!(app.get_game(id, Some(&ana)).await.headers["cache-control"], "private, no-cache");
     }
 }
+
+/// The history page by page: by cursors, and by `after`.
+async fn pages(app: &TestApp, id: &str, limit: usize, reader: Option<&Guest>) -> [Vec<Value>; 2] {
+    let items = |page: &Value| page["items"].as_array().expect("items").clone();
+    let (mut by_cursor, mut by_ply) = (vec![], vec![]);
+    let mut query = format!("limit={limit}");
+    loop {
+        let page = app.list_moves(id, &query, reader).await.body;
+        by_cursor.extend(items(&page));
+        let rest = app.list_moves(id, &format!("limit={limit}&after={}", by_ply.len()), reader).await.body;
+        by_ply.extend(items(&rest));
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        query = format!("limit={limit}&cursor={cursor}");
+    }
+    [by_cursor, by_ply]
+}
+
+#[actix_web::test]
+async fn the_history_of_a_game_that_is_over_is_the_same_however_often_and_however_it_is_read() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for visibility in ["public", "private"] {
+        let body = json!({"variant": "oware", "opponent": {"type": "self"}, "visibility": visibility});
+        let game = app.created(&ana, &body).await;
+        let id = game["id"].as_str().expect("an id");
+        for (ply, mv) in (1..).zip(["C", "f", "A", "b", "F", "d", "B"]) {
+            assert_eq!(app.play_move(id, &ana, ply, mv).await.status, 201);
+        }
+        let live = app.list_moves(id, "limit=100", Some(&ana)).await.body;
+        let live = live["items"].as_array().expect("items");
+        assert_eq!(live.len(), 7);
+        assert_eq!(app.resign_game(id, &ana).await.status, 200);
+        for limit in [100, 7, 6, 3, 1, 100] {
+            assert_eq!(pages(&app, id, limit, Some(&ana)).await, [live.clone(), live.clone()], "{limit} a page");
+        }
+        assert_eq!(
+            app.list_moves(id, "after=4294967295", Some(&ana)).await.body,
+            json!({"items": [], "next_cursor": null})
+        );
+        let seen_by_others = app.list_moves(id, "limit=100", None).await;
+        if visibility == "public" {
+            assert_eq!(seen_by_others.body["items"].as_array(), Some(live));
+        } else {
+            seen_by_others.is_problem(404, "not_found");
+            app.get(&format!("/v1/games/{id}/positions/1"), None).await.is_problem(404, "not_found");
+        }
+    }
+}
