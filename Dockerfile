@@ -1,6 +1,8 @@
 # The server alone. It holds no PostgreSQL: DATABASE_URL and JWT_PRIVATE_KEY_FILE must be given (docker-compose.yml does).
 
 FROM rust:1.95-slim-bookworm AS build
+# The allocator is built from C.
+RUN apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \

@@ -202,7 +202,7 @@ impl Tokens {
     }
 
     /// Who the token says the caller is, if a key that is accepted signed it with this algorithm and it has not expired.
-    pub fn verify(&self, token: &str, now: OffsetDateTime) -> Option<Caller> {
+    pub fn verify(&self, token: &[u8], now: OffsetDateTime) -> Option<Caller> {
         if token.len() > TOKEN_BYTES_MAX {
             return None;
         }
@@ -360,6 +360,9 @@ impl FromRequest for Reader {
     }
 }
 
+/// What a header begins with that has a token.
+const BEARER: &[u8] = b"Bearer ";
+
 fn caller(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     let mut values = request.headers().get_all(header::AUTHORIZATION);
     let Some(value) = values.next() else { return Ok(None) };
@@ -367,11 +370,11 @@ fn caller(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     if values.next().is_some() {
         return Err(invalid());
     }
-    let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or_else(invalid)?;
-    if !scheme.eq_ignore_ascii_case("bearer") {
+    let (scheme, token) = value.as_bytes().split_at_checked(BEARER.len()).ok_or_else(invalid)?;
+    if !scheme.eq_ignore_ascii_case(BEARER) {
         return Err(invalid());
     }
-    state(request).tokens.verify(token.trim(), now()).map(Some).ok_or_else(invalid)
+    state(request).tokens.verify(token.trim_ascii(), now()).map(Some).ok_or_else(invalid)
 }
 
 fn state(request: &HttpRequest) -> &AppState {

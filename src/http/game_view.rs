@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
-    moves::MoveView,
+    moves::{MoveJson, MoveView},
     variants::OptionValueView,
     wire::{PlayerView, SideWord, Timestamp},
 };
@@ -54,8 +54,8 @@ pub struct GameView {
     /// What the side to move may play; empty unless the game is active.
     #[schema(example = json!(["A", "B", "D", "E", "F"]))]
     legal_moves: Vec<String>,
-    #[schema(required = true)]
-    last_move: Option<MoveView>,
+    #[schema(required = true, value_type = Option<MoveView>)]
+    last_move: Option<MoveJson>,
     /// Offers that wait for an answer. None exist yet.
     offers: [OfferView; 0],
     clock: ClockView,
@@ -170,7 +170,11 @@ pub struct ScoreView {
 impl GameView {
     /// The game as `viewer` sees it.
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
-        let SeatedGame { game, players, invited, last_ply } = seated;
+        Self::with(seated, viewer, seated.last_ply.as_ref().map(MoveJson::of))
+    }
+
+    fn with(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
+        let SeatedGame { game, players, invited, .. } = seated;
         let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
         let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, .. } = &game.terms;
         let opponent = match opponent {
@@ -201,7 +205,7 @@ impl GameView {
             position: game.position.to_string(),
             turn: turn.map(SideWord::from),
             legal_moves: turn.map(|_| legal_moves(&game.position)).unwrap_or_default(),
-            last_move: last_ply.as_ref().map(MoveView::of),
+            last_move,
             offers: [],
             clock: ClockView { kind: ClockWord::Unlimited, deadline: None },
             result: game.result.as_ref().map(|result| ResultView::of(result, game)),
@@ -232,11 +236,20 @@ impl ShownGame {
     /// The game as `viewer` sees it. The tag is `W/"<version>-<h>"`: `h` covers everything shown, so names and the viewer's own
     /// fields too.
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
+        Self::new(&GameView::of(seated, viewer))
+    }
+
+    /// The game after a move that is JSON already, as everybody sees it but a creator who holds a join code.
+    pub fn after_move(seated: &SeatedGame, played: MoveJson) -> Self {
+        Self::new(&GameView::with(seated, None, Some(played)))
+    }
+
+    fn new(view: &GameView) -> Self {
         let mut json = Vec::with_capacity(GAME_BYTES);
-        serde_json::to_writer(&mut json, &GameView::of(seated, viewer)).expect(ALWAYS_JSON);
+        serde_json::to_writer(&mut json, view).expect(ALWAYS_JSON);
         let mut hasher = DefaultHasher::new();
         json.hash(&mut hasher);
-        let version = seated.game.version;
+        let version = view.version;
         Self { version, etag: EntityTag::new_weak(format!("{version}-{:016x}", hasher.finish())), json: json.into() }
     }
 

@@ -9,6 +9,7 @@ use actix_web::{
     web::Data,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -76,16 +77,17 @@ pub async fn play_move(
     };
     match carry_out(&state, path.0, &command).await? {
         Carried::Out { before, game, events } => {
-            let after = Remembered::new(after_move(&before.seated, game, &events)?, before.read_at);
+            let seated = after_move(&before.seated, game, &events)?;
+            let played = seated.last_ply.as_ref().map(MoveJson::of);
+            let played = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
+            let after = Remembered::after_move(seated, before.read_at, played.clone());
             state.recent.keep(&after);
             state.metrics.move_played(after.seated.game.terms.options.variant().word());
-            let played = after.seated.last_ply.as_ref();
-            let played = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
-            Ok(answer(HttpResponse::Created(), played, after.shown(Some(caller.player))))
+            Ok(answer(HttpResponse::Created(), &played, after.shown(Some(caller.player))))
         }
         Carried::Already { found, recorded } => {
             let recorded = recorded.ok_or_else(|| Problem::internal("a move that the log has is not there"))?;
-            Ok(answer(HttpResponse::Ok(), &recorded, found.shown(Some(caller.player))))
+            Ok(answer(HttpResponse::Ok(), &MoveJson::of(&recorded), found.shown(Some(caller.player))))
         }
         Carried::Refused { found, refusal } => {
             let seated = &found.seated;
@@ -221,9 +223,8 @@ impl Page<'_> {
 const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
 
 /// A [`PlayedMove`] of which the game is already JSON.
-fn answer(mut response: HttpResponseBuilder, played: &Ply, game: ShownGame) -> HttpResponse {
-    let mv = serde_json::to_string(&MoveView::of(played)).expect(ALWAYS_JSON);
-    let body = [br#"{"move":"#, mv.as_bytes(), br#","game":"#, &game.json, b"}"].concat();
+fn answer(mut response: HttpResponseBuilder, played: &MoveJson, game: ShownGame) -> HttpResponse {
+    let body = [br#"{"move":"#, played.0.get().as_bytes(), br#","game":"#, &game.json, b"}"].concat();
     response.insert_header((header::ETAG, game.etag)).insert_header(NOT_KEPT).insert_header(VARIES);
     response.content_type(ContentType::json()).body(body)
 }
@@ -415,6 +416,17 @@ pub enum EffectView {
         #[schema(example = "side_empty")]
         reason: String,
     },
+}
+
+/// A [`MoveView`] that is already JSON: an answer to a move shows it twice, in the game and beside it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct MoveJson(Arc<RawValue>);
+
+impl MoveJson {
+    pub fn of(ply: &Ply) -> Self {
+        Self(to_raw_value(&MoveView::of(ply)).expect(ALWAYS_JSON).into())
+    }
 }
 
 impl MoveView {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrayvec::ArrayVec;
 use serde::Serialize;
 use utoipa::{
     Modify, OpenApi,
@@ -304,19 +305,24 @@ fn problem(description: &str) -> Response {
 #[derive(Debug)]
 pub struct Paths(Vec<Path>);
 
-/// A path as the document writes it, with what stands between its slashes: words, or `{names}` of what may be anything.
+/// A path as the document writes it.
 #[derive(Debug)]
 pub struct Path {
     pub pattern: String,
     /// The methods that it knows, as `Allow` lists them.
     pub allow: String,
+    /// What stands between its slashes; `None` is a name for anything.
+    parts: Vec<Option<String>>,
 }
 
 /// Served, but no part of the API.
 const PAGES: [&str; 3] = ["/openapi.json", "/docs", DOCS];
 
-/// Whatever begins so is one of the documentation's pages.
-const DOCS: &str = "/docs/{_:.*}";
+/// What begins so is a page of the documentation.
+const DOCS: &str = "/docs/";
+
+/// More parts than any path has.
+const PARTS_MAX: usize = 8;
 
 impl Paths {
     pub fn of(document: &openapi::OpenApi) -> Self {
@@ -324,31 +330,30 @@ impl Paths {
             let known =
                 [("GET, HEAD", &item.get), ("POST", &item.post), ("PATCH", &item.patch), ("DELETE", &item.delete)];
             let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
-            Path { pattern: path.clone(), allow: known.collect::<Vec<_>>().join(", ") }
+            Path::new(path, known.collect::<Vec<_>>().join(", "))
         });
-        let pages = PAGES.map(|page| Path { pattern: page.to_owned(), allow: "GET, HEAD".to_owned() });
-        Self(documented.chain(pages).collect())
+        Self(documented.chain(PAGES.map(|page| Path::new(page, "GET, HEAD".to_owned()))).collect())
     }
 
     /// What is known of a request's path; `None` if it is unknown.
     pub fn find(&self, path: &str) -> Option<&Path> {
-        self.0.iter().find(|known| known.matches(path))
+        let path = if path.starts_with(DOCS) { DOCS } else { path };
+        let given: ArrayVec<&str, PARTS_MAX> = path.split('/').take(PARTS_MAX).collect();
+        self.0.iter().find(|known| known.matches(&given))
     }
 }
 
 impl Path {
-    fn matches(&self, path: &str) -> bool {
-        if self.pattern == DOCS {
-            return path.starts_with("/docs/");
-        }
-        let (mut expected, mut given) = (self.pattern.split('/'), path.split('/'));
-        loop {
-            match (expected.next(), given.next()) {
-                (None, None) => return true,
-                (Some(expected), Some(given)) if expected == given => {}
-                (Some(expected), Some(given)) if expected.starts_with('{') && !given.is_empty() => {}
-                _ => return false,
-            }
-        }
+    fn new(pattern: &str, allow: String) -> Self {
+        let part = |part: &str| (!part.starts_with('{')).then(|| part.to_owned());
+        Self { pattern: pattern.to_owned(), allow, parts: pattern.split('/').map(part).collect() }
+    }
+
+    fn matches(&self, given: &[&str]) -> bool {
+        let same = |(known, given): (&Option<String>, &&str)| match known {
+            Some(known) => known == given,
+            None => !given.is_empty(),
+        };
+        self.parts.len() == given.len() && self.parts.iter().zip(given).all(same)
     }
 }

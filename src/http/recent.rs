@@ -13,7 +13,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::{
     game_view::{ShownGame, join_code_for},
-    moves::History,
+    moves::{History, MoveJson},
     now,
 };
 use crate::{
@@ -93,6 +93,12 @@ impl RecentGames {
 impl Remembered {
     pub fn new(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
         Arc::new(Self { seated, read_at, history: None, shown: OnceLock::new() })
+    }
+
+    /// A game after a move, of which the JSON is there already.
+    pub fn after_move(seated: SeatedGame, read_at: OffsetDateTime, played: MoveJson) -> Arc<Self> {
+        let shown = OnceLock::from(ShownGame::after_move(&seated, played));
+        Arc::new(Self { seated, read_at, history: None, shown })
     }
 
     /// The same with all its plies.
