@@ -3,6 +3,9 @@
 -- PostgreSQL's log leaves out what the old and the new version of a row have in common before the first difference and
 -- after the last. With the moment of the last change at one end of the row and the seat to move at the other, as they
 -- were, all the fixed columns between them went into the log with every move: a third of what its update wrote.
+-- Servers of an older version wait until this is done, and nothing that they store meanwhile is lost.
+lock table game in access exclusive mode;
+
 create table game_in_order (
     id uuid not null,
 
@@ -90,3 +93,5 @@ create index game_public_idx on game (variant, game_status(started_at, finished_
     where visibility = 'public';
 create index game_public_finished_idx on game (variant, finished_at desc, id desc)
     where visibility = 'public' and finished_at is not null;
+
+analyze game;

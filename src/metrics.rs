@@ -67,7 +67,7 @@ pub struct Metrics {
 type Waiting = Box<dyn Fn() -> Option<usize> + Send + Sync>;
 
 /// Says what is remembered; `None` once the service is gone.
-type Cached = Box<dyn Fn() -> Option<CacheCounts> + Send + Sync>;
+type Cached = Box<dyn Fn() -> Option<CacheSize> + Send + Sync>;
 
 /// Says how many connections a part of the process has now; `None` once that part is gone.
 type Source = Box<dyn Fn() -> Option<Connections> + Send + Sync>;
@@ -85,13 +85,18 @@ pub struct Connections {
     pub appends_queued: usize,
 }
 
-/// What a process remembers of games, and how often it was asked for.
+/// How much a process remembers of games.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CacheCounts {
+pub struct CacheSize {
     pub games: usize,
     pub bytes: u64,
-    pub hits: u64,
-    pub misses: u64,
+}
+
+/// Whether a game that was asked for was remembered, and that was of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remembrance {
+    Hit,
+    Miss,
 }
 
 /// How long an answer took, and what for: who asked to wait was not served slowly.
@@ -248,8 +253,8 @@ impl Metrics {
             "Memory of the games that are remembered, about",
             self.cached_bytes.clone(),
         );
-        ours.register("game_cache_hits", "Games asked for that were remembered", self.cache_hits.clone());
-        ours.register("game_cache_misses", "Games asked for that were not remembered", self.cache_misses.clone());
+        ours.register("game_cache_hits", "Games asked for that were remembered, and still so", self.cache_hits.clone());
+        ours.register("game_cache_misses", "Games asked for that had to be loaded", self.cache_misses.clone());
     }
 
     /// A request was answered. `route` is the pattern of its path, never the path.
@@ -277,6 +282,14 @@ impl Metrics {
         self.append_group_size.observe(f64::from(u32::try_from(appends).unwrap_or(u32::MAX)));
     }
 
+    /// A game was asked for, and was remembered or had to be loaded.
+    pub fn game_asked_for(&self, remembrance: Remembrance) {
+        match remembrance {
+            Remembrance::Hit => self.cache_hits.inc(),
+            Remembrance::Miss => self.cache_misses.inc(),
+        };
+    }
+
     /// A change was decided again.
     pub fn retried(&self) {
         self.retries.inc();
@@ -300,7 +313,7 @@ impl Metrics {
     }
 
     /// Asks what is remembered whenever the metrics are read, for as long as there is an answer.
-    pub fn watch_cache(&self, source: impl Fn() -> Option<CacheCounts> + Send + Sync + 'static) {
+    pub fn watch_cache(&self, source: impl Fn() -> Option<CacheSize> + Send + Sync + 'static) {
         *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
     }
 
@@ -338,13 +351,9 @@ impl Metrics {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         set(&self.waiters, waiting.as_ref().and_then(|count| count()).unwrap_or(0));
         let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(counts) = cache.as_ref().and_then(|counts| counts()) {
-            set(&self.cached_games, counts.games);
-            self.cached_bytes.set(i64::try_from(counts.bytes).unwrap_or(i64::MAX));
-            let counted = |counter: &Counter, total: u64| counter.inc_by(total.saturating_sub(counter.get()));
-            counted(&self.cache_hits, counts.hits);
-            counted(&self.cache_misses, counts.misses);
-        }
+        let size = cache.as_ref().and_then(|size| size()).unwrap_or_default();
+        set(&self.cached_games, size.games);
+        self.cached_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
     }
 }
 

@@ -103,7 +103,7 @@ impl Once {
 /// tried one by one. Locking them first, in a statement's part of its own, would write a tenth more of its log.
 ///
 /// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
-pub(super) async fn store(connection: &mut PgConnection, group: &[Append]) -> Result<HashSet<Uuid>, DbError> {
+pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<HashSet<Uuid>, DbError> {
     let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game, event)));
     let stored = sqlx::query_scalar!(
         r#"
@@ -176,7 +176,16 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[Append]) -> Re
     Ok(stored.into_iter().collect())
 }
 
+/// Which games' rows nobody else has locked at this moment.
+pub(super) async fn unlocked(connection: &mut PgConnection, games: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
+    let ids =
+        sqlx::query_scalar!("select id from game where id = any($1) order by id for no key update skip locked", games,)
+            .fetch_all(connection)
+            .await?;
+    Ok(ids.into_iter().collect())
+}
+
 /// One column of a group.
-fn column<'a, T>(group: &'a [Append], value: impl Fn(&'a Append) -> T) -> Vec<T> {
-    group.iter().map(value).collect()
+fn column<'a, T>(group: &[&'a Append], value: impl Fn(&'a Append) -> T) -> Vec<T> {
+    group.iter().copied().map(value).collect()
 }

@@ -36,6 +36,11 @@ impl DbError {
         Self::Unreachable(Arc::new(sqlx::Error::PoolTimedOut))
     }
 
+    /// Somebody has the row locked.
+    pub(super) fn locked() -> Self {
+        Self::Busy(Arc::new(sqlx::Error::Io(std::io::ErrorKind::ResourceBusy.into())))
+    }
+
     /// A connection that does not answer any more.
     pub(super) fn silent() -> Self {
         Self::ConnectionLost(Arc::new(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))

@@ -1,9 +1,13 @@
 //! Asks whether games that somebody remembers are still the present ones, many in one statement.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, panic::AssertUnwindSafe, time::Duration};
 
+use futures_util::FutureExt;
 use sqlx::{PgConnection, postgres::PgConnectOptions};
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -15,6 +19,9 @@ const GROUP_MAX: usize = 64;
 
 /// How many questions wait at most: more than a second's work. Then the next ones are refused.
 const QUEUE_MAX: usize = 4096;
+
+/// How long an answer is waited for: as long as for a connection of the pools.
+const WAIT: Duration = Duration::from_secs(3);
 
 /// A task that asks, over a connection of its own. What is asked while its last statement is in flight goes together with
 /// the next; when nothing is queued, nothing waits. It ends with its last handle.
@@ -46,8 +53,8 @@ impl Lookups {
     pub async fn signs(&self, game: GameId) -> Result<Option<Signs>, DbError> {
         let (answer, answered) = oneshot::channel();
         self.0.try_send(Question { game: game.0, answer }).map_err(|_| DbError::QueueFull)?;
-        let answered = answered.instrument(statement("select game player"));
-        answered.await.unwrap_or_else(|_| Err(DbError::silent()))
+        let answered = timeout(WAIT, answered).instrument(statement("select game player")).await;
+        answered.map_err(|_| DbError::unreachable())?.unwrap_or_else(|_| Err(DbError::silent()))
     }
 }
 
@@ -70,7 +77,9 @@ async fn answer_all(mut link: Link, mut asked: mpsc::Receiver<Question>) {
     let mut questions = Vec::with_capacity(GROUP_MAX);
     while asked.recv_many(&mut questions, GROUP_MAX).await > 0 {
         let ids: Vec<_> = questions.iter().map(|question| question.game).collect();
-        let found = link.run(async |connection| find(connection, &ids).await).await;
+        // A bug costs those who asked, and nobody after them.
+        let found = AssertUnwindSafe(link.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
+        let found = found.unwrap_or_else(|_| Err(DbError::silent()));
         for Question { game, answer } in questions.drain(..) {
             // Whoever has gone away needs no answer.
             let _ = answer.send(found.clone().map(|found| found.get(&game).cloned()));

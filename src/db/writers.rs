@@ -5,7 +5,9 @@
 
 use std::{
     collections::HashSet,
-    fmt, iter, mem, slice,
+    fmt, iter, mem,
+    panic::AssertUnwindSafe,
+    slice,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -13,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::FutureExt;
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
     sync::{mpsc, oneshot},
@@ -52,12 +55,18 @@ pub struct Writing {
     ending: CancellationToken,
 }
 
-/// An append that waits for its turn, and whoever waits for it.
+/// An append that waits for its turn.
 struct Queued {
     append: Append,
     since: Instant,
-    answer: oneshot::Sender<Result<Appended, DbError>>,
+    answer: Answer,
 }
+
+/// Where whoever waits for an append is told what became of it.
+type Answer = oneshot::Sender<Result<Appended, DbError>>;
+
+/// An append whose turn it is.
+type Waiting = (Append, Answer);
 
 impl Writers {
     /// Starts `count` writers on the present runtime, each with a connection of its own that it makes when it first needs one.
@@ -67,7 +76,7 @@ impl Writers {
             .map(|_| {
                 let (queue, queued) = mpsc::channel(QUEUE_MAX);
                 let (busy, metrics) = (busy.clone(), metrics.clone());
-                let writer = Writer { link: Link::new(options.clone()), busy, metrics };
+                let writer = Writer { link: Link::new(options.clone()), locked: HashSet::new(), busy, metrics };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
             })
             .unzip();
@@ -90,7 +99,7 @@ impl Writers {
         let queue = &self.queues[append.game().as_u128() as usize % self.queues.len()];
         let (answer, answered) = oneshot::channel();
         queue.try_send(Queued { append, since: Instant::now(), answer }).map_err(|_| DbError::QueueFull)?;
-        // A writer that ends answers all that it has taken; should it panic, nobody knows.
+        // A writer answers all that it has taken; should it panic, nobody knows.
         answered.await.unwrap_or_else(|_| Err(DbError::silent()))
     }
 }
@@ -109,6 +118,8 @@ impl Writing {
 /// One writer.
 struct Writer {
     link: Link,
+    /// Games whose rows somebody else had locked when they were last to be changed: nobody waits for them again.
+    locked: HashSet<Uuid>,
     busy: Arc<AtomicUsize>,
     metrics: Arc<Metrics>,
 }
@@ -132,40 +143,85 @@ impl Writer {
                 waiting.extend(iter::from_fn(|| queue.try_recv().ok()).take(room));
             }
             self.busy.fetch_add(1, Ordering::Relaxed);
-            self.write(take_group(&mut waiting)).await;
+            let group = take_group(&mut waiting);
+            // A bug costs the group, whose members then read what became of them, and nobody after it.
+            let stored = AssertUnwindSafe(self.write(group)).catch_unwind().await.unwrap_or_default();
+            refuse_overtaken(&mut waiting, &stored);
             self.busy.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     /// Stores a group, and answers everybody in it. If it fails for a reason that one of them may have, each is tried alone.
-    async fn write(&mut self, group: Vec<Queued>) {
+    async fn write(&mut self, group: Vec<Queued>) -> HashSet<Uuid> {
         let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
-        for queued in late {
-            answer(queued.answer, Err(DbError::unreachable()));
+        let waiting = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.answer)).collect();
+        answer_all(waiting(late), &Err(DbError::unreachable()));
+        let waiting = self.refuse_locked(waiting(group)).await;
+        if waiting.is_empty() {
+            return HashSet::new();
         }
-        let (appends, answers): (Vec<_>, Vec<_>) =
-            group.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
-        if appends.is_empty() {
-            return;
-        }
-        self.metrics.group_written(appends.len());
-        match self.store(&appends).await {
-            Err(error) if appends.len() > 1 && error.may_be_of_one() => {
-                for (append, waiting) in appends.iter().zip(answers) {
-                    let stored = self.store(slice::from_ref(append)).await;
-                    answer(waiting, stored.map(|stored| appended(append, &stored)));
-                }
+        self.metrics.group_written(waiting.len());
+        match self.store(&waiting).await {
+            Err(error) if waiting.len() > 1 && error.may_be_of_one() => {
+                self.write_apart(waiting, error).await;
+                HashSet::new()
             }
             stored => {
-                for (append, waiting) in appends.iter().zip(answers) {
-                    answer(waiting, stored.clone().map(|stored| appended(append, &stored)));
-                }
+                answer_all(waiting, &stored);
+                stored.unwrap_or_default()
             }
         }
     }
 
-    async fn store(&mut self, group: &[Append]) -> Result<HashSet<Uuid>, DbError> {
-        self.link.run(async |connection| appends::store(connection, group).await).await
+    /// Answers those at once whose games' rows were locked before and still are.
+    async fn refuse_locked(&mut self, group: Vec<Waiting>) -> Vec<Waiting> {
+        if !group.iter().any(|(append, _)| self.locked.contains(&append.game())) {
+            return group;
+        }
+        let Ok(unlocked) = self.unlocked(&group).await else { return group };
+        let (free, locked) = group.into_iter().partition(|(append, _)| unlocked.contains(&append.game()));
+        self.locked.retain(|game| !unlocked.contains(game));
+        answer_all(locked, &Err(DbError::locked()));
+        free
+    }
+
+    /// Stores what can be stored of a group that failed. If that was because of a lock, those are answered at once whose rows
+    /// are locked: whoever holds a lock for so long may hold it for longer, and the others do not wait for that again. If it
+    /// fails once more, each is tried alone.
+    async fn write_apart(&mut self, group: Vec<Waiting>, failure: DbError) {
+        let unlocked = match failure {
+            DbError::Busy(_) => self.unlocked(&group).await.ok(),
+            _ => None,
+        };
+        let group = match unlocked {
+            None => group,
+            Some(unlocked) => {
+                let (free, locked): (Vec<_>, Vec<_>) =
+                    group.into_iter().partition(|(append, _)| unlocked.contains(&append.game()));
+                self.locked = locked.iter().map(|(append, _)| append.game()).collect();
+                answer_all(locked, &Err(failure));
+                match self.store(&free).await {
+                    Err(error) if error.may_be_of_one() => free,
+                    stored => return answer_all(free, &stored),
+                }
+            }
+        };
+        let begun = Instant::now();
+        for one in group {
+            let is_late = begun.elapsed() > WAIT;
+            let stored = if is_late { Err(DbError::unreachable()) } else { self.store(slice::from_ref(&one)).await };
+            answer_all(vec![one], &stored);
+        }
+    }
+
+    async fn store(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
+        let group: Vec<_> = group.iter().map(|(append, _)| append).collect();
+        self.link.run(async |connection| appends::store(connection, &group).await).await
+    }
+
+    async fn unlocked(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
+        let games: Vec<_> = group.iter().map(|(append, _)| append.game()).collect();
+        self.link.run(async |connection| appends::unlocked(connection, &games).await).await
     }
 }
 
@@ -182,13 +238,23 @@ fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
     group
 }
 
-fn appended(append: &Append, stored: &HashSet<Uuid>) -> Appended {
-    if stored.contains(&append.game()) { Appended::Stored } else { Appended::Conflict }
+/// Of several appends to one game that were decided on the same version one can be stored. Once it is, the others need no
+/// statement.
+fn refuse_overtaken(waiting: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
+    // Those that wait here came together with the one that was stored, so none was decided on what that one led to.
+    for queued in waiting.extract_if(.., |queued| stored.contains(&queued.append.game())) {
+        let _ = queued.answer.send(Ok(Appended::Conflict));
+    }
 }
 
-/// Whoever has gone away needs no answer.
-fn answer(waiting: oneshot::Sender<Result<Appended, DbError>>, appended: Result<Appended, DbError>) {
-    let _ = waiting.send(appended);
+/// Tells everybody in a group what became of it. Whoever has gone away needs no answer.
+fn answer_all(group: Vec<Waiting>, stored: &Result<HashSet<Uuid>, DbError>) {
+    for (append, answer) in group {
+        let appended = |stored: &HashSet<Uuid>| {
+            if stored.contains(&append.game()) { Appended::Stored } else { Appended::Conflict }
+        };
+        let _ = answer.send(stored.as_ref().map(appended).map_err(Clone::clone));
+    }
 }
 
 /// A database's options may hold its password.

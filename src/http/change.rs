@@ -27,12 +27,16 @@ use crate::{
         games::{self, Appended},
     },
     domain::{Action, Command, Event, Game, GameId, Ply, Refusal},
-    metrics::AppendOutcome,
+    metrics::{AppendOutcome, Remembrance},
 };
 
 /// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
 /// often in a row is better told to come back.
 pub const ATTEMPTS_MAX: u32 = 8;
+
+/// How often of those because somebody held the game's row locked: each time all that are stored together with it wait for
+/// that lock.
+const HELD_UP_MAX: u32 = 1;
 
 /// How much longer each attempt waits than the one before it, from the third on: all of them together about half a second,
 /// in which a PostgreSQL that was killed is back.
@@ -54,19 +58,22 @@ pub enum Carried {
 /// The first time it decides on what is remembered of the game, if anything. That may be stale, which is harmless for
 /// what is accepted, because the append is guarded by the version; everything else is decided again on what is stored.
 pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
-    let mut failure = None;
-    let is_of_use = |known: &Arc<Remembered>| known.is_recent() && known.has_history();
+    let (mut failure, mut held_up) = (None, 0);
+    let is_of_use = |known: &Arc<Remembered>| known.is_recent() && known.has_history;
     let mut remembered = state.recent.get(id).filter(is_of_use);
-    for attempt in 0..ATTEMPTS_MAX {
+    let mut attempt = 0;
+    while attempt < ATTEMPTS_MAX {
         pause_before(state, attempt).await;
         let stored = remembered.is_none();
         let loaded = match load(state, id, remembered.take(), command).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => {
                 failure = Some(error);
+                attempt += 1;
                 continue;
             }
             loaded => loaded?,
         };
+        state.metrics.game_asked_for(if stored { Remembrance::Miss } else { Remembrance::Hit });
         let (before, recorded) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
         let present = &before.seated.game;
         if stored {
@@ -91,9 +98,14 @@ pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> R
                 return Ok(Carried::Out { before, game, events });
             }
             Ok(Appended::Conflict) => {}
-            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
+            Err(error @ DbError::Busy(_)) if held_up < HELD_UP_MAX => {
+                held_up += 1;
+                failure = Some(error);
+            }
+            Err(error @ DbError::ConnectionLost(_)) => failure = Some(error),
             Err(error) => return Err(error.into()),
         }
+        attempt += 1;
     }
     Err(failure.map_or_else(
         || Problem::new(Code::Unavailable, "too many changes to this game at once; try again"),
@@ -138,7 +150,7 @@ async fn load(
 
 async fn read(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     let read_at = now();
-    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered::new(seated, read_at)))
+    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered::whole(seated, read_at)))
 }
 
 /// The answer to a change that shows nothing but the game.

@@ -264,7 +264,7 @@ impl ShownGame {
 }
 
 /// Room for nearly every game's JSON.
-const GAME_BYTES: usize = 1536;
+const GAME_BYTES: usize = 2048;
 
 const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
 

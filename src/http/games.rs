@@ -29,6 +29,7 @@ use crate::{
     db::{DbError, games},
     domain::{Action, Game, GameId, PlayerId, Refusal, Status, Visibility},
     live::Released,
+    metrics::Remembrance,
 };
 
 /// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps
@@ -253,8 +254,11 @@ pub(super) async fn find_past(
 ) -> Result<Arc<Remembered>, Problem> {
     let is_complete = |found: &Arc<Remembered>| found.seated.game.status.is_over();
     match state.recent.get(id).filter(is_complete) {
-        Some(found) if found.seated.game.is_visible_to(reader) => Ok(found),
-        Some(_) => Err(Problem::from(&Refusal::Unknown)),
+        Some(found) => {
+            state.metrics.game_asked_for(Remembrance::Hit);
+            let visible = Some(found).filter(|found| found.seated.game.is_visible_to(reader));
+            visible.ok_or_else(|| Problem::from(&Refusal::Unknown))
+        }
         None => find_visible(state, id, reader).await,
     }
 }
@@ -264,15 +268,20 @@ pub(super) async fn find_past(
 async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     if let Some(remembered) = state.recent.get(id) {
         match state.lookups.signs(id).await {
-            Ok(Some(signs)) if signs.are_of(&remembered.seated) => return Ok(Some(remembered)),
+            Ok(Some(signs)) if signs.are_of(&remembered.seated) => {
+                state.metrics.game_asked_for(Remembrance::Hit);
+                return Ok(Some(remembered));
+            }
             // It has changed; or the connection was lost, and another one may be there.
             Ok(_) | Err(DbError::ConnectionLost(_)) => {}
             Err(error) => return Err(error),
         }
     }
+    state.metrics.game_asked_for(Remembrance::Miss);
     let read_at = now();
-    let found = games::find(&state.db, id).await?.map(|seated| Remembered::new(seated, read_at));
-    if let Some(found) = found.as_ref().filter(|found| found.has_history()) {
+    let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
+    // Who plays on asks for the history, and is not to find a game without it.
+    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status.is_over()) {
         state.recent.keep(found);
     }
     Ok(found)

@@ -174,7 +174,7 @@ fn watch_writers(writers: &Arc<Writers>, metrics: &Metrics) {
 /// Counts what is remembered.
 fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
     let watched = Arc::downgrade(recent);
-    metrics.watch_cache(move || watched.upgrade().map(|recent| recent.counts()));
+    metrics.watch_cache(move || watched.upgrade().map(|recent| recent.size()));
 }
 
 /// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter. To be called where

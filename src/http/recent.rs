@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     db::games::SeatedGame,
-    domain::{Game, GameId, PlayerId, Status},
-    metrics::CacheCounts,
+    domain::{Game, GameId, PlayerId},
+    metrics::CacheSize,
     rules::{self, Effect},
 };
 
@@ -50,6 +50,8 @@ pub struct Remembered {
     pub seated: SeatedGame,
     /// When it was read, and the people's names with it.
     pub read_at: OffsetDateTime,
+    /// Whether the position has the history that the rules ask for: whoever only looks at a game does not read it.
+    pub has_history: bool,
     /// All its plies, of a game that is over and was asked for them.
     pub history: Option<Arc<History>>,
     /// How everybody sees it but a creator who holds a join code.
@@ -66,7 +68,7 @@ impl RecentGames {
         self.0.get(&id)
     }
 
-    /// Remembers a game, unless a later state of it is remembered, or it has too long a history.
+    /// Remembers a game, unless it has too long a history, or is known to be out of date.
     pub fn keep(&self, game: &Arc<Remembered>) {
         let kept = &game.seated.game;
         let history = positions_before(kept);
@@ -85,37 +87,39 @@ impl RecentGames {
         });
     }
 
-    pub fn counts(&self) -> CacheCounts {
-        CacheCounts { bytes: self.0.weight(), games: self.0.len(), hits: self.0.hits(), misses: self.0.misses() }
+    pub fn size(&self) -> CacheSize {
+        CacheSize { bytes: self.0.weight(), games: self.0.len() }
     }
 }
 
 impl Remembered {
-    pub fn new(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
-        Arc::new(Self { seated, read_at, history: None, shown: OnceLock::new() })
+    /// A game that was read with the history of its position.
+    pub fn whole(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
+        Arc::new(Self { seated, read_at, has_history: true, history: None, shown: OnceLock::new() })
+    }
+
+    /// A game that was read to be shown.
+    pub fn looked_at(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
+        let has_history = seated.game.history_from_seq.is_none();
+        Arc::new(Self { seated, read_at, has_history, history: None, shown: OnceLock::new() })
     }
 
     /// A game after a move, of which the JSON is there already.
     pub fn after_move(seated: SeatedGame, read_at: OffsetDateTime, played: MoveJson) -> Arc<Self> {
         let shown = OnceLock::from(ShownGame::after_move(&seated, played));
-        Arc::new(Self { seated, read_at, history: None, shown })
+        Arc::new(Self { seated, read_at, has_history: true, history: None, shown })
     }
 
     /// The same with all its plies.
     pub fn with_history(&self, history: Arc<History>) -> Arc<Self> {
         let (seated, shown) = (self.seated.clone(), self.shown.clone());
-        Arc::new(Self { seated, read_at: self.read_at, history: Some(history), shown })
+        let Self { read_at, has_history, .. } = *self;
+        Arc::new(Self { seated, read_at, has_history, history: Some(history), shown })
     }
 
     /// Whether the names may still be shown without asking. Another process may have changed or erased one since they were read.
     pub fn is_recent(&self) -> bool {
         now() - self.read_at < NAMES_SHOWN
-    }
-
-    /// Whether it can be played on: whoever only looks at a game does not read the positions that came before.
-    pub fn has_history(&self) -> bool {
-        let game = &self.seated.game;
-        game.history_from_seq.is_none() || game.status != Status::Active
     }
 
     /// The game as a viewer sees it.

@@ -144,7 +144,7 @@ fn takes_json(request: &HttpRequest) -> bool {
 
 /// What no route knows: a wrong method of a known path, or an unknown path.
 async fn unknown(request: HttpRequest) -> Result<HttpResponse, Problem> {
-    match PATHS.find(request.path()) {
+    match PATHS.find(request.match_info().as_str()) {
         Some(path) => Err(Problem::method_not_allowed(path.allow.clone())),
         None => Err(Problem::not_found("there is nothing at this address")),
     }

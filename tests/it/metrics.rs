@@ -173,3 +173,32 @@ async fn the_binary_serves_metrics_where_it_is_told_to_until_it_ends() {
     assert_eq!(running.ended().0, Some(0));
     assert!(Client::new().get(&metrics).send().await.is_err());
 }
+
+#[actix_web::test]
+async fn a_game_that_is_played_or_watched_is_loaded_once() {
+    let app = TestApp::start().await;
+    for variant in ["kalah", "oware", "congkak"] {
+        let ana = app.guest("Ana").await;
+        let body = serde_json::json!({"variant": variant, "opponent": {"type": "self"}});
+        let game = app.created(&ana, &body).await;
+        let id = game["id"].as_str().expect("an id");
+        let count = |name: &str| {
+            let text = app.metrics.text();
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).expect("it is counted");
+            line.parse::<u32>().expect("a count")
+        };
+        let before = (count("mancala_game_cache_hits_total"), count("mancala_game_cache_misses_total"));
+        let mut legal = game["legal_moves"].clone();
+        for ply in 1..=6 {
+            let played = app.play_move(id, &ana, ply, legal[0].as_str().expect("a move")).await;
+            assert_eq!(played.status, 201, "{played:?}");
+            assert_eq!(app.get_game(id, None).await.body, played.body["game"]);
+            legal = played.body["game"]["legal_moves"].clone();
+        }
+        let after = (count("mancala_game_cache_hits_total"), count("mancala_game_cache_misses_total"));
+        assert_eq!((after.0 - before.0, after.1 - before.1), (11, 1), "{variant}");
+    }
+    let bytes =
+        app.metrics.text().lines().find_map(|line| line.strip_prefix("mancala_cached_games_bytes ")?.parse().ok());
+    assert!((1..32 * 1024 * 1024).contains(&bytes.unwrap_or(0_u32)));
+}
