@@ -99,7 +99,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     };
     migrated.map_err(Failure::new)?;
     let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));
-    let (writers, writing) = Writers::start(&database, options.writers, &metrics);
+    let (writers, writing) = Writers::start(&database, options.writers, Writers::QUEUE_MAX, &metrics);
     let writers = Arc::new(writers);
     let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
     let service = service(options, database, writers, tokens.accepting(&accepted), metrics);

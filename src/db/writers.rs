@@ -35,9 +35,6 @@ use crate::metrics::Metrics;
 /// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
 const GROUP_MAX: usize = 64;
 
-/// How many appends wait for a writer at most: more than a second's work. Then the next ones are refused.
-const QUEUE_MAX: usize = 4096;
-
 /// How long an append waits for those before it. If it takes longer, the database does not keep up, or is away.
 const WAIT: Duration = Duration::from_secs(3);
 
@@ -69,12 +66,16 @@ type Answer = oneshot::Sender<Result<Appended, DbError>>;
 type Waiting = (Append, Answer);
 
 impl Writers {
+    /// How many appends wait for a writer at most, unless there is a reason: more than a second's work.
+    pub const QUEUE_MAX: usize = 4096;
+
     /// Starts `count` writers on the present runtime, each with a connection of its own that it makes when it first needs one.
-    pub fn start(options: &PgConnectOptions, count: u32, metrics: &Arc<Metrics>) -> (Self, Writing) {
+    /// What comes while `queue_max` appends wait for a writer is refused.
+    pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize, metrics: &Arc<Metrics>) -> (Self, Writing) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
         let (queues, tasks) = (0..count.max(1))
             .map(|_| {
-                let (queue, queued) = mpsc::channel(QUEUE_MAX);
+                let (queue, queued) = mpsc::channel(queue_max);
                 let (busy, metrics) = (busy.clone(), metrics.clone());
                 let writer = Writer { link: Link::new(options.clone()), locked: HashSet::new(), busy, metrics };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
@@ -167,6 +168,9 @@ impl Writer {
                 HashSet::new()
             }
             stored => {
+                if matches!(stored, Err(DbError::Busy(_))) {
+                    self.locked = waiting.iter().map(|(append, _)| append.game()).collect();
+                }
                 answer_all(waiting, &stored);
                 stored.unwrap_or_default()
             }

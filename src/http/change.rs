@@ -34,10 +34,6 @@ use crate::{
 /// often in a row is better told to come back.
 pub const ATTEMPTS_MAX: u32 = 8;
 
-/// How often of those because somebody held the game's row locked: each time all that are stored together with it wait for
-/// that lock.
-const HELD_UP_MAX: u32 = 1;
-
 /// How much longer each attempt waits than the one before it, from the third on: all of them together about half a second,
 /// in which a PostgreSQL that was killed is back.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
@@ -58,7 +54,7 @@ pub enum Carried {
 /// The first time it decides on what is remembered of the game, if anything. That may be stale, which is harmless for
 /// what is accepted, because the append is guarded by the version; everything else is decided again on what is stored.
 pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
-    let (mut failure, mut held_up) = (None, 0);
+    let mut failure = None;
     let is_of_use = |known: &Arc<Remembered>| known.is_recent() && known.has_history;
     let mut remembered = state.recent.get(id).filter(is_of_use);
     let mut attempt = 0;
@@ -98,11 +94,7 @@ pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> R
                 return Ok(Carried::Out { before, game, events });
             }
             Ok(Appended::Conflict) => {}
-            Err(error @ DbError::Busy(_)) if held_up < HELD_UP_MAX => {
-                held_up += 1;
-                failure = Some(error);
-            }
-            Err(error @ DbError::ConnectionLost(_)) => failure = Some(error),
+            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),
         }
         attempt += 1;

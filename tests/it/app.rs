@@ -85,7 +85,8 @@ pub struct TestApp {
     pub draining: CancellationToken,
     /// Who waits at this server.
     pub hub: Arc<Hub>,
-    key: String,
+    /// What it signs with.
+    pub key: String,
     client: reqwest::Client,
     server: ServerHandle,
     database: String,
@@ -98,19 +99,34 @@ pub struct Setup {
     pub rate_limits: RateLimits,
     pub trusted_proxies: Vec<&'static str>,
     pub keep_alive: Duration,
+    /// How many appends wait at most.
+    pub queue_max: usize,
+    /// Where appends go, if not straight to the database.
+    pub writers_database: Option<PgConnectOptions>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        let cors_origins = vec![ANY_ORIGIN];
-        Self { cors_origins, rate_limits: RateLimits::Off, trusted_proxies: vec![], keep_alive: http::KEEP_ALIVE }
+        Self {
+            cors_origins: vec![ANY_ORIGIN],
+            rate_limits: RateLimits::Off,
+            trusted_proxies: vec![],
+            keep_alive: http::KEEP_ALIVE,
+            queue_max: Writers::QUEUE_MAX,
+            writers_database: None,
+        }
     }
 }
 
 /// What a server begins with unless a test says otherwise.
 pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Service {
     let metrics = Arc::new(Metrics::new(now().unix_timestamp()));
-    let (writers, _) = Writers::start(&database, 1, &metrics);
+    let (writers, _) = Writers::start(
+        &setup.writers_database.clone().unwrap_or_else(|| database.clone()),
+        1,
+        setup.queue_max,
+        &metrics,
+    );
     Service {
         database,
         writers: Arc::new(writers),
@@ -175,6 +191,12 @@ impl TestApp {
     pub fn second_server(&self) -> (SocketAddr, Arc<Hub>) {
         let Serving { address, hub, .. } = serve(&self.options, &self.key, &Setup::default());
         (address, hub)
+    }
+
+    /// Another server on the same database, and what it counts.
+    pub fn second_server_with(&self, setup: &Setup) -> (SocketAddr, Arc<Metrics>) {
+        let Serving { address, metrics, .. } = serve(&self.options, &self.key, setup);
+        (address, metrics)
     }
 
     /// A connection that may end other sessions, also those of PostgreSQL's own workers.

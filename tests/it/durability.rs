@@ -4,6 +4,7 @@ use std::{
     cell::Cell,
     env, fs,
     io::{BufRead, BufReader, Read},
+    mem,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     rc::Rc,
@@ -11,6 +12,10 @@ use std::{
 };
 
 use futures_util::future::{join, join_all};
+use mancala_server::db::{
+    self,
+    embedded::{Durability, Embedded, Settings},
+};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -18,11 +23,18 @@ use nix::{
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
+use crate::storage::every_log_replays_to_its_row;
+
 /// How often something is killed under load, for each way of killing.
 const KILLS: usize = 7;
 
-/// Games that are played at once while something is killed.
-const PLAYERS: usize = 6;
+/// Games that are played at once while something is killed: as many as a group has appends at most.
+const PLAYERS: usize = 64;
+
+/// How many moves are acknowledged before something is killed, at least, and how many more each time: so it happens at
+/// different moments.
+const MOVES: usize = 300;
+const MOVES_MORE: usize = 61;
 
 /// How long a start, or a recovery, may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -47,7 +59,7 @@ impl Drop for Folder {
 fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mancala-server"));
     command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default()).stderr(Stdio::piped());
-    command.args(["--listen", "127.0.0.1:0", "--log-format", "json", "--data-dir"]).arg(folder);
+    command.args(["--listen", "127.0.0.1:0", "--log-format", "json", "--rate-limits", "off", "--data-dir"]).arg(folder);
     command
 }
 
@@ -87,27 +99,51 @@ impl Server {
     }
 }
 
+/// A test that has failed leaves nothing running.
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Asserts of every game in the folder, also those of which nothing was acknowledged, that its row is the fold of its log.
+async fn everything_replays(folder: &Folder) {
+    let settings = Settings { folder: folder.0.clone(), durability: Durability::Ephemeral };
+    let embedded = Embedded::start(&settings).expect("the server has left the folder in order");
+    let games = every_log_replays_to_its_row(&db::pool(db::embedded_options(&embedded), 2)).await;
+    assert!(games >= PLAYERS, "{games}");
+    embedded.stop();
+}
+
 /// The process id of the folder's PostgreSQL, while it has one.
 fn postmaster(folder: &Path) -> Option<Pid> {
     let text = fs::read_to_string(folder.join("pgdata/postmaster.pid")).ok()?;
     text.lines().next()?.trim().parse().ok().map(Pid::from_raw)
 }
 
-/// One player's game against oneself, as far as the server has acknowledged it.
+/// One player's games against oneself, as far as the server has acknowledged them.
 struct Player {
     client: Client,
     token: String,
     game: String,
+    /// What the last answer showed of the game; absent if there was none, so that it is asked for.
+    shown: Option<Value>,
+    /// A move that was sent and not acknowledged.
+    pending: Option<(usize, String)>,
+    /// Of each ply the move, or nothing if its answer was lost.
     acknowledged: Vec<String>,
+    /// Games that have ended, and their plies.
+    past: Vec<(String, Vec<String>)>,
 }
 
 impl Player {
-    async fn new(base: &str) -> Self {
-        let client = Client::builder().timeout(PATIENCE).build().expect("a client");
+    async fn new(base: &str, client: Client) -> Self {
         let guest = client.post(format!("{base}/v1/players")).json(&json!({})).send().await.expect("an answer");
         let guest: Value = guest.json().await.expect("JSON");
         let token = guest["access_token"].as_str().expect("a token").to_owned();
-        let mut player = Self { client, token, game: String::new(), acknowledged: vec![] };
+        let (game, shown, pending, acknowledged, past) = (String::new(), None, None, vec![], vec![]);
+        let mut player = Self { client, token, game, shown, pending, acknowledged, past };
         player.begin(base).await.expect("a game is created");
         player
     }
@@ -121,53 +157,95 @@ impl Player {
             return None;
         }
         let game: Value = answer.json().await.ok()?;
-        game["id"].as_str().expect("an id").clone_into(&mut self.game);
-        self.acknowledged.clear();
+        let id = game["id"].as_str().expect("an id").to_owned();
+        let ended = (mem::replace(&mut self.game, id), mem::take(&mut self.acknowledged));
+        self.past.extend(Some(ended).filter(|(id, _)| !id.is_empty()));
+        self.shown = Some(game);
         Some(())
     }
 
     async fn get(&self, base: &str, path: &str) -> Option<Value> {
-        let answer = self.client.get(format!("{base}/v1/games/{}{path}", self.game)).send().await.ok()?;
+        let answer = self.client.get(format!("{base}/v1/games/{path}")).send().await.ok()?;
         if answer.status() != StatusCode::OK {
             return None;
         }
         answer.json().await.ok()
     }
 
-    /// Plays one move; true if it was acknowledged. What was not may have been stored or not: it is sent again later.
+    /// Plays one move; true if it was acknowledged. What was not may have been stored or not: it is sent again, until it is
+    /// acknowledged either way.
     async fn play(&mut self, base: &str) -> bool {
-        let Some(game) = self.get(base, "").await else { return false };
-        let Some(legal) = game["legal_moves"].as_array().filter(|legal| !legal.is_empty()) else {
-            return self.begin(base).await.is_some();
-        };
-        let ply = game["ply"].as_u64().expect("a number") + 1;
-        let mv = legal[self.acknowledged.len() % legal.len()].as_str().expect("a move").to_owned();
+        if self.pending.is_none() {
+            if self.shown.is_none() {
+                self.shown = self.get(base, &self.game).await;
+            }
+            let Some(game) = &self.shown else { return false };
+            let Some(legal) = game["legal_moves"].as_array().filter(|legal| !legal.is_empty()) else {
+                return self.begin(base).await.is_some();
+            };
+            let ply = self.acknowledged.len() + 1;
+            assert_eq!(game["ply"], ply - 1, "{game}");
+            self.pending = Some((ply, legal[ply * 7 % legal.len()].as_str().expect("a move").to_owned()));
+        }
+        let Some((ply, mv)) = &self.pending else { return false };
         let request = self.client.post(format!("{base}/v1/games/{}/moves", self.game)).bearer_auth(&self.token);
+        self.shown = None;
         let Ok(answer) = request.json(&json!({"ply": ply, "move": mv})).send().await else { return false };
         if !answer.status().is_success() {
             assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
             return false;
         }
-        // A move of which the answer was lost is in the log, and acknowledged by the ply after it.
-        self.acknowledged.resize(usize::try_from(ply).expect("a short game"), String::new());
-        self.acknowledged[usize::try_from(ply).expect("a short game") - 1] = mv;
+        self.acknowledged.push(mv.clone());
+        self.pending = None;
+        self.shown = answer.json::<Value>().await.ok().map(|answer| answer["game"].clone());
         true
     }
 
-    /// Asserts that every acknowledged move is in the history, and that the history has no gap.
-    async fn verify(&self, base: &str) {
-        let history = self.get(base, "/moves?limit=100").await.expect("the history is there");
-        let items = history["items"].as_array().expect("items");
-        assert!(items.iter().zip(1..).all(|(mv, ply)| mv["ply"] == ply));
-        assert!(items.len() >= self.acknowledged.len(), "{} of {:?}", items.len(), self.acknowledged);
-        for (mv, acknowledged) in items.iter().zip(&self.acknowledged) {
-            assert!(acknowledged.is_empty() || mv["move"] == **acknowledged, "{mv} is not {acknowledged}");
+    /// Plays until a move is acknowledged.
+    async fn play_on(&mut self, base: &str) {
+        let begun = Instant::now();
+        while !self.play(base).await {
+            assert!(begun.elapsed() < PATIENCE, "no move was acknowledged");
+        }
+    }
+
+    /// Asserts that every acknowledged move is in the history, that the history has no gap, and nothing but the one move more
+    /// of which the answer was lost.
+    async fn verify(&mut self, base: &str) {
+        let present = (self.game.clone(), self.acknowledged.clone());
+        for (game, acknowledged) in self.past.drain(..).chain([present]).collect::<Vec<_>>() {
+            let history = self.get(base, &format!("{game}/moves?limit=100")).await.expect("the history is there");
+            let items = history["items"].as_array().expect("items");
+            assert!(items.iter().zip(1..).all(|(mv, ply)| mv["ply"] == ply));
+            let unanswered = usize::from(game == self.game && self.pending.is_some());
+            let lengths = acknowledged.len()..=acknowledged.len() + unanswered;
+            assert!(lengths.contains(&items.len()), "{} of {acknowledged:?}", items.len());
+            for (mv, acknowledged) in items.iter().zip(&acknowledged) {
+                assert_eq!(mv["move"], **acknowledged);
+            }
         }
     }
 }
 
-/// Lets everybody play until `moves` more are acknowledged, then does something, while play goes on.
-async fn under_load(base: &str, players: &mut [Player], moves: usize, disturb: impl FnOnce()) {
+/// As many players as play at once, each with a game.
+async fn players(base: &str) -> Vec<Player> {
+    let client = Client::builder().timeout(PATIENCE).build().expect("a client");
+    join_all((0..PLAYERS).map(|_| Player::new(base, client.clone()))).await
+}
+
+/// Everybody verifies, and plays on.
+async fn all_is_there(base: &str, players: &mut [Player]) {
+    join_all(players.iter_mut().map(async |player| {
+        player.verify(base).await;
+        player.play_on(base).await;
+    }))
+    .await;
+}
+
+/// Lets everybody play as fast as they can until so many moves more are acknowledged, then does something, while play goes
+/// on.
+async fn under_load(base: &str, players: &mut [Player], round: usize, disturb: impl FnOnce()) {
+    let moves = MOVES + round * MOVES_MORE;
     let (acknowledged, disturbed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
     let playing = join_all(players.iter_mut().map(|player| {
         let (acknowledged, disturbed) = (acknowledged.clone(), disturbed.clone());
@@ -175,7 +253,8 @@ async fn under_load(base: &str, players: &mut [Player], moves: usize, disturb: i
             // A few more after the disturbance: they fail, or they are answered by what came back.
             let mut afterwards = 0;
             while afterwards < 3 {
-                acknowledged.set(acknowledged.get() + usize::from(player.play(base).await));
+                let is_played = player.play(base).await;
+                acknowledged.set(acknowledged.get() + usize::from(is_played));
                 afterwards += usize::from(disturbed.get());
             }
         }
@@ -194,60 +273,51 @@ async fn under_load(base: &str, players: &mut [Player], moves: usize, disturb: i
 async fn a_killed_server_has_lost_nothing_that_it_acknowledged() {
     let folder = Folder::new("killed-server");
     let mut server = Server::start(&folder.0);
-    let mut players = join_all((0..PLAYERS).map(|_| Player::new(&server.base))).await;
+    let mut players = players(&server.base).await;
     for round in 0..KILLS {
         let base = server.base.clone();
-        under_load(&base, &mut players, 40 + round * 7, || server.kill()).await;
+        under_load(&base, &mut players, round, || server.kill()).await;
         server = Server::start(&folder.0);
         // Also the key is the same one: the tokens are still good.
-        for player in &mut players {
-            player.verify(&server.base).await;
-            assert!(player.play(&server.base).await);
-        }
+        all_is_there(&server.base, &mut players).await;
     }
     server.stop();
+    everything_replays(&folder).await;
 }
 
 #[actix_web::test]
 async fn a_killed_postgresql_comes_back_and_has_lost_nothing() {
     let folder = Folder::new("killed-postgresql");
     let server = Server::start(&folder.0);
-    let mut players = join_all((0..PLAYERS).map(|_| Player::new(&server.base))).await;
+    let mut players = players(&server.base).await;
     for round in 0..KILLS {
         let killed = postmaster(&folder.0).expect("PostgreSQL runs");
-        under_load(&server.base, &mut players, 40 + round * 7, || kill(killed, Signal::SIGKILL).expect("it runs"))
-            .await;
-        let begun = Instant::now();
-        for player in &mut players {
-            while !player.play(&server.base).await {
-                assert!(begun.elapsed() < PATIENCE, "PostgreSQL did not come back");
-            }
-            player.verify(&server.base).await;
-        }
+        under_load(&server.base, &mut players, round, || kill(killed, Signal::SIGKILL).expect("it runs")).await;
+        join_all(players.iter_mut().map(|player| player.play_on(&server.base))).await;
+        all_is_there(&server.base, &mut players).await;
         assert_ne!(postmaster(&folder.0), Some(killed));
     }
     server.stop();
+    everything_replays(&folder).await;
 }
 
 #[actix_web::test]
 async fn both_killed_have_lost_nothing() {
     let folder = Folder::new("killed-both");
     let mut server = Server::start(&folder.0);
-    let mut players = join_all((0..PLAYERS).map(|_| Player::new(&server.base))).await;
+    let mut players = players(&server.base).await;
     for round in 0..KILLS {
         let (base, killed) = (server.base.clone(), postmaster(&folder.0).expect("PostgreSQL runs"));
         let both = || {
             kill(killed, Signal::SIGKILL).expect("it runs");
             server.kill();
         };
-        under_load(&base, &mut players, 40 + round * 7, both).await;
+        under_load(&base, &mut players, round, both).await;
         server = Server::start(&folder.0);
-        for player in &mut players {
-            player.verify(&server.base).await;
-            assert!(player.play(&server.base).await);
-        }
+        all_is_there(&server.base, &mut players).await;
     }
     server.stop();
+    everything_replays(&folder).await;
 }
 
 #[test]

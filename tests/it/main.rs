@@ -11,6 +11,7 @@ mod erasure;
 mod errors;
 mod export;
 mod games;
+mod groups;
 mod headers;
 mod idempotency;
 mod invitations;

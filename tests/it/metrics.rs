@@ -24,7 +24,7 @@ fn listening(app: &TestApp) -> (SocketAddr, actix_web::dev::ServerHandle) {
 }
 
 /// The sample of this name and these labels; none is 0.
-fn sample(text: &str, name: &str) -> f64 {
+pub fn sample(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.map_or(0.0, |value| value.parse().expect("a number"))
 }

@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use mancala_server::{
-    db::migrations::{self, MigrationError},
+    db::{
+        Writers,
+        migrations::{self, MigrationError},
+    },
     http::{Tokens, new_key},
 };
 use nix::sys::signal::Signal;
@@ -386,6 +389,6 @@ async fn what_is_printed_for_debugging_holds_no_password() {
     let tokens = Tokens::from_pem(&new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
     let service = service(database.clone(), tokens, &Setup::default());
     assert!(!format!("{service:?}").contains("hunter2"));
-    let (writers, _) = mancala_server::db::Writers::start(&database, 1, &app.metrics);
+    let (writers, _) = Writers::start(&database, 1, Writers::QUEUE_MAX, &app.metrics);
     assert!(!format!("{writers:?}").contains("hunter2"));
 }

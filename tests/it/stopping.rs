@@ -30,7 +30,7 @@ async fn hold_rows(app: &TestApp) -> PgConnection {
 }
 
 /// Waits until a statement waits for a lock.
-async fn somebody_waits(app: &TestApp) {
+pub async fn somebody_waits(app: &TestApp) {
     let waits =
         "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
     while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
@@ -43,7 +43,7 @@ async fn nobody_waits(app: &TestApp) {
 }
 
 /// Waits until no new connection is accepted.
-async fn accepts_nobody(running: &Running) {
+pub async fn accepts_nobody(running: &Running) {
     while TcpStream::connect(running.address()).is_ok() {
         actix_web::rt::task::yield_now().await;
     }
@@ -140,8 +140,9 @@ async fn what_takes_longer_than_the_time_out_is_cut_off() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", "1"], &[]);
-    // Each attempt waits for the row until the lock's time-out, and is followed by another: longer than a second in all.
-    let mut holder = hold_rows(&app).await;
+    // Each attempt waits for the log until the lock's time-out, and is followed by another: longer than a second in all.
+    let mut holder = app.options.connect().await.expect("PostgreSQL runs");
+    sqlx::raw_sql("begin; lock table event in share mode").execute(&mut holder).await.expect("it is locked");
     let playing = running.playing(&id, &south, 1, "A").send();
     let stopping = async {
         somebody_waits(&app).await;
@@ -150,7 +151,7 @@ async fn what_takes_longer_than_the_time_out_is_cut_off() {
     let (answer, ()) = futures_util::future::join(playing, stopping).await;
     assert!(answer.is_err(), "{answer:?}");
     assert_eq!(running.ended().0, Some(0));
-    sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the row is free");
+    sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the log is free");
 }
 
 #[actix_web::test]
