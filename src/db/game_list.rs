@@ -1,7 +1,7 @@
 //! Lists of games, in pages.
 //!
-//! Every page is two queries: the ids, read off an index in the order of the list, then all of their games. What an index
-//! does not answer is looked at row by row, `SCAN_MAX` of them and no more; a page that ends for this reason may be
+//! Every page is one query: the ids are read off an index in the order of the list, and their games are joined to them. What
+//! an index does not answer is looked at row by row, `SCAN_MAX` of them and no more; a page that ends for this reason may be
 //! short, or empty, and the next one goes on from there. So the cost of a page is bounded whatever is asked for.
 //!
 //! Places in a list are compared as rows and never `null or …`: a plan is made once for all values, and only what is
@@ -12,11 +12,7 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{
-    DbError,
-    games::{self, Histories, SeatedGame},
-    statement,
-};
+use super::{DbError, game_rows::GameRow, games::SeatedGame, statement};
 use crate::{
     domain::{GameId, PlayerId, RUNNING_GAMES_MAX, Status, Visibility},
     rules::{Side, Variant},
@@ -120,16 +116,24 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u
             _ => newest_of(pool, filter, of, &window).await?,
         },
     };
-    page(pool, found, limit).await
+    page(found, limit)
 }
 
-/// A row of an index range: a game of the list if it is `shown`; the `last` that was looked at if there may be more.
-pub(super) struct Found {
-    pub(super) id: Uuid,
-    pub(super) at: OffsetDateTime,
-    pub(super) shown: bool,
-    pub(super) last: bool,
+/// Selects the games of a page: those of the rows that the query after the order finds. Of each it says which game it is (`id`),
+/// by which moment it is in its place (`at`), whether it is `shown`, and whether it is the `last` that was looked at while
+/// there may be more.
+macro_rules! select_page {
+    ($order:literal, $found:literal, $($argument:tt)*) => {
+        $crate::db::games::select_games!(
+            ["with found as (" + $found + ")"],
+            r#"null::text[] as "history?", found.at as "place_at?", found.shown as "shown?", found.last as "last?""#,
+            "found join game on game.id = found.id",
+            $order,
+            $($argument)*
+        )
+    };
 }
+pub(super) use select_page;
 
 /// The part of an index that a page is read from.
 struct Window {
@@ -167,28 +171,27 @@ fn least_id_at(at: OffsetDateTime) -> Uuid {
     Uuid::from_u128(ms << 80)
 }
 
-/// The games of a page in its order, and where it ends: after as many as asked for, where a range was not looked at any
-/// further, or with the list.
-pub(super) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result<Page, DbError> {
-    let mut ids = vec![];
+/// The page that the rows of a list make, and where it ends: after as many games as asked for, where a range was not looked at
+/// any further, or with the list.
+pub(super) fn page(found: Vec<GameRow>, limit: u32) -> Result<Page, DbError> {
+    let mut games = vec![];
     let mut next = None;
     let mut place = None;
     for row in found {
-        if ids.len() == limit as usize {
+        if games.len() == limit as usize {
             next = place;
             break;
         }
-        if row.shown {
-            ids.push(row.id);
+        let is_last = row.last == Some(true);
+        place = row.place_at.map(|at| Place { at, id: GameId(row.id) });
+        if row.shown == Some(true) {
+            games.push(SeatedGame::try_from(row)?);
         }
-        place = Some(Place { at: row.at, id: GameId(row.id) });
-        if row.last {
+        if is_last {
             next = place;
             break;
         }
     }
-    let mut games = games::load(pool, &ids, Histories::Left).await?;
-    games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id.0));
     Ok(Page { games, next })
 }
 
@@ -233,12 +236,12 @@ fn pairs<A: Clone, B: Clone>(ones: &[A], others: &[B]) -> (Vec<A>, Vec<B>) {
 }
 
 /// Everybody's public games, newest first.
-async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
+async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<GameRow>, DbError> {
     let (variants, statuses) = pairs(&filter.variants(), &filter.statuses());
-    let found = sqlx::query_as!(
-        Found,
+    let found = select_page!(
+        "order by found.id desc",
         r#"
-        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        select found.id, found.at, found.shown, found.n = $1 as last
         from unnest($2::text[], $3::text[]) as leg (variant, status)
         cross join lateral (
             select * from (
@@ -269,15 +272,15 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
 }
 
 /// Everybody's public finished games, last finished first.
-async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
-    let found = sqlx::query_as!(
-        Found,
+async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<GameRow>, DbError> {
+    let found = select_page!(
+        "order by found.at desc, found.id desc",
         r#"
-        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        select found.id, found.at, found.shown, found.n = $1 as last
         from unnest($2::text[]) as leg (variant)
         cross join lateral (
             select * from (
@@ -305,16 +308,16 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
 }
 
 /// A player's games, newest first.
-async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<GameRow>, DbError> {
     let (seats, statuses) = pairs(&[0, 1], &filter.statuses());
-    let found = sqlx::query_as!(
-        Found,
+    let found = select_page!(
+        "order by found.id desc",
         r#"
-        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        select found.id, found.at, found.shown, found.n = $1 as last
         from unnest($2::smallint[], $3::text[]) as leg (seat, status)
         cross join lateral (
             select * from (
@@ -363,7 +366,7 @@ async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
 }
 
 /// The games of two players, newest first.
@@ -373,11 +376,11 @@ async fn newest_of_pair(
     of: Of,
     opponent: PlayerId,
     window: &Window,
-) -> Result<Vec<Found>, DbError> {
-    let found = sqlx::query_as!(
-        Found,
+) -> Result<Vec<GameRow>, DbError> {
+    let found = select_page!(
+        "order by found.id desc",
         r#"
-        select id as "id!", at as "at!", shown as "shown!", n = $1 as "last!" from (
+        select id, at, shown, n = $1 as last from (
             select id, created_at as at, row_number() over (order by id desc) as n,
                 (($4::text is null or variant = $4)
                  and ($5::text is null or visibility = $5)
@@ -416,15 +419,15 @@ async fn newest_of_pair(
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
 }
 
 /// A player's finished games, last finished first.
-async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
-    let found = sqlx::query_as!(
-        Found,
+async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<GameRow>, DbError> {
+    let found = select_page!(
+        "order by found.at desc, found.id desc",
         r#"
-        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
+        select found.id, found.at, found.shown, found.n = $1 as last
         from unnest(array[0, 1]) as leg (seat)
         cross join lateral (
             select * from (
@@ -468,16 +471,16 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
 }
 
 /// A player's active games, last changed first. No index has this order, for every move changes it: they are few enough to
 /// be sorted.
-async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
-    let found = sqlx::query_as!(
-        Found,
+async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<GameRow>, DbError> {
+    let found = select_page!(
+        "order by found.at desc, found.id desc",
         r#"
-        select id as "id!", updated_at as "at!", true as "shown!", false as "last!" from (
+        select id, updated_at as at, true as shown, false as last from (
             (select * from game
              where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $2)
@@ -509,5 +512,5 @@ async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> 
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
 }
