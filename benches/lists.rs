@@ -12,6 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod filled;
+
+use filled::{BEGIN, Recorded, YEARS_S, fill, player_id};
 use mancala_server::{
     db::{
         self, DbError,
@@ -21,12 +24,11 @@ use mancala_server::{
         invitations::{self, Direction},
         migrations,
     },
-    domain::{GameId, PlayerId, Status, Visibility},
-    rules::{AnyOptions, AnyPosition, Variant},
+    domain::{GameId, Status, Visibility},
+    rules::Variant,
 };
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, PgPool};
-use time::{OffsetDateTime, macros::datetime};
+use sqlx::PgPool;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::{Layer, layer::Context, prelude::*};
 use uuid::Uuid;
@@ -37,9 +39,8 @@ const RECLUSE: u32 = 1;
 const FRIEND: u32 = 2;
 const ORDINARY: u32 = 5000;
 
-/// When the first game begins; the others follow within two years.
-const BEGIN: OffsetDateTime = datetime!(2024-11-01 00:00 UTC);
-const YEARS_S: f64 = 2.0 * 365.0 * 86_400.0;
+/// Who plays, beside the first ten.
+const PLAYERS: u32 = 20_000;
 
 /// How often a list is read for its time.
 const RUNS: usize = 9;
@@ -57,59 +58,6 @@ const EVERYBODYS: Filter = Filter {
     order: Order::Created,
     viewer: None,
 };
-
-/// A third of the games are of Oware, in which the same two moves lead to the same positions as in Kalah. A game in 20 is one of
-/// a player who has as many active ones as are allowed; a game in 50 one of a player who hides all of
-/// theirs. `{begin}`, `{step}`, `{opening}`, `{first}` and `{second}` are filled in.
-const FILL: &str = "
-create function pg_temp.player_id(n int) returns uuid language sql immutable as
-    $$ select ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid $$;
-insert into player (id, kind, name, created_at)
-select pg_temp.player_id(n), 'guest', 'Guest-' || n, '{begin}' from generate_series(0, 20010) n;
-select setseed(0.5);
-insert into game (id, created_at, variant, preset, options, rules_version, opponent, invited_player_id, visibility,
-    creator_seat, updated_at, started_at, finished_at, aborted_at, version, ply, seat_0_player_id, seat_1_player_id,
-    seat_0_moved, seat_1_moved, status, position, result_winner, result_reason, result_score_south, result_score_north,
-    winner_seat, turn_seat)
-select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid,
-    created_at, case n / 7 % 3 when 0 then 'oware' else 'kalah' end, 'standard', '', 1, case when invited then 'player' else 'open' end,
-    case when invited then pg_temp.player_id(other) end, visibility, seat, created_at + length,
-    case when status in ('active', 'finished') then created_at + interval '1 min' end,
-    case when status = 'finished' then created_at + length end, case when status = 'aborted' then created_at + length end,
-    2, ply, case when seat = 0 then pg_temp.player_id(one) when status <> 'open' then pg_temp.player_id(other) end,
-    case when seat = 1 then pg_temp.player_id(one) when status <> 'open' then pg_temp.player_id(other) end,
-    ply > 0, ply > 1, status, case ply when 0 then '{opening}' when 1 then '{first}' else '{second}' end,
-    case when status = 'finished' and won < 0.5 then 'south' when status = 'finished' and won < 0.96 then 'north' end,
-    case when status = 'finished' then 'resignation' end, case when status = 'finished' then 0 end,
-    case when status = 'finished' then 0 end,
-    case when status = 'finished' and won < 0.5 then 0 when status = 'finished' and won < 0.96 then 1 end,
-    case when status = 'active' then ply % 2 end
-from (
-    select *, status = 'open' and (busy or random() < 0.2) as invited,
-        case when status in ('active', 'finished') then 1 + n % 2 else 0 end as ply,
-        case when n % 50 = 1 then 'private' when chance < 0.85 then 'public' when chance < 0.95 then 'unlisted'
-            else 'private' end as visibility
-    from (
-        select *, case
-                when busy and n % 1000 = 0 then case when n % 100000 = 0 then 'open' else 'active' end
-                when busy then case when n % 5000 = 20 then 'aborted' else 'finished' end
-                when kind < 0.80 then 'finished' when kind < 0.90 then 'active' when kind < 0.95 then 'open' else 'aborted'
-            end as status
-        from (
-            select n, '{begin}'::timestamptz + n * interval '{step} s' as created_at, n % 20 = 0 as busy, random() as kind,
-                random() as won, random() as chance, random() * interval '20 days' as length, (random() * 1)::int as seat,
-                case when n % 20 = 0 then 0 when n % 50 = 1 then 1 else 10 + (20000 * power(random(), 1.5))::int end as one,
-                case when n % 40000 = 40 then 2 else 10 + (19999 * power(random(), 1.5))::int end as other
-            from generate_series(1, {games}) n
-        ) drawn
-    ) begun
-) told;
-insert into event (game_id, at, seq, ply, seat, kind, move, position)
-select id, created_at + interval '1 min' * seq, seq + 2, seq, seq - 1, 'moved', case seq when 1 then 'A' else 'a' end,
-    case seq when 1 then '{first}' else '{second}' end
-from game, generate_series(1, ply) seq;
-analyze;
-";
 
 fn main() -> io::Result<()> {
     // `cargo test --benches` passes flags of its own; there is nothing to test here.
@@ -137,7 +85,7 @@ async fn measure(embedded: &Embedded, games: u32, told: &Told) -> Result<(), Box
     let begun = Instant::now();
     // The service's own limits on a statement's time are too narrow for this one.
     let filler = PgPool::connect_with(options.clone()).await?;
-    sqlx::raw_sql(AssertSqlSafe(fill(games))).execute(&filler).await?;
+    fill(&filler, games, PLAYERS, &recorded()).await?;
     // Only an owner's vacuum tells the indexes which rows all can see; the service's databases have it of autovacuum.
     sqlx::raw_sql("vacuum game, event, player").execute(&filler).await?;
     let took = begun.elapsed().as_secs_f64();
@@ -170,25 +118,10 @@ async fn measure(embedded: &Embedded, games: u32, told: &Told) -> Result<(), Box
     Ok(())
 }
 
-/// The statements that make the games.
-fn fill(games: u32) -> String {
-    let options = AnyOptions::parse(Variant::Kalah, "standard", "").expect("the standard preset is valid");
-    let opening = AnyPosition::opening(&options);
-    let after = |position: &AnyPosition, mv: &str| {
-        let mv = mv.parse().expect("a move");
-        position.play(mv).expect("it is legal").0
-    };
-    let first = after(&opening, "A");
-    let second = after(&first, "a");
-    let facts = [
-        ("{begin}", "2024-11-01T00:00:00Z".to_owned()),
-        ("{step}", (YEARS_S / f64::from(games)).to_string()),
-        ("{games}", games.to_string()),
-        ("{opening}", opening.to_string()),
-        ("{first}", first.to_string()),
-        ("{second}", second.to_string()),
-    ];
-    facts.iter().fold(FILL.to_owned(), |text, (name, fact)| text.replace(name, fact))
+/// Games of two plies, a third of them of Oware: lists do not read on.
+fn recorded() -> Vec<Recorded> {
+    let variants = [Variant::Oware, Variant::Kalah, Variant::Kalah];
+    variants.map(|variant| Recorded::play(variant, 2, |legal| legal[0])).into()
 }
 
 /// A list to read.
@@ -224,10 +157,6 @@ impl List {
         times.sort();
         Ok(times[RUNS / 2].as_secs_f64() * 1000.0)
     }
-}
-
-fn player_id(n: u32) -> PlayerId {
-    PlayerId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(n)))
 }
 
 fn of(player: u32, viewer: u32) -> Filter {

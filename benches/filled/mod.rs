@@ -1,0 +1,118 @@
+//! A database of games as they would have come within two years: every one with its whole log, of moves that were really
+//! played, and the log in the order of time.
+
+use mancala_server::{
+    domain::{Action, BySeat, Command, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Terms, Visibility},
+    domain::{Clock, Status},
+    rules::{AnyOptions, Move, Variant},
+};
+use sqlx::{AssertSqlSafe, PgPool, Postgres, QueryBuilder};
+use time::{OffsetDateTime, macros::datetime};
+use uuid::Uuid;
+
+/// When the first game begins; the others follow within two years.
+pub const BEGIN: OffsetDateTime = datetime!(2024-11-01 00:00 UTC);
+pub const YEARS_S: f64 = 2.0 * 365.0 * 86_400.0;
+
+/// The statements that make the games.
+const FILL: &str = include_str!("fill.sql");
+
+/// Where the games that are played are kept meanwhile.
+const RECORDED: &str =
+    "create unlogged table recorded_ply (recorded int, variant text, ply int, seat smallint, move text,
+    position text, history_from_seq int, turn_seat smallint, seat_0_moved bool, seat_1_moved bool,
+    primary key (recorded, ply))";
+
+/// A game that was played, as its rows are after each ply; the first is the opening.
+pub struct Recorded {
+    variant: Variant,
+    states: Vec<(Option<Event>, Game)>,
+}
+
+impl Recorded {
+    /// Plays a game of a variant's standard, as far as it goes without ending, but no further than so many plies.
+    pub fn play(variant: Variant, plies_max: usize, mut pick: impl FnMut(&[Move]) -> Move) -> Self {
+        let players = BySeat { first: player_id(0), second: player_id(1) };
+        let options = AnyOptions::parse(variant, "standard", "").expect("the standard preset is valid");
+        let terms = Terms {
+            options,
+            rules_version: 1,
+            opponent: Opponent::Open,
+            clock: Clock::Unlimited,
+            visibility: Visibility::Public,
+            creator: Seat::First,
+        };
+        let (mut game, _) = Game::create(GameId(Uuid::nil()), terms, players.first, BEGIN);
+        let joined = Fact::Joined { seat: Seat::Second, player: players.second };
+        game.apply(&Event { seq: 2, at: BEGIN, fact: joined }).expect("it follows the first");
+        let mut states = vec![(None, game.clone())];
+        while states.len() <= plies_max {
+            let mv = pick(&game.position.legal_moves());
+            let events = move_events(&game, mv);
+            for event in &events {
+                game.apply(event).expect("it was decided");
+            }
+            if game.status != Status::Active {
+                break;
+            }
+            states.push((events.into_iter().next(), game.clone()));
+        }
+        Self { variant, states }
+    }
+}
+
+/// What a move of whoever is to move leads to.
+pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
+    let seat = game.seat_at(game.turn().expect("the game is active"));
+    let player = game.players[seat].expect("both seats are taken");
+    let action = Action::Play { ply: game.ply + 1, word: &mv.to_string(), recorded: None };
+    let command = Command { player, if_version: None, action };
+    game.decide(&command, game.updated_at).expect("the move is legal")
+}
+
+/// Makes so many games of so many players, each game one of those recorded, in turns.
+pub async fn fill(pool: &PgPool, games: u32, players: u32, recorded: &[Recorded]) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(RECORDED).execute(pool).await?;
+    for (n, one) in (0_i32..).zip(recorded) {
+        insert_recorded(pool, n, one).await?;
+    }
+    let facts = [
+        ("{begin}", "2024-11-01T00:00:00Z".to_owned()),
+        ("{years_s}", YEARS_S.to_string()),
+        ("{step}", (YEARS_S / f64::from(games)).to_string()),
+        ("{games}", games.to_string()),
+        ("{players}", players.to_string()),
+        ("{recorded}", recorded.len().to_string()),
+    ];
+    let filled = facts.iter().fold(FILL.to_owned(), |text, (name, fact)| text.replace(name, fact));
+    sqlx::raw_sql(AssertSqlSafe(filled)).execute(pool).await?;
+    Ok(())
+}
+
+async fn insert_recorded(pool: &PgPool, n: i32, one: &Recorded) -> Result<(), sqlx::Error> {
+    let number = |seat: Seat| i16::from(seat == Seat::Second);
+    let mut insert = QueryBuilder::<Postgres>::new("insert into recorded_ply ");
+    insert.push_values((0_i32..).zip(&one.states), |mut row, (ply, (event, game))| {
+        let moved = event.as_ref().and_then(|event| match &event.fact {
+            Fact::Moved(moved) => Some(moved),
+            _ => None,
+        });
+        row.push_bind(n)
+            .push_bind(one.variant.to_string())
+            .push_bind(ply)
+            .push_bind(moved.map(|moved| number(moved.seat)))
+            .push_bind(moved.map(|moved| moved.mv.to_string()))
+            .push_bind(game.position.to_string())
+            .push_bind(game.history_from_seq.and_then(|seq| i32::try_from(seq).ok()))
+            .push_bind(game.turn().map(|side| number(game.seat_at(side))))
+            .push_bind(game.moved.first)
+            .push_bind(game.moved.second);
+    });
+    insert.build().execute(pool).await?;
+    Ok(())
+}
+
+/// The id of the player of this number.
+pub fn player_id(n: u32) -> PlayerId {
+    PlayerId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(n)))
+}
