@@ -83,7 +83,7 @@ struct Service {
 
 impl Service {
     async fn start(options: &PgConnectOptions, watcher: &PgPool) -> Result<Self, DbError> {
-        let (writers, _) = Writers::start(options, 1, &Arc::new(Metrics::new(0)));
+        let (writers, _) = Writers::start(options, 1, Writers::QUEUE_MAX, &Arc::new(Metrics::new(0)));
         let players: i64 = sqlx::query_scalar("select count(*) from player").fetch_one(watcher).await?;
         Ok(Self {
             pool: db::pool(options.clone(), 1),
