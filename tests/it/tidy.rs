@@ -229,3 +229,26 @@ fn there_is_no_room_for_leftovers() {
         assert!(parts.into_iter().all(|part| !banned.contains(&part)), "{name}");
     }
 }
+
+/// So that the tables of games can be distributed by the game's id: every row of an append is found by it.
+#[test]
+fn statements_of_the_move_path_name_games_and_join_by_their_id_alone() {
+    let (_, text) = sources().into_iter().find(|(name, _)| name == "db/appends.rs").expect("it is there");
+    let mut statements = 0;
+    for statement in text.split("sqlx::query_scalar!(").skip(1) {
+        let sql = statement.split('"').nth(1).expect("a statement is text");
+        statements += 1;
+        for line in sql.lines().map(str::trim) {
+            assert!(!line.contains("join ") || line.ends_with("join updated using (game_id)"), "{line}");
+            let is_condition = line.starts_with("where ");
+            assert!(
+                !is_condition || line == "where game.id = given.game_id and game.version = given.expected",
+                "{line}"
+            );
+        }
+        let names_games =
+            ["where game.id = given.game_id", "where id = any($1)"].iter().any(|words| sql.contains(words));
+        assert!(names_games, "{sql}");
+    }
+    assert_eq!(statements, 2);
+}
