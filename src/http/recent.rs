@@ -149,3 +149,56 @@ impl Weighter<GameId, Arc<Remembered>> for Weigher {
         (BYTES_EACH + effects + positions + history) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        domain::{BySeat, Clock, Game, Opponent, Seat, Terms, Visibility},
+        rules::{AnyOptions, Variant},
+    };
+
+    fn new_game() -> Game {
+        let terms = Terms {
+            options: AnyOptions::new(Variant::ALL[0], "standard", &[]).expect("every variant has it"),
+            rules_version: 1,
+            opponent: Opponent::Open,
+            clock: Clock::Unlimited,
+            visibility: Visibility::Public,
+            creator: Seat::First,
+        };
+        Game::create(GameId(Uuid::now_v7()), terms, PlayerId(Uuid::now_v7()), now()).0
+    }
+
+    fn remembered(game: Game) -> Arc<Remembered> {
+        let players = BySeat { first: None, second: None };
+        Remembered::whole(SeatedGame { game, players, invited: None, last_ply: None }, now())
+    }
+
+    #[test]
+    fn however_many_games_are_remembered_they_take_no_more_than_the_most_and_one_that_is_asked_for_stays() {
+        let recent = RecentGames::new();
+        let busy = remembered(new_game());
+        recent.keep(&busy);
+        for _ in 0..3 * BYTES_MAX / BYTES_EACH as u64 {
+            recent.keep(&remembered(new_game()));
+            assert!(recent.get(busy.seated.game.id).is_some());
+        }
+        let CacheSize { bytes, games } = recent.size();
+        assert!((BYTES_MAX / 2..=BYTES_MAX).contains(&bytes), "{bytes}");
+        assert_eq!(games as u64, bytes / BYTES_EACH as u64);
+    }
+
+    #[test]
+    fn an_earlier_state_does_not_take_the_place_of_a_later_one() {
+        let recent = RecentGames::new();
+        let game = new_game();
+        let version = || recent.get(game.id).map(|known| known.seated.game.version);
+        for (kept, known) in [(2, 2), (1, 2), (3, 3), (2, 3), (3, 3)] {
+            recent.keep(&remembered(Game { version: kept, ..game.clone() }));
+            assert_eq!(version(), Some(known));
+        }
+    }
+}

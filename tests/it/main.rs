@@ -4,6 +4,7 @@ mod accounts;
 mod app;
 mod binary;
 mod bounds;
+mod coherence;
 mod concurrency;
 mod cors;
 mod durability;

@@ -1,4 +1,6 @@
-//! What is stored, and how: every log replays to its row, and a move touches no index.
+//! What is stored, and how: every log replays to its row, and a move touches no index and no other game.
+
+use std::{fs, path::Path};
 
 use futures_util::future::join_all;
 use mancala_server::{
@@ -7,7 +9,7 @@ use mancala_server::{
     rules::{AnyPosition, Variant},
 };
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
+use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::app::{Guest, TestApp};
@@ -90,6 +92,93 @@ async fn nearly_every_move_is_a_heap_only_update() {
     assert_eq!(updates, moves);
     println!("{heap_only} of {updates} updates were heap-only");
     assert!(heap_only * 100 >= (updates - last_moves) * 95, "{heap_only} of {updates}");
+}
+
+/// The statement of a function of `src/db`, as it is written there.
+fn statement_of(file: &str, function: &str) -> String {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db").join(file);
+    let source = fs::read_to_string(source).expect("a source is text");
+    let (_, rest) = source.split_once(&format!(" fn {function}(")).unwrap_or_else(|| panic!("{function} is in {file}"));
+    let body = rest.split("\n}\n").next().expect("a function ends");
+    let (_, quoted) = body.split_once("query").expect("it has a statement");
+    let raw = quoted.split_once("r#\"").and_then(|(_, text)| text.split_once("\"#"));
+    let plain = || quoted.split('"').nth(1).expect("the statement is quoted");
+    raw.map_or_else(plain, |(text, _)| text).to_owned()
+}
+
+/// The parts of the plan that PostgreSQL keeps for a statement, on a connection as the service has them.
+async fn plan_of(connection: &mut PgConnection, statement: &str) -> Vec<Value> {
+    let last = (1..100).rev().find(|n| statement.contains(&format!("${n}"))).expect("it has parameters");
+    let values = vec!["null"; last].join(", ");
+    let prepare = format!("prepare asked as {statement}");
+    sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.expect("it is a statement");
+    let explain = format!("explain (format json) execute asked ({values})");
+    let plan = sqlx::query_scalar::<_, Value>(AssertSqlSafe(explain)).persistent(false);
+    let plan = plan.fetch_one(&mut *connection).await.expect("it has a plan");
+    sqlx::raw_sql("deallocate asked").execute(connection).await.expect("it was prepared");
+    let mut parts = vec![plan[0]["Plan"].clone()];
+    let mut next = 0;
+    while let Some(part) = parts.get(next) {
+        let below = part["Plans"].as_array().cloned().unwrap_or_default();
+        parts.extend(below);
+        next += 1;
+    }
+    parts
+}
+
+/// Asserts that a plan finds games and their events by the game's id alone, and joins them by nothing else; says how often.
+fn finds_games_by_id(plan: &[Value]) -> usize {
+    let mut found = 0;
+    for part in plan {
+        let text = |name: &str| part[name].as_str().unwrap_or_default();
+        let (kind, index, condition) = (text("Node Type"), text("Index Name"), text("Index Cond"));
+        let by_id = match (text("Relation Name"), kind) {
+            ("game" | "event", "ModifyTable") => true,
+            ("game", "Index Scan" | "Index Only Scan") => index == "game_pkey" && condition.contains("(id = "),
+            ("event", "Index Scan" | "Index Only Scan") => index == "event_pkey" && condition.contains("(game_id = "),
+            ("game" | "event", _) => false,
+            _ => {
+                let joins = !kind.contains("Join") && [text("Hash Cond"), text("Merge Cond")] == ["", ""];
+                let filter = text("Join Filter");
+                assert!(joins && (!filter.contains(" = ") || filter.contains("game_id = ")), "{part:#}");
+                continue;
+            }
+        };
+        assert!(by_id, "{part:#}");
+        found += 1;
+    }
+    found
+}
+
+#[actix_web::test]
+async fn every_statement_of_a_move_finds_its_games_by_their_ids_however_full_the_tables_are() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
+    // Of the service's own kind, with its settings.
+    let mut connection = app.db.acquire().await.expect("PostgreSQL runs");
+    let fill = "begin;
+        insert into game select (jsonb_populate_record(game, jsonb_build_object('id', gen_random_uuid()))).*
+            from game, generate_series(1, 5000);
+        insert into event select game.id, event.at, event.seq, event.ply, event.seat, event.kind, event.move,
+            event.position, event.detail from game, event where not exists (select from event where game_id = game.id);
+        analyze game; analyze event";
+    for filling in ["begin", fill] {
+        sqlx::raw_sql(filling).execute(&mut *connection).await.expect("there are more games");
+        for (file, function, expected) in [
+            // The row that is found, and changed, and the events.
+            ("appends.rs", "store", 3),
+            ("appends.rs", "unlocked", 1),
+            ("lookups.rs", "find", 1),
+            ("games.rs", "insert", 2),
+            ("games.rs", "plies", 1),
+            ("games.rs", "versions", 1),
+        ] {
+            let plan = plan_of(&mut connection, &statement_of(file, function)).await;
+            assert_eq!(finds_games_by_id(&plan), expected, "{file} {function}: {plan:#?}");
+        }
+        sqlx::raw_sql("rollback").execute(&mut *connection).await.expect("they are gone");
+    }
 }
 
 #[actix_web::test]

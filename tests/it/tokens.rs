@@ -167,6 +167,28 @@ async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
 }
 
 #[actix_web::test]
+async fn a_token_that_was_just_taken_is_refused_from_the_second_on_in_which_it_expires() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let issued = now() - Duration::minutes(15) - Duration::seconds(4);
+    let token = app.tokens.issue(PlayerId(Uuid::try_parse(&ana.id).expect("an id")), 0, issued);
+    let last = issued.unix_timestamp() + 905;
+    let old = Guest { token, ..ana };
+    let mut taken = 0;
+    loop {
+        let begun = now();
+        let answer = app.get("/v1/me", Some(&old)).await;
+        if answer.status != 200 {
+            answer.is_problem(401, "invalid_token");
+            break;
+        }
+        assert!(begun.unix_timestamp() <= last, "taken after {last}");
+        taken += 1;
+    }
+    assert!(taken > 1 && now().unix_timestamp() > last, "{taken}");
+}
+
+#[actix_web::test]
 async fn a_player_whom_the_database_does_not_know_cannot_sit_down() {
     let app = TestApp::start().await;
     let (ana, nobody) = (app.guest("Ana").await, app.stranger());
