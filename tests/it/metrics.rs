@@ -29,6 +29,11 @@ pub fn sample(text: &str, name: &str) -> f64 {
     line.map_or(0.0, |value| value.parse().expect("a number"))
 }
 
+/// The same of what is counted in whole numbers.
+pub fn count(text: &str, name: &str) -> usize {
+    format!("{:.0}", sample(text, name)).parse().expect("a whole number")
+}
+
 async fn scrape(address: SocketAddr) -> Answer {
     send(Client::new().get(format!("http://{address}/metrics"))).await
 }
