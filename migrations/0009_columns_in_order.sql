@@ -54,7 +54,12 @@ create table game_in_order (
     turn_seat smallint,
     -- The present position in text notation.
     position text not null
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+) with (
+    -- Half of each page is free: of games that were created one after the other, and are played at the same time, all may move
+    -- in one statement, and every new version of a row is to find room on its page.
+    fillfactor = 50,
+    autovacuum_vacuum_scale_factor = 0.05
+);
 
 insert into game_in_order
 select id, created_at, variant, preset, options, rules_version, opponent, join_code, invited_player_id, visibility,

@@ -1,7 +1,7 @@
 //! Lists of games, in pages.
 //!
-//! Every page is one query: the ids are read off an index in the order of the list, and their games are joined to them. What
-//! an index does not answer is looked at row by row, `SCAN_MAX` of them and no more; a page that ends for this reason may be
+//! Every page is two queries: the ids, read off an index in the order of the list, then all of their games. What an index
+//! does not answer is looked at row by row, `SCAN_MAX` of them and no more; a page that ends for this reason may be
 //! short, or empty, and the next one goes on from there. So the cost of a page is bounded whatever is asked for.
 //!
 //! Places in a list are compared as rows and never `null or …`: a plan is made once for all values, and only what is
@@ -12,7 +12,11 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{DbError, game_rows::GameRow, games::SeatedGame, statement};
+use super::{
+    DbError,
+    games::{self, Histories, SeatedGame},
+    statement,
+};
 use crate::{
     domain::{GameId, PlayerId, RUNNING_GAMES_MAX, Status, Visibility},
     rules::{Side, Variant},
@@ -116,24 +120,16 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u
             _ => newest_of(pool, filter, of, &window).await?,
         },
     };
-    page(found, limit)
+    page(pool, found, limit).await
 }
 
-/// Selects the games of a page: those of the rows that the query after the order finds. Of each it says which game it is (`id`),
-/// by which moment it is in its place (`at`), whether it is `shown`, and whether it is the `last` that was looked at while
-/// there may be more.
-macro_rules! select_page {
-    ($order:literal, $found:literal, $($argument:tt)*) => {
-        $crate::db::games::select_games!(
-            ["with found as (" + $found + ")"],
-            r#"null::text[] as "history?", found.at as "place_at?", found.shown as "shown?", found.last as "last?""#,
-            "found join game on game.id = found.id",
-            $order,
-            $($argument)*
-        )
-    };
+/// A row of an index range: a game of the list if it is `shown`; the `last` that was looked at if there may be more.
+pub(super) struct Found {
+    pub(super) id: Uuid,
+    pub(super) at: OffsetDateTime,
+    pub(super) shown: bool,
+    pub(super) last: bool,
 }
-pub(super) use select_page;
 
 /// The part of an index that a page is read from.
 struct Window {
@@ -171,27 +167,28 @@ fn least_id_at(at: OffsetDateTime) -> Uuid {
     Uuid::from_u128(ms << 80)
 }
 
-/// The page that the rows of a list make, and where it ends: after as many games as asked for, where a range was not looked at
-/// any further, or with the list.
-pub(super) fn page(found: Vec<GameRow>, limit: u32) -> Result<Page, DbError> {
-    let mut games = vec![];
+/// The games of a page in its order, and where it ends: after as many as asked for, where a range was not looked at any
+/// further, or with the list.
+pub(super) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result<Page, DbError> {
+    let mut ids = vec![];
     let mut next = None;
     let mut place = None;
     for row in found {
-        if games.len() == limit as usize {
+        if ids.len() == limit as usize {
             next = place;
             break;
         }
-        let is_last = row.last == Some(true);
-        place = row.place_at.map(|at| Place { at, id: GameId(row.id) });
-        if row.shown == Some(true) {
-            games.push(SeatedGame::try_from(row)?);
+        if row.shown {
+            ids.push(row.id);
         }
-        if is_last {
+        place = Some(Place { at: row.at, id: GameId(row.id) });
+        if row.last {
             next = place;
             break;
         }
     }
+    let mut games = games::load(pool, &ids, Histories::Left).await?;
+    games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id.0));
     Ok(Page { games, next })
 }
 
@@ -236,12 +233,12 @@ fn pairs<A: Clone, B: Clone>(ones: &[A], others: &[B]) -> (Vec<A>, Vec<B>) {
 }
 
 /// Everybody's public games, newest first.
-async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<GameRow>, DbError> {
+async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
     let (variants, statuses) = pairs(&filter.variants(), &filter.statuses());
-    let found = select_page!(
-        "order by found.id desc",
+    let found = sqlx::query_as!(
+        Found,
         r#"
-        select found.id, found.at, found.shown, found.n = $1 as last
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
         from unnest($2::text[], $3::text[]) as leg (variant, status)
         cross join lateral (
             select * from (
@@ -272,15 +269,15 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// Everybody's public finished games, last finished first.
-async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<GameRow>, DbError> {
-    let found = select_page!(
-        "order by found.at desc, found.id desc",
+async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
         r#"
-        select found.id, found.at, found.shown, found.n = $1 as last
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
         from unnest($2::text[]) as leg (variant)
         cross join lateral (
             select * from (
@@ -308,16 +305,16 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// A player's games, newest first.
-async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<GameRow>, DbError> {
+async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
     let (seats, statuses) = pairs(&[0, 1], &filter.statuses());
-    let found = select_page!(
-        "order by found.id desc",
+    let found = sqlx::query_as!(
+        Found,
         r#"
-        select found.id, found.at, found.shown, found.n = $1 as last
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
         from unnest($2::smallint[], $3::text[]) as leg (seat, status)
         cross join lateral (
             select * from (
@@ -366,7 +363,7 @@ async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// The games of two players, newest first.
@@ -376,11 +373,11 @@ async fn newest_of_pair(
     of: Of,
     opponent: PlayerId,
     window: &Window,
-) -> Result<Vec<GameRow>, DbError> {
-    let found = select_page!(
-        "order by found.id desc",
+) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
         r#"
-        select id, at, shown, n = $1 as last from (
+        select id as "id!", at as "at!", shown as "shown!", n = $1 as "last!" from (
             select id, created_at as at, row_number() over (order by id desc) as n,
                 (($4::text is null or variant = $4)
                  and ($5::text is null or visibility = $5)
@@ -419,15 +416,15 @@ async fn newest_of_pair(
         window.end_id,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// A player's finished games, last finished first.
-async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<GameRow>, DbError> {
-    let found = select_page!(
-        "order by found.at desc, found.id desc",
+async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
         r#"
-        select found.id, found.at, found.shown, found.n = $1 as last
+        select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
         from unnest(array[0, 1]) as leg (seat)
         cross join lateral (
             select * from (
@@ -471,16 +468,16 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// A player's active games, last changed first. No index has this order, for every move changes it: they are few enough to
 /// be sorted.
-async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<GameRow>, DbError> {
-    let found = select_page!(
-        "order by found.at desc, found.id desc",
+async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
         r#"
-        select id, updated_at as at, true as shown, false as last from (
+        select id as "id!", updated_at as "at!", true as "shown!", false as "last!" from (
             (select * from game
              where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $2)
@@ -512,5 +509,5 @@ async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> 
         window.end_at.1,
         window.rows
     );
-    Ok(found.fetch_all(pool).instrument(statement("select game event player")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }

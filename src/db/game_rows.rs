@@ -63,11 +63,6 @@ pub(super) struct GameRow {
     pub(super) history_from_seq: Option<i32>,
     /// The positions after the plies since then, the last one too; null where they are not read.
     pub(super) history: Option<Vec<String>>,
-    /// In a list: the moment by which it is in its place, whether it is shown, and whether it is the last that was looked at
-    /// while there may be more.
-    pub(super) place_at: Option<OffsetDateTime>,
-    pub(super) shown: Option<bool>,
-    pub(super) last: Option<bool>,
 }
 
 impl TryFrom<GameRow> for SeatedGame {

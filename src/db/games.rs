@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{
     DbError, Writers,
     appends::Append,
-    game_rows::{Detail, EventRow, Fold, NewEvent, PlyRow, TermsText, column, number},
+    game_rows::{Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, TermsText, column, number},
     idempotency::{self, Keyed},
     statement,
 };
@@ -329,21 +329,16 @@ pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<
 
 /// Whether positions are read with their history. Nothing but playing on asks for it, and it can be long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Histories {
+pub(super) enum Histories {
     Read,
     Left,
 }
 
-/// Selects games as they are shown, each with its players and its last two plies. What differs: the columns of its place in a
-/// list and of its history, where the games come from, and what follows.
-///
-/// A macro, because a statement that is checked when compiled is made of literals.
-macro_rules! select_games {
-    ([$($with:tt)*], $own:literal, $from:literal, $rest:literal, $($argument:tt)*) => {
-        sqlx::query_as!(
-            $crate::db::game_rows::GameRow,
-            $($with)*
-            + r#"
+/// The games of some ids, newest first, in one query whatever their number.
+pub(super) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> Result<Vec<SeatedGame>, DbError> {
+    let rows = sqlx::query_as!(
+        GameRow,
+        r#"
         select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
             game.join_code, game.invited_player_id, game.visibility, game.creator_seat, game.updated_at, game.started_at,
             game.finished_at, game.aborted_at, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
@@ -355,11 +350,8 @@ macro_rules! select_games {
             last.at as "last_at?", last.seat as "last_seat?", last.move as "last_move?",
             last.position as "last_position?",
             previous.at as "previous_at?", previous.position as "previous_position?",
-            game.history_from_seq, "#
-            + $own
-            + " from "
-            + $from
-            + r#"
+            game.history_from_seq, since.positions as "history?"
+        from game
         left join player first on first.id = game.seat_0_player_id
         left join player second on second.id = game.seat_1_player_id
         left join player invited on invited.id = game.invited_player_id
@@ -371,21 +363,6 @@ macro_rules! select_games {
             select at, position from event
             where game_id = game.id and kind = 'moved' and seq < last.seq order by seq desc limit 1
         ) previous on game.ply > 1
-        "#
-            + $rest,
-            $($argument)*
-        )
-    };
-}
-pub(super) use select_games;
-
-/// The games of some ids, newest first, in one query whatever their number.
-async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> Result<Vec<SeatedGame>, DbError> {
-    let rows = select_games!(
-        [""],
-        r#"since.positions as "history?", null::timestamptz as "place_at?", null::bool as "shown?", null::bool as "last?""#,
-        "game",
-        r#"
         left join lateral (
             select coalesce(array_agg(position order by seq), '{}') as positions from (
                 select seq, position from event

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     DbError,
-    game_list::{Page, Place, page, select_page},
+    game_list::{Found, Page, Place, page},
     statement,
 };
 use crate::domain::PlayerId;
@@ -30,10 +30,10 @@ pub async fn list(
     let rows = i64::from(limit) + 1;
     let found = match direction {
         Direction::Received => {
-            select_page!(
-                "order by found.id desc",
+            sqlx::query_as!(
+                Found,
                 r#"
-                select id, created_at as at, true as shown, false as last from game
+                select id, created_at as at, true as "shown!", false as "last!" from game
                 where invited_player_id = $1 and started_at is null and aborted_at is null and id < $2
                 order by id desc limit $3
                 "#,
@@ -46,10 +46,10 @@ pub async fn list(
             .await?
         }
         Direction::Sent => {
-            select_page!(
-                "order by found.id desc",
+            sqlx::query_as!(
+                Found,
                 r#"
-                select id, created_at as at, true as shown, false as last from game
+                select id, created_at as at, true as "shown!", false as "last!" from game
                 where coalesce(seat_0_player_id, seat_1_player_id) = $1
                   and invited_player_id is not null and started_at is null and aborted_at is null and id < $2
                 order by id desc limit $3
@@ -63,5 +63,5 @@ pub async fn list(
             .await?
         }
     };
-    page(found, limit)
+    page(pool, found, limit).await
 }

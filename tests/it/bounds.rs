@@ -141,20 +141,9 @@ async fn every_list_is_planned_along_an_index_from_where_the_page_begins() {
     let planned = plans(&app, &ana, &bo).await;
     assert_eq!(planned.len(), 9);
     for (query, plan) in planned {
-        // The games of a page are looked up by the ids that were found, and nothing else is.
-        let (mut scans, mut lines) = (0, plan.lines().map(|line| line.trim_start_matches([' ', '-', '>'])));
-        while let Some(line) = lines.next() {
-            if line.starts_with("Index Scan using game_pkey on game ") {
-                let condition = lines.next().unwrap_or_default();
-                assert!(condition.starts_with("Index Cond: (id = "), "{query}\n{plan}");
-            } else {
-                let is_scan =
-                    ["Index Scan using game_", "Index Only Scan using game_"].map(|scan| line.starts_with(scan));
-                scans += usize::from(is_scan.contains(&true));
-            }
-        }
-        assert!(scans > 0 && !plan.contains("Seq Scan"), "{query}\n{plan}");
-        assert!(plan.matches("game_pkey").count() <= 1, "{query}\n{plan}");
+        let scans =
+            plan.matches("Index Scan using game_").count() + plan.matches("Index Only Scan using game_").count();
+        assert!(scans > 0 && !plan.contains("game_pkey") && !plan.contains("Seq Scan"), "{query}\n{plan}");
         let bounded = plan.matches("(id < $").count() + plan.matches("id) < ROW($").count();
         // What is sorted or counted is a player's active games, however they are ordered.
         assert!(bounded >= scans || query.contains("active"), "{query}\n{plan}");
