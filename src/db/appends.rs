@@ -82,9 +82,9 @@ impl Once {
             status: game.status.as_str(),
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
-            started_at: game.started_at,
-            finished_at: fold.finished_at,
-            aborted_at: fold.aborted_at,
+            started_at: game.started_at.map(in_microseconds),
+            finished_at: fold.finished_at.map(in_microseconds),
+            aborted_at: fold.aborted_at.map(in_microseconds),
             result_winner: result.and_then(|result| result.winner).map(|side| side.to_string()),
             result_reason: result.map(|result| result.reason.to_string()),
             result_score_south: result.map(|result| seeds(result.score.south)),
@@ -92,6 +92,11 @@ impl Once {
             winner_seat: fold.winner_seat,
         }
     }
+}
+
+/// A moment as PostgreSQL takes it from an event: it would round the text of a finer one, and not its number.
+fn in_microseconds(moment: OffsetDateTime) -> OffsetDateTime {
+    moment.replace_microsecond(moment.microsecond()).expect("a microsecond of a moment is one")
 }
 
 /// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each is stored as a whole if its

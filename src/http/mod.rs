@@ -73,10 +73,10 @@ use crate::{
     metrics::{Connections, Metrics},
 };
 
-/// All connections of a process to the database that answer requests. There are three beside them: one asks for changes while
-/// somebody waits, and two are the jobs'. More than cores pay off only while statements wait for the disk; every one costs
-/// the database memory, and several processes share one.
-const DATABASE_CONNECTIONS_MAX: u32 = 32;
+/// All connections of a process to the database that read for requests. Beside them each worker has one for lookups, and the
+/// process one for each writer, one that asks for changes while somebody waits, and one of the jobs'. More than cores pay off only
+/// while statements wait for the disk; every one costs the database memory, and several processes share one.
+const DATABASE_CONNECTIONS_MAX: u32 = 16;
 
 /// Workers, each with connections of its own: more would leave each too few.
 const WORKERS_MAX: u32 = 8;
