@@ -55,9 +55,9 @@ create table game_in_order (
     -- The present position in text notation.
     position text not null
 ) with (
-    -- Half of each page is free: of games that were created one after the other, and are played at the same time, all may move
+    -- Most of each page is free: of games that were created one after the other, and are played at the same time, all may move
     -- in one statement, and every new version of a row is to find room on its page.
-    fillfactor = 50,
+    fillfactor = 30,
     autovacuum_vacuum_scale_factor = 0.05
 );
 
