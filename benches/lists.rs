@@ -14,7 +14,7 @@ use std::{
 
 mod filled;
 
-use filled::{BEGIN, Recorded, YEARS_S, fill, player_id};
+use filled::{BEGIN, PUBLIC, Recorded, YEARS_S, fill, player_id};
 use mancala_server::{
     db::{
         self, DbError,
@@ -46,18 +46,6 @@ const PLAYERS: u32 = 20_000;
 const RUNS: usize = 9;
 
 const PAGE: u32 = 20;
-
-/// All public games, newest first.
-const EVERYBODYS: Filter = Filter {
-    whose: Whose::Everybodys,
-    status: None,
-    variant: None,
-    ended: None,
-    since: None,
-    until: None,
-    order: Order::Created,
-    viewer: None,
-};
 
 fn main() -> io::Result<()> {
     // `cargo test --benches` passes flags of its own; there is nothing to test here.
@@ -161,7 +149,7 @@ impl List {
 
 fn of(player: u32, viewer: u32) -> Filter {
     let of = Of { player: player_id(player), opponent: None, visibility: None, to_move: false };
-    Filter { whose: Whose::Players(of), viewer: Some(player_id(viewer)), ..EVERYBODYS }
+    Filter { whose: Whose::Players(of), viewer: Some(player_id(viewer)), ..PUBLIC }
 }
 
 /// Only some of a player's games.
@@ -198,18 +186,18 @@ fn public_lists() -> Vec<(&'static str, List)> {
     let middle = BEGIN + Duration::from_secs_f64(YEARS_S / 2.0);
     let ms = u128::try_from(middle.unix_timestamp()).expect("after 1970") * 1000;
     let place = Some(Place { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
-    let of_status = |status| first(Filter { status: Some(status), ..EVERYBODYS });
-    let by_end = Filter { order: Order::Finished, ..EVERYBODYS };
-    let day = Filter { since: Some(middle), until: Some(middle + time::Duration::DAY), ..EVERYBODYS };
+    let of_status = |status| first(Filter { status: Some(status), ..PUBLIC });
+    let by_end = Filter { order: Order::Finished, ..PUBLIC };
+    let day = Filter { since: Some(middle), until: Some(middle + time::Duration::DAY), ..PUBLIC };
     vec![
-        ("(no filter)", first(EVERYBODYS)),
+        ("(no filter)", first(PUBLIC)),
         ("`status=open`", of_status(Status::Open)),
         ("`status=active`", of_status(Status::Active)),
         ("`status=finished`", of_status(Status::Finished)),
         ("`status=aborted`", of_status(Status::Aborted)),
-        ("(no filter), after half of all", List::Games(EVERYBODYS, place)),
+        ("(no filter), after half of all", List::Games(PUBLIC, place)),
         ("`since` and `until`, a day", first(day)),
-        ("`result=draw`", ended(&EVERYBODYS, Ended::Drawn)),
+        ("`result=draw`", ended(&PUBLIC, Ended::Drawn)),
         ("`sort=finished_at`", first(by_end.clone())),
         ("`sort=finished_at`, after half", List::Games(by_end.clone(), place)),
         ("`sort=finished_at&result=draw`", ended(&by_end, Ended::Drawn)),

@@ -2,6 +2,7 @@
 //! played, and the log in the order of time.
 
 use mancala_server::{
+    db::game_list::{Filter, Order, Whose},
     domain::{Action, BySeat, Command, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Terms, Visibility},
     domain::{Clock, Status},
     rules::{AnyOptions, Move, Variant},
@@ -13,6 +14,18 @@ use uuid::Uuid;
 /// When the first game begins; the others follow within two years.
 pub const BEGIN: OffsetDateTime = datetime!(2024-11-01 00:00 UTC);
 pub const YEARS_S: f64 = 2.0 * 365.0 * 86_400.0;
+
+/// All public games, newest first.
+pub const PUBLIC: Filter = Filter {
+    whose: Whose::Everybodys,
+    status: None,
+    variant: None,
+    ended: None,
+    since: None,
+    until: None,
+    order: Order::Created,
+    viewer: None,
+};
 
 /// The statements that make the games.
 const FILL: &str = include_str!("fill.sql");

@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 use mancala_server::{
     db::{
         self, DbError, Lookups, Writers,
-        game_list::{self, Filter, Of, Order, Place as After, Whose},
+        game_list::{self, Filter, Of, Place as After, Whose},
         games::{self, Appended, SeatedGame},
     },
     domain::{Action, Command, Event, Game, GameId},
@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::{
     Failure, Place,
     cost::{Each, Meter, median},
-    filled::{BEGIN, YEARS_S, move_events, player_id},
+    filled::{BEGIN, PUBLIC, YEARS_S, move_events, player_id},
 };
 
 /// What each call cost in each place, by its name.
@@ -60,18 +60,6 @@ const NEWEST: i64 = 300;
 const PLIES: u32 = 60;
 
 const PAGE: u32 = 20;
-
-/// Public games, newest first.
-const PUBLIC: Filter = Filter {
-    whose: Whose::Everybodys,
-    status: None,
-    variant: None,
-    ended: None,
-    since: None,
-    until: None,
-    order: Order::Created,
-    viewer: None,
-};
 
 /// The service's own connections: one for each purpose, so that nothing is planned twice.
 struct Service {

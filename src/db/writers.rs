@@ -152,7 +152,8 @@ impl Writer {
         }
     }
 
-    /// Stores a group, and answers everybody in it. If it fails for a reason that one of them may have, each is tried alone.
+    /// Stores a group, and answers everybody in it: if it fails for a reason that one of them may have, the others without that
+    /// one. Says of which games something was stored at once.
     async fn write(&mut self, group: Vec<Queued>) -> HashSet<Uuid> {
         let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
         let waiting = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.answer)).collect();

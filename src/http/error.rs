@@ -20,7 +20,7 @@ use serde::Serialize;
 use tracing_actix_web::RequestId;
 use utoipa::ToSchema;
 
-use super::{game_view::GameView, moves::MoveView};
+use super::{game_view::GameView, moves::MoveView, wire::ALWAYS_JSON};
 use crate::{db::DbError, domain::Refusal};
 
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
@@ -338,7 +338,7 @@ impl ResponseError for Problem {
             .insert_header((header::CACHE_CONTROL, "no-store"));
         // For whoever counts.
         response.extensions_mut().insert(self.code());
-        response.body(serde_json::to_string(&self.body).expect("wire types have string keys and are always JSON"))
+        response.body(serde_json::to_string(&self.body).expect(ALWAYS_JSON))
     }
 }
 

@@ -24,7 +24,7 @@ use super::{
     moves::MoveView,
     now,
     players::ProfileView,
-    wire::Timestamp,
+    wire::{ALWAYS_JSON, Timestamp},
 };
 use crate::{
     db::{
@@ -82,7 +82,7 @@ enum Written {
 
 /// The export's text, with the games in it page by page.
 fn with_games(export: &Export, db: PgPool, player: PlayerId) -> impl Stream<Item = Result<Bytes, io::Error>> + use<> {
-    let text = serde_json::to_string(export).expect("wire types have string keys and are always JSON");
+    let text = serde_json::to_string(export).expect(ALWAYS_JSON);
     // The list of games is the last field, and empty.
     let head = Bytes::from(text.strip_suffix("]}").unwrap_or(&text).to_owned());
     stream::unfold(Written::Nothing, move |written| {
@@ -110,8 +110,7 @@ async fn page(db: &PgPool, player: PlayerId, before: Option<GameId>) -> Result<(
         game: GameView::of(seated, Some(player)),
         moves: plies.iter().map(MoveView::of).collect(),
     });
-    let items =
-        items.map(|item| serde_json::to_string(&item).expect("wire types have string keys and are always JSON"));
+    let items = items.map(|item| serde_json::to_string(&item).expect(ALWAYS_JSON));
     let items: Vec<_> = items.collect();
     let comma = if before.is_some() && !items.is_empty() { "," } else { "" };
     Ok((format!("{comma}{}", items.join(",")), found.last().map(|seated| seated.game.id)))

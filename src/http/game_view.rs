@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     moves::{MoveJson, MoveView},
     variants::OptionValueView,
-    wire::{PlayerView, SideWord, Timestamp},
+    wire::{ALWAYS_JSON, PlayerView, SideWord, Timestamp},
 };
 use crate::{
     db::{games::SeatedGame, idempotency::Answer},
@@ -265,8 +265,6 @@ impl ShownGame {
 
 /// Room for nearly every game's JSON.
 const GAME_BYTES: usize = 2048;
-
-const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
 
 /// The join code, for the creator of a game by link and nobody else.
 pub fn join_code_for(game: &Game, viewer: Option<PlayerId>) -> Option<&str> {

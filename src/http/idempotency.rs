@@ -15,6 +15,7 @@ use super::{
     error::{Code, Problem},
     headers::{NOT_KEPT, VARIES},
     now,
+    wire::ALWAYS_JSON,
 };
 use crate::{
     db::idempotency::{self, Answer, Keyed},
@@ -61,7 +62,7 @@ pub struct KeyedRequest {
 impl KeyedRequest {
     /// The request that says `asked` at `path`, if it has a key.
     pub fn of(key: IdempotencyKey, player: PlayerId, path: &str, asked: &impl Serialize) -> Option<Self> {
-        let asked = serde_json::to_vec(&(path, asked)).expect("wire types have string keys and are always JSON");
+        let asked = serde_json::to_vec(&(path, asked)).expect(ALWAYS_JSON);
         key.0.map(|key| Self { player, key, request_hash: Sha256::digest(asked).into() })
     }
 

@@ -24,7 +24,7 @@ use super::{
     games::{find_past, kept},
     headers::{NOT_KEPT, VARIES},
     recent::Remembered,
-    wire::{PAGE_SIZE_MAX, SideWord, Timestamp, next_link, page_size},
+    wire::{ALWAYS_JSON, PAGE_SIZE_MAX, SideWord, Timestamp, next_link, page_size},
 };
 use crate::{
     db::games::{self, SeatedGame},
@@ -219,8 +219,6 @@ impl Page<'_> {
         [br#"{"items":["#, self.items, br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat()
     }
 }
-
-const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
 
 /// A [`PlayedMove`] of which the game is already JSON.
 fn answer(mut response: HttpResponseBuilder, played: &MoveJson, game: ShownGame) -> HttpResponse {

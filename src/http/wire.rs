@@ -14,6 +14,9 @@ use crate::{
     rules::Side,
 };
 
+/// Why writing a wire type as JSON cannot fail.
+pub const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
+
 /// How many items a page of a list has at most.
 pub const PAGE_SIZE_MAX: u32 = 100;
 
