@@ -1,6 +1,6 @@
 //! The route table, which is the document: a route cannot be in one and not in the other.
 
-use std::sync::LazyLock;
+use std::{future, sync::LazyLock};
 
 use actix_web::{
     App, HttpRequest, HttpResponse,
@@ -16,7 +16,7 @@ use actix_web::{
 };
 use utoipa::OpenApi;
 use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
-use utoipa_swagger_ui::SwaggerUi;
+use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
     error::{Code, Problem},
@@ -60,6 +60,9 @@ fn routes(routes: &mut Routes<'_>) {
         .service(health::get_readiness);
 }
 
+/// Where the document is served.
+const DOCUMENT: &str = "/openapi.json";
+
 /// All paths that are served.
 pub static PATHS: LazyLock<Paths> = LazyLock::new(|| Paths::of(&document()));
 
@@ -69,22 +72,29 @@ pub fn document() -> utoipa::openapi::OpenApi {
     openapi::complete(document)
 }
 
-/// The document of a service that clients reach at a URL, if it shall say so.
-pub fn document_of(public_url: Option<String>) -> utoipa::openapi::OpenApi {
+/// The document of a service that clients reach at a URL, if it shall say so, as JSON, which takes little
+/// memory.
+pub fn document_of(public_url: Option<String>) -> web::Bytes {
     let mut document = document();
     if let Some(url) = public_url {
         document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
     }
-    document
+    document.to_json().expect("a document is JSON").into()
 }
 
 /// The routes, the pages about them, and what answers everything else. `document` is [`document_of`]'s.
-pub fn configure(config: &mut ServiceConfig, document: &utoipa::openapi::OpenApi) {
+pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
+    let document = document.clone();
+    let get_document = move || {
+        let answer = HttpResponse::Ok().content_type(header::ContentType::json()).body(document.clone());
+        future::ready(answer)
+    };
     routes(&mut Routes::new(config));
     config
         .app_data(extract::payload_config())
+        .service(web::resource(DOCUMENT).guard(guard::Get()).to(get_document))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
-        .service(SwaggerUi::new("/docs/{_:.*}").url("/openapi.json", document.clone()))
+        .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)))
         .default_service(web::to(unknown));
 }
 

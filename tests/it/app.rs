@@ -38,37 +38,40 @@ const PREFIX: &str = "test_";
 pub const ISSUER: &str = "mancala-server";
 pub const AUDIENCE: &str = "mancala-server";
 
-/// The PostgreSQL of this run. Its data are worth nothing, so it does not wait for the disk.
-struct Cluster {
+/// A PostgreSQL of this run. Its data are worth nothing, so it does not wait for the disk.
+pub struct Cluster {
     embedded: Embedded,
 }
 
 impl Cluster {
-    fn get() -> &'static Self {
+    /// The one that nearly all tests share.
+    fn shared() -> &'static Self {
         static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-        CLUSTER.get_or_init(|| {
-            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres");
-            let settings = Settings { folder, durability: Durability::Ephemeral };
-            let cluster = Self { embedded: Embedded::start(&settings).expect("the tests need a PostgreSQL") };
-            let owner = db::embedded_options(&cluster.embedded);
-            blocking(async move {
-                let mut superuser = superuser_of(&owner).connect().await.expect("PostgreSQL has just started");
-                let old: Vec<String> =
-                    sqlx::query_scalar("select datname::text from pg_database where datname like $1")
-                        .bind(format!("{PREFIX}%"))
-                        .fetch_all(&mut superuser)
-                        .await
-                        .expect("databases can be listed");
-                for name in old {
-                    execute(&mut superuser, format!("drop database {name} with (force)")).await;
-                }
-                let mut connection = owner.connect().await.expect("PostgreSQL has just started");
-                execute(&mut connection, format!("create database {PREFIX}template")).await;
-                connection.close().await.expect("the connection closes");
-                migrations::run(owner.database(&format!("{PREFIX}template"))).await.expect("migrations apply");
-            });
-            cluster
-        })
+        CLUSTER.get_or_init(|| Self::start("postgres"))
+    }
+
+    /// One that nobody else uses, in a folder of this name.
+    pub fn start(folder: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+        let settings = Settings { folder, durability: Durability::Ephemeral };
+        let cluster = Self { embedded: Embedded::start(&settings).expect("the tests need a PostgreSQL") };
+        let owner = db::embedded_options(&cluster.embedded);
+        blocking(async move {
+            let mut superuser = superuser_of(&owner).connect().await.expect("PostgreSQL has just started");
+            let old: Vec<String> = sqlx::query_scalar("select datname::text from pg_database where datname like $1")
+                .bind(format!("{PREFIX}%"))
+                .fetch_all(&mut superuser)
+                .await
+                .expect("databases can be listed");
+            for name in old {
+                execute(&mut superuser, format!("drop database {name} with (force)")).await;
+            }
+            let mut connection = owner.connect().await.expect("PostgreSQL has just started");
+            execute(&mut connection, format!("create database {PREFIX}template")).await;
+            connection.close().await.expect("the connection closes");
+            migrations::run(owner.database(&format!("{PREFIX}template"))).await.expect("migrations apply");
+        });
+        cluster
     }
 }
 
@@ -171,9 +174,13 @@ impl TestApp {
     }
 
     pub async fn start_with(setup: Setup) -> Self {
+        Self::start_on(Cluster::shared(), setup).await
+    }
+
+    pub async fn start_on(cluster: &Cluster, setup: Setup) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let database = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let maintenance = db::embedded_options(&Cluster::get().embedded);
+        let maintenance = db::embedded_options(&cluster.embedded);
         let mut connection = maintenance.connect().await.expect("PostgreSQL runs");
         execute(&mut connection, format!("create database {database} template {PREFIX}template")).await;
         connection.close().await.expect("the connection closes");

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::app::{Guest, TestApp};
+use crate::app::{Cluster, Guest, Setup, TestApp};
 
 /// Asserts of every game in a database that its row is the fold of its log, that the rules lead from each stored
 /// position to the next, and that the log has neither gaps nor steps back in time. Every test ends with this.
@@ -66,7 +66,10 @@ async fn play_to_the_end(app: &TestApp, guest: &Guest, n: usize) -> i64 {
 
 #[actix_web::test]
 async fn nearly_every_move_is_a_heap_only_update() {
-    let app = TestApp::start().await;
+    // The room of old row versions is used again once no transaction of the whole cluster is older: those of other tests last
+    // as long as they like.
+    let cluster = Cluster::start("heap-only");
+    let app = TestApp::start_on(&cluster, Setup::default()).await;
     let ana = app.guest("Ana").await;
     let (app, ana) = (&app, &ana);
     let mut moves = 0;
@@ -91,7 +94,7 @@ async fn nearly_every_move_is_a_heap_only_update() {
     };
     assert_eq!(updates, moves);
     println!("{heap_only} of {updates} updates were heap-only");
-    assert!(heap_only * 100 >= (updates - last_moves) * 95, "{heap_only} of {updates}");
+    assert!(heap_only * 100 >= (updates - last_moves) * 99, "{heap_only} of {updates}");
 }
 
 /// The statement of a function of `src/db`, as it is written there.
