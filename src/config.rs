@@ -195,6 +195,10 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
     pub shutdown_timeout_s: u64,
 
+    /// How many days a game waits for somebody to join; then it ends
+    #[arg(long, env, global = true, default_value_t = 14, value_parser = clap::value_parser!(u16).range(1..=365), value_name = "DAYS")]
+    pub open_game_days: u16,
+
     /// How many statements store moves at once; each stores up to 64 moves together. One was fastest on two cores, with a fast
     /// disk and with a slow one
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]

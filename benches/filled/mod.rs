@@ -8,7 +8,7 @@ use mancala_server::{
     rules::{AnyOptions, Move, Variant},
 };
 use sqlx::{AssertSqlSafe, PgPool, Postgres, QueryBuilder};
-use time::{OffsetDateTime, macros::datetime};
+use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 
 /// When the first game begins; the others follow within two years.
@@ -55,7 +55,7 @@ impl Recorded {
             visibility: Visibility::Public,
             creator: Seat::First,
         };
-        let (mut game, _) = Game::create(GameId(Uuid::nil()), terms, players.first, BEGIN);
+        let (mut game, _) = Game::create(GameId(Uuid::nil()), terms, players.first, Duration::DAY, BEGIN);
         let joined = Fact::Joined { seat: Seat::Second, player: players.second };
         game.apply(&Event { seq: 2, at: BEGIN, fact: joined }).expect("it follows the first");
         let mut states = vec![(None, game.clone())];

@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use mancala_server::{
     db::{self, games},
-    domain::{Event, Fact, Game, GameId, Status},
+    domain::{Event, Fact, Game, GameId, Moved, Played, Status},
 };
 use sqlx::{PgPool, postgres::PgConnectOptions};
 
@@ -62,7 +62,9 @@ fn fold(id: GameId, log: &[Event]) -> io::Result<Game> {
     let mut game = Game::replay(id, log.iter().take(1)).map_err(io::Error::other)?;
     for event in log.iter().skip(1) {
         let after = match &event.fact {
-            Fact::Moved(moved) => Some(game.position.play(moved.mv).map_err(io::Error::other)?.0),
+            Fact::Moved(Moved { mv: Played::Move(mv), .. }) => {
+                Some(game.position.play(*mv).map_err(io::Error::other)?.0)
+            }
             _ => None,
         };
         game.apply(event).map_err(io::Error::other)?;

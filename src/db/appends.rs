@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{
     DbError,
-    game_rows::{Detail, Fold, MOVED, NewEvent, seeds},
+    game_rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent, seeds},
 };
 use crate::domain::{Event, Game};
 
@@ -47,6 +47,7 @@ struct Once {
     result_score_south: Option<i16>,
     result_score_north: Option<i16>,
     winner_seat: Option<i16>,
+    rematch_game_id: Option<Uuid>,
 }
 
 impl Append {
@@ -82,21 +83,17 @@ impl Once {
             status: game.status.as_str(),
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
-            started_at: game.started_at.map(in_microseconds),
-            finished_at: fold.finished_at.map(in_microseconds),
-            aborted_at: fold.aborted_at.map(in_microseconds),
+            started_at: game.started_at,
+            finished_at: fold.finished_at,
+            aborted_at: fold.aborted_at,
             result_winner: result.and_then(|result| result.winner).map(|side| side.to_string()),
             result_reason: result.map(|result| result.reason.to_string()),
             result_score_south: result.map(|result| seeds(result.score.south)),
             result_score_north: result.map(|result| seeds(result.score.north)),
             winner_seat: fold.winner_seat,
+            rematch_game_id: game.rematch.map(|game| game.0),
         }
     }
-}
-
-/// A moment as PostgreSQL takes it from an event: it would round the text of a finer one, and not its number.
-fn in_microseconds(moment: OffsetDateTime) -> OffsetDateTime {
-    moment.replace_microsecond(moment.microsecond()).expect("a microsecond of a moment is one")
 }
 
 /// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each is stored as a whole if its
@@ -115,11 +112,11 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
         with given as (
             select * from unnest(
                 $1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[], $6::integer[], $7::smallint[],
-                $8::text[], $9::boolean[], $10::boolean[], $11::jsonb[],
-                $12::smallint[], $13::text[], $14::text[], $15::jsonb[]
+                $8::text[], $9::boolean[], $10::boolean[], $11::jsonb[], $12::timestamptz[], $13::jsonb[],
+                $14::smallint[], $15::text[], $16::text[], $17::jsonb[]
             ) as given (
                 game_id, expected, version, updated_at, ply, history_from_seq, turn_seat,
-                position, seat_0_moved, seat_1_moved, once,
+                position, seat_0_moved, seat_1_moved, once, deadline, clock_and_offers,
                 seat, kind, move, detail
             )
             order by game_id
@@ -128,6 +125,8 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 version = given.version, updated_at = given.updated_at, ply = given.ply,
                 history_from_seq = given.history_from_seq, turn_seat = given.turn_seat, position = given.position,
                 seat_0_moved = given.seat_0_moved, seat_1_moved = given.seat_1_moved,
+                deadline = given.deadline, time = clock_and_offers -> 'time', offers = clock_and_offers -> 'offers',
+                wake_at = case when given.deadline is not null then least(game.wake_at, given.deadline) end,
                 status = coalesce(once ->> 'status', game.status),
                 seat_0_player_id = coalesce((once ->> 'seat_0_player_id')::uuid, game.seat_0_player_id),
                 seat_1_player_id = coalesce((once ->> 'seat_1_player_id')::uuid, game.seat_1_player_id),
@@ -138,7 +137,8 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 result_reason = coalesce(once ->> 'result_reason', game.result_reason),
                 result_score_south = coalesce((once ->> 'result_score_south')::smallint, game.result_score_south),
                 result_score_north = coalesce((once ->> 'result_score_north')::smallint, game.result_score_north),
-                winner_seat = coalesce((once ->> 'winner_seat')::smallint, game.winner_seat)
+                winner_seat = coalesce((once ->> 'winner_seat')::smallint, game.winner_seat),
+                rematch_game_id = coalesce((once ->> 'rematch_game_id')::uuid, game.rematch_game_id)
             from given
             where game.id = given.game_id and game.version = given.expected
             returning given.*
@@ -149,7 +149,7 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
             from updated
             union all
             select game_id, updated_at, further.seq, null, further.seat, further.kind, null, null, further.detail
-            from unnest($16::uuid[], $17::integer[], $18::smallint[], $19::text[], $20::jsonb[])
+            from unnest($18::uuid[], $19::integer[], $20::smallint[], $21::text[], $22::jsonb[])
                 as further (game_id, seq, seat, kind, detail)
             join updated using (game_id)
         )
@@ -166,6 +166,8 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
         &column(group, |append| append.seat_0_moved),
         &column(group, |append| append.seat_1_moved),
         &column(group, |append| append.once.as_ref()) as &[Option<&Json<Once>>],
+        &column(group, |append| append.fold.deadline) as &[Option<OffsetDateTime>],
+        &column(group, |append| append.fold.clock_and_offers.as_ref()) as &[Option<&Json<ClockAndOffers>>],
         &column(group, |append| append.first.seat) as &[Option<i16>],
         &column(group, |append| append.first.kind) as &[&str],
         &column(group, |append| append.first.mv.as_deref()) as &[Option<&str>],

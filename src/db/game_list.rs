@@ -87,6 +87,8 @@ pub enum Order {
     Finished,
     /// Last changed first; only of a player's active games.
     Updated,
+    /// By deadline, the nearest first, and at last those without one; only of a player's active games.
+    Deadline,
 }
 
 /// Where a page ends. Which moment it is depends on the order.
@@ -111,7 +113,7 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u
         (Whose::Everybodys, Order::Finished) => finished_publicly(pool, filter, &window).await?,
         (Whose::Everybodys, _) => newest_public(pool, filter, &window).await?,
         (Whose::Players(of), Order::Finished) => finished_of(pool, filter, of, &window).await?,
-        (Whose::Players(of), Order::Updated) => updated_of(pool, filter, of, &window).await?,
+        (Whose::Players(of), Order::Updated | Order::Deadline) => active_of(pool, filter, of, &window).await?,
         // A player has few active games, but two may have played many.
         (Whose::Players(of), Order::Created) => match of.opponent {
             Some(opponent) if filter.status != Some(Status::Active) => {
@@ -138,7 +140,7 @@ struct Window {
     /// In order of creation: the ids from the first to before the second.
     first_id: Uuid,
     end_id: Uuid,
-    /// In other orders: before this moment and, at this moment, before this id.
+    /// In other orders: before this moment (in order of deadlines after it) and, at this moment, before this id.
     end_at: (OffsetDateTime, Uuid),
     /// How many rows are needed: one more than the page has, to know whether there are more.
     rows: i64,
@@ -149,13 +151,21 @@ impl Window {
         let since = filter.since.unwrap_or(OffsetDateTime::UNIX_EPOCH);
         let until = filter.until.unwrap_or(END);
         let end_id = filter.until.map_or(Uuid::max(), |until| least_id_at(until.saturating_add(ID_SLACK)));
-        let end_at = if filter.order == Order::Finished { (until, Uuid::nil()) } else { (END, Uuid::nil()) };
+        let end_at = match filter.order {
+            Order::Finished => (until, Uuid::nil()),
+            Order::Deadline => (OffsetDateTime::UNIX_EPOCH, Uuid::max()),
+            Order::Created | Order::Updated => (END, Uuid::nil()),
+        };
         Self {
             since,
             until,
             first_id: least_id_at(since.saturating_sub(ID_SLACK)),
             end_id: after.map_or(end_id, |place| end_id.min(place.id.0)),
-            end_at: after.map_or(end_at, |place| end_at.min((place.at, place.id.0))),
+            end_at: match after.map(|place| (place.at, place.id.0)) {
+                Some(place) if filter.order == Order::Deadline => place,
+                Some(place) => end_at.min(place),
+                None => end_at,
+            },
             rows: i64::from(limit) + 1,
         }
     }
@@ -473,11 +483,12 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
 
 /// A player's active games, last changed first. No index has this order, for every move changes it: they are few enough to
 /// be sorted.
-async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
     let found = sqlx::query_as!(
         Found,
         r#"
-        select id as "id!", updated_at as "at!", true as "shown!", false as "last!" from (
+        select id as "id!", at as "at!", true as "shown!", false as "last!" from (
+            select *, case when $13 then coalesce(deadline, $14) else updated_at end as at from (
             (select * from game
              where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $2)
@@ -486,6 +497,7 @@ async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> 
              where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
                and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $2)
+            ) active
         ) active
         where ($3::text is null or variant = $3)
           and ($4::text is null or visibility = $4)
@@ -493,8 +505,8 @@ async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> 
           and ($6::uuid is null or $6 = case when seat_0_player_id = $1 then seat_1_player_id else seat_0_player_id end)
           and (not $7 or $1 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
           and created_at >= $8 and created_at < $9
-          and (updated_at, id) < ($10, $11)
-        order by updated_at desc, id desc limit $12
+          and case when $13 then at > $10 or at = $10 and id < $11 else (at, id) < ($10, $11) end
+        order by case when $13 then at end, at desc, id desc limit $12
         "#,
         of.player.0,
         2 * i64::from(RUNNING_GAMES_MAX),
@@ -507,7 +519,9 @@ async fn updated_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> 
         window.until,
         window.end_at.0,
         window.end_at.1,
-        window.rows
+        window.rows,
+        filter.order == Order::Deadline,
+        END,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }

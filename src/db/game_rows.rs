@@ -4,13 +4,18 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
-use time::OffsetDateTime;
+use time::{OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
-use super::{DbError, games::SeatedGame, players::PlayerRow};
+use super::{
+    DbError,
+    clock_rows::{OfferText, TimeText, clock_text, parse_clock, parse_played, played_text},
+    games::SeatedGame,
+    players::PlayerRow,
+};
 use crate::{
     domain::{
-        BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Moved, Opponent, Player, PlayerId, Ply,
+        BySeat, Created, Event, Fact, Game, GameId, GameResult, Moved, OfferKind, Opponent, Player, PlayerId, Ply,
         Previous, Reason, Seat, Status, Terms, Visibility,
     },
     rules::{AnyOptions, AnyPosition, BySide, HISTORY_MAX, Side, Variant},
@@ -41,6 +46,12 @@ pub(super) struct GameRow {
     pub(super) seat_1_moved: bool,
     pub(super) status: String,
     pub(super) position: String,
+    pub(super) clock: Option<String>,
+    pub(super) deadline: Option<OffsetDateTime>,
+    pub(super) time: Option<Json<TimeText>>,
+    pub(super) offers: Option<Json<Vec<OfferText>>>,
+    pub(super) rematch_game_id: Option<Uuid>,
+    pub(super) expires_at: Option<OffsetDateTime>,
     pub(super) result_winner: Option<String>,
     pub(super) result_reason: Option<String>,
     pub(super) result_score_south: Option<i16>,
@@ -78,10 +89,13 @@ impl TryFrom<GameRow> for SeatedGame {
             opponent: row.opponent,
             join_code: row.join_code,
             invited_player_id: row.invited_player_id,
+            clock: row.clock,
             visibility: row.visibility,
             creator_seat: row.creator_seat,
         }
         .parse("game", id)?;
+        let offers = row.offers.map(|Json(offers)| offers).unwrap_or_default();
+        let offers = offers.into_iter().map(|offer| offer.parse(id)).collect::<Result<_, _>>()?;
         let result = match (row.result_reason, row.result_score_south, row.result_score_north) {
             (Some(reason), Some(south), Some(north)) => {
                 let score = Score { south, north };
@@ -104,11 +118,15 @@ impl TryFrom<GameRow> for SeatedGame {
                 None => present,
             },
             history_from_seq,
+            time: TimeText::parse(row.time.map(|Json(time)| time), row.deadline),
+            offers,
+            rematch: row.rematch_game_id.map(GameId),
             result,
             created_at: row.created_at,
             started_at: row.started_at,
             updated_at: row.updated_at,
             finished_at: row.finished_at.or(row.aborted_at),
+            expires_at: row.expires_at.filter(|_| row.started_at.is_none() && row.aborted_at.is_none()),
             terms,
         };
         let first = player_row(row.seat_0_player_id, row.first_kind, row.first_name, row.first_created_at);
@@ -157,7 +175,7 @@ impl PlyRow {
         let moved = Moved {
             ply: number("event", "ply", id, self.ply)?,
             seat: seat("event", id, self.seat)?,
-            mv: self.mv.parse().map_err(|e| DbError::inconsistent("event", "move", id, e))?,
+            mv: parse_played(&self.mv, id)?,
             position: position("event", id, &game.terms.options, &self.position)?,
         };
         Ply::replay(game, previous, &moved, self.at).map_err(|e| DbError::inconsistent("event", "position", id, e))
@@ -188,8 +206,8 @@ impl EventRow {
             || DbError::inconsistent("event", "kind", id, format!("{} {} is incomplete", self.kind, self.seq));
         let seat = || seat("event", id, self.seat.ok_or_else(incomplete)?);
         let fact = match (self.kind.as_str(), self.detail) {
-            ("created", Some(Json(Detail::Created { player_id, terms }))) => {
-                Fact::Created(Created { terms: terms.parse("event", id)?, player: PlayerId(player_id) })
+            ("created", Some(Json(Detail::Created { player_id, expires_at, terms }))) => {
+                Fact::Created(Created { terms: terms.parse("event", id)?, player: PlayerId(player_id), expires_at })
             }
             ("joined", Some(Json(Detail::Joined { player_id }))) => {
                 Fact::Joined { seat: seat()?, player: PlayerId(player_id) }
@@ -202,10 +220,29 @@ impl EventRow {
                 Fact::Moved(Moved {
                     ply: number("event", "ply", id, ply)?,
                     seat: seat()?,
-                    mv: mv.parse().map_err(|e| DbError::inconsistent("event", "move", id, e))?,
+                    mv: parse_played(mv, id)?,
                     position: position("event", id, options, text)?,
                 })
             }
+            (
+                kind @ ("offered" | "offer_declined" | "offer_withdrawn"),
+                Some(Json(Detail::Offer { offer, to_ply })),
+            ) => {
+                let seat = seat()?;
+                let offer = word("event", "detail", id, &OfferKind::ALL, OfferKind::as_str, &offer)?;
+                match kind {
+                    "offered" => Fact::Offered { seat, kind: offer, to_ply },
+                    "offer_declined" => Fact::OfferDeclined { seat, kind: offer },
+                    _ => Fact::OfferWithdrawn { seat, kind: offer },
+                }
+            }
+            ("paused", None) => Fact::Paused { seat: seat()? },
+            ("resumed", None) => Fact::Resumed { seat: seat()? },
+            ("rematched", Some(Json(Detail::Rematched { rematch_game_id }))) => {
+                Fact::Rematched { seat: seat()?, game: GameId(rematch_game_id) }
+            }
+            ("timed_out", None) => Fact::TimedOut { seat: seat()? },
+            ("expired", None) => Fact::Expired,
             ("resigned", None) => Fact::Resigned { seat: seat()? },
             ("aborted", None) => Fact::Aborted { seat: seat()? },
             ("declined", None) => Fact::Declined,
@@ -222,13 +259,29 @@ impl EventRow {
 pub(super) enum Detail {
     Created {
         player_id: Uuid,
+        #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
+        expires_at: Option<OffsetDateTime>,
         #[serde(flatten)]
         terms: TermsText,
     },
     Finished(ResultText),
+    Offer {
+        offer: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to_ply: Option<u32>,
+    },
+    Rematched {
+        rematch_game_id: Uuid,
+    },
     Joined {
         player_id: Uuid,
     },
+}
+
+impl Detail {
+    fn offer(kind: OfferKind, to_ply: Option<u32>) -> Self {
+        Self::Offer { offer: kind.as_str().to_owned(), to_ply }
+    }
 }
 
 /// The terms of a game in words.
@@ -242,13 +295,15 @@ pub(super) struct TermsText {
     pub(super) join_code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) invited_player_id: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) clock: Option<String>,
     pub(super) visibility: String,
     pub(super) creator_seat: i16,
 }
 
 impl TermsText {
     pub(super) fn of(terms: &Terms) -> Self {
-        let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, creator } = terms;
+        let Terms { options, rules_version, opponent, clock, visibility, creator } = terms;
         let (opponent, join_code, invited) = match opponent {
             Opponent::Open => ("open", None, None),
             Opponent::Link { join_code } => ("link", Some(join_code.clone()), None),
@@ -263,6 +318,7 @@ impl TermsText {
             opponent: opponent.to_owned(),
             join_code,
             invited_player_id: invited,
+            clock: clock_text(*clock),
             visibility: visibility.as_str().to_owned(),
             creator_seat: seat_number(*creator),
         }
@@ -283,7 +339,7 @@ impl TermsText {
             rules_version: u16::try_from(self.rules_version)
                 .map_err(|e| DbError::inconsistent(table, "rules_version", id, e))?,
             opponent,
-            clock: Clock::Unlimited,
+            clock: parse_clock(table, id, self.clock.as_deref())?,
             visibility: word(table, "visibility", id, &Visibility::ALL, Visibility::as_str, &self.visibility)?,
             creator: seat(table, id, self.creator_seat)?,
         })
@@ -339,6 +395,26 @@ pub(super) struct Fold {
     pub(super) history_from_seq: Option<i32>,
     pub(super) winner_seat: Option<i16>,
     pub(super) turn_seat: Option<i16>,
+    pub(super) deadline: Option<OffsetDateTime>,
+    /// Clock and offers, of hardly any game.
+    pub(super) clock_and_offers: Option<Json<ClockAndOffers>>,
+}
+
+/// The columns of `game` that are JSON, each as PostgreSQL takes it.
+#[derive(Debug, Serialize)]
+pub(super) struct ClockAndOffers {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<TimeText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offers: Option<Vec<OfferText>>,
+}
+
+impl ClockAndOffers {
+    fn of(game: &Game) -> Option<Json<Self>> {
+        let time = TimeText::of(game);
+        let offers = (!game.offers.is_empty()).then(|| game.offers.iter().map(OfferText::of).collect());
+        (time.is_some() || offers.is_some()).then_some(Json(Self { time, offers }))
+    }
 }
 
 impl Fold {
@@ -355,6 +431,8 @@ impl Fold {
             history_from_seq: game.history_from_seq.map(column),
             winner_seat: game.result.as_ref().and_then(|result| result.winner).map(seat_at),
             turn_seat: game.turn().map(seat_at),
+            deadline: game.time.deadline,
+            clock_and_offers: ClockAndOffers::of(game),
         }
     }
 }
@@ -372,14 +450,29 @@ pub(super) struct NewEvent {
 impl NewEvent {
     pub(super) fn of(event: &Event) -> Self {
         let (kind, seat, moved, detail) = match &event.fact {
-            Fact::Created(Created { terms, player }) => {
+            Fact::Created(Created { terms, player, expires_at }) => {
                 let terms = TermsText::of(terms);
-                ("created", None, None, Some(Detail::Created { player_id: player.0, terms }))
+                let created = Detail::Created { player_id: player.0, expires_at: *expires_at, terms };
+                ("created", None, None, Some(created))
             }
             Fact::Joined { seat, player } => {
                 ("joined", Some(*seat), None, Some(Detail::Joined { player_id: player.0 }))
             }
             Fact::Moved(moved) => (MOVED, Some(moved.seat), Some(moved), None),
+            Fact::Offered { seat, kind, to_ply } => ("offered", Some(*seat), None, Some(Detail::offer(*kind, *to_ply))),
+            Fact::OfferDeclined { seat, kind } => {
+                ("offer_declined", Some(*seat), None, Some(Detail::offer(*kind, None)))
+            }
+            Fact::OfferWithdrawn { seat, kind } => {
+                ("offer_withdrawn", Some(*seat), None, Some(Detail::offer(*kind, None)))
+            }
+            Fact::Paused { seat } => ("paused", Some(*seat), None, None),
+            Fact::Resumed { seat } => ("resumed", Some(*seat), None, None),
+            Fact::Rematched { seat, game } => {
+                ("rematched", Some(*seat), None, Some(Detail::Rematched { rematch_game_id: game.0 }))
+            }
+            Fact::TimedOut { seat } => ("timed_out", Some(*seat), None, None),
+            Fact::Expired => ("expired", None, None, None),
             Fact::Resigned { seat } => ("resigned", Some(*seat), None, None),
             Fact::Aborted { seat } => ("aborted", Some(*seat), None, None),
             Fact::Declined => ("declined", None, None, None),
@@ -389,7 +482,7 @@ impl NewEvent {
             seq: column(event.seq),
             seat: seat.map(seat_number),
             kind,
-            mv: moved.map(|moved| moved.mv.to_string()),
+            mv: moved.map(|moved| played_text(moved.mv)),
             detail: detail.map(Json),
         }
     }
@@ -406,14 +499,14 @@ pub(super) fn seeds(count: u16) -> i16 {
     i16::try_from(count).expect("a board holds at most 288 seeds")
 }
 
-const fn seat_number(seat: Seat) -> i16 {
+pub(super) const fn seat_number(seat: Seat) -> i16 {
     match seat {
         Seat::First => 0,
         Seat::Second => 1,
     }
 }
 
-fn seat(table: &'static str, id: impl Display, number: i16) -> Result<Seat, DbError> {
+pub(super) fn seat(table: &'static str, id: impl Display, number: i16) -> Result<Seat, DbError> {
     match number {
         0 => Ok(Seat::First),
         1 => Ok(Seat::Second),
@@ -453,7 +546,7 @@ fn with_history(
 }
 
 /// The value that a column's word stands for.
-fn word<T: Copy>(
+pub(super) fn word<T: Copy>(
     table: &'static str,
     column: &'static str,
     id: Uuid,

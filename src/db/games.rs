@@ -1,15 +1,16 @@
 //! Games and their logs.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, slice};
 
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgExecutor, PgPool, types::Json};
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     DbError, Writers,
-    appends::Append,
-    game_rows::{Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, TermsText, column, number},
+    appends::{self, Append},
+    clock_rows::{OfferText, TimeText},
+    game_rows::{ClockAndOffers, Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, TermsText, column, number},
     idempotency::{self, Keyed},
     statement,
 };
@@ -250,7 +251,12 @@ pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)
 
 /// Stores a new game and its first event, and what is answered if the request may be sent again. A second time with the same
 /// id changes nothing.
-pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&Keyed>) -> Result<Inserted, DbError> {
+pub async fn insert(
+    executor: impl PgExecutor<'_>,
+    game: &Game,
+    created: &Event,
+    keyed: Option<&Keyed>,
+) -> Result<Inserted, DbError> {
     let fold = Fold::of(game);
     let terms = TermsText::of(&game.terms);
     let event = NewEvent::of(created);
@@ -270,10 +276,10 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat,
-                history_from_seq
+                history_from_seq, clock, deadline, time, expires_at, wake_at
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
-                $23, $24, $32
+                $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id
@@ -312,8 +318,13 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
         keyed.map(|keyed| &keyed.answer.body),
         game.created_at - idempotency::KEPT,
         fold.history_from_seq,
+        terms.clock,
+        fold.deadline,
+        fold.clock_and_offers as Option<Json<ClockAndOffers>>,
+        game.expires_at,
+        game.wakes_at(),
     )
-    .execute(pool)
+    .execute(executor)
     .instrument(statement("insert game event"))
     .await?;
     Ok(if inserted.rows_affected() == 0 && keyed.is_some() { Inserted::KeyUsed } else { Inserted::Stored })
@@ -325,6 +336,37 @@ pub async fn insert(pool: &PgPool, game: &Game, created: &Event, keyed: Option<&
 /// Once this has been called it is done or fails as a whole, also if the caller does not wait for the end.
 pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
     writers.append(Append::of(next, events)).instrument(statement("update game insert event")).await
+}
+
+/// What is stored together with an append, in one transaction: hardly any has it, and none is a move.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// What is answered if the request may be sent again.
+    pub keyed: Option<Keyed>,
+    /// A game that begins with it, with its first events.
+    pub begun: Option<(Game, [Event; 2])>,
+}
+
+/// The same as [`append`] with something beside it: either all of it is stored, durably, or nothing. A key that was used
+/// meanwhile is a conflict.
+pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside: &Beside) -> Result<Appended, DbError> {
+    let append = Append::of(next, events);
+    let mut transaction = pool.begin().await?;
+    if let Some(keyed) = &beside.keyed
+        && !idempotency::claim(&mut *transaction, keyed, next.updated_at).await?
+    {
+        return Ok(Appended::Conflict);
+    }
+    if appends::store(&mut transaction, &[&append]).await?.is_empty() {
+        return Ok(Appended::Conflict);
+    }
+    if let Some((game, [created, joined])) = &beside.begun {
+        let new = Game::replay(game.id, [created]).map_err(|e| DbError::inconsistent("event", "kind", game.id.0, e))?;
+        insert(&mut *transaction, &new, created, None).await?;
+        appends::store(&mut transaction, &[&Append::of(game, slice::from_ref(joined))]).await?;
+    }
+    transaction.commit().await?;
+    Ok(Appended::Stored)
 }
 
 /// Whether positions are read with their history. Nothing but playing on asks for it, and it can be long.
@@ -342,7 +384,9 @@ pub(super) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> R
         select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
             game.join_code, game.invited_player_id, game.visibility, game.creator_seat, game.updated_at, game.started_at,
             game.finished_at, game.aborted_at, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
-            game.seat_0_moved, game.seat_1_moved, game.status, game.position, game.result_winner, game.result_reason,
+            game.seat_0_moved, game.seat_1_moved, game.status, game.position, game.clock, game.deadline,
+            game.time as "time: Json<TimeText>", game.offers as "offers: Json<Vec<OfferText>>", game.rematch_game_id,
+            game.expires_at, game.result_winner, game.result_reason,
             game.result_score_south, game.result_score_north,
             first.kind as "first_kind?", first.name as "first_name?", first.created_at as "first_created_at?",
             second.kind as "second_kind?", second.name as "second_name?", second.created_at as "second_created_at?",

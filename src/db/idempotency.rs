@@ -1,8 +1,8 @@
 //! What was answered to creations that may be sent again, by the keys that their clients gave them.
 //!
-//! The answer is stored by the statement that creates: see [`super::games::insert`].
+//! The answer is stored by the statement or transaction that creates: see [`super::games::insert`].
 
-use sqlx::PgPool;
+use sqlx::{PgExecutor, PgPool};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
@@ -28,6 +28,33 @@ pub struct Answer {
     pub location: String,
     pub etag: String,
     pub body: String,
+}
+
+/// Takes a key for a request, and keeps its answer, as long as the transaction is not undone; `false` if it is used. Of several
+/// requests under one key the first holds it, the others wait.
+pub(super) async fn claim(executor: impl PgExecutor<'_>, keyed: &Keyed, now: OffsetDateTime) -> Result<bool, DbError> {
+    let claimed = sqlx::query!(
+        r#"
+        insert into idempotency_key as kept (player_id, key, request_hash, created_at, location, etag, body)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        on conflict (player_id, key) do update
+        set request_hash = excluded.request_hash, created_at = excluded.created_at,
+            location = excluded.location, etag = excluded.etag, body = excluded.body
+        where kept.created_at <= $8
+        "#,
+        keyed.player.0,
+        keyed.key,
+        keyed.request_hash.as_slice(),
+        now,
+        keyed.answer.location,
+        keyed.answer.etag,
+        keyed.answer.body,
+        now - KEPT,
+    )
+    .execute(executor)
+    .instrument(statement("insert idempotency_key"))
+    .await?;
+    Ok(claimed.rows_affected() > 0)
 }
 
 /// What was stored under a player's key, if it is still good: the answer, and the hash of what was asked for.

@@ -4,6 +4,7 @@
 //! absence is `Option`. This module knows the domain; it knows nothing of HTTP.
 
 mod appends;
+mod clock_rows;
 pub mod embedded;
 mod error;
 pub mod game_list;
@@ -16,6 +17,7 @@ mod lookups;
 pub mod migrations;
 pub mod players;
 pub mod refresh_tokens;
+pub mod wakes;
 mod writers;
 
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{PlayerId, Ply, RUNNING_GAMES_MAX};
+use super::{Answer, GameId, OfferKind, PlayerId, Ply, RUNNING_GAMES_MAX};
 use crate::rules::IllegalMove;
 
 /// A player's wish to change a game.
@@ -35,12 +35,25 @@ pub enum Action<'a> {
         /// What the log holds under that number, if anything: so that a repeated request is known as one.
         recorded: Option<&'a Ply>,
     },
+    /// Propose something to the other player. If the other has proposed the same, that is accepted.
+    Offer { kind: OfferKind, circumstances: Circumstances<'a> },
+    /// Answer what the other player has proposed, or take back the own proposal.
+    Answer { kind: OfferKind, answer: Answer, circumstances: Circumstances<'a> },
     /// Give the game up.
     Resign,
     /// End, without a result, a game that has not really begun.
     Abort,
     /// Go for good: abort or decline what is open, give up what is active.
     Leave,
+}
+
+/// What must be known beyond the game to decide about an offer.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances<'a> {
+    /// Of a takeback: the newest plies, oldest first.
+    pub plies: &'a [Ply],
+    /// Of a rematch: the id that its game would have.
+    pub rematch: GameId,
 }
 
 /// Why a command is not carried out. Nothing has changed then.
@@ -70,9 +83,32 @@ pub enum Refusal {
     StalePly { next: u32 },
     #[error("it is the opponent's turn")]
     NotYourTurn,
+    #[error("there is no such offer, or it is not the caller's to answer")]
+    NoSuchOffer,
+    #[error("the opponent asks to take back a turn: that is answered first")]
+    OfferPending,
+    #[error("{0}")]
+    NothingToOffer(#[from] NothingToOffer),
     #[error("{0}")]
     Illegal(#[from] IllegalMove),
     /// The text is no move of any board.
     #[error("a move is a pit's letter, or one of the words \"pass\" and \"swap\"")]
     NotAMove,
+}
+
+/// Why something cannot be offered in a game as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NothingToOffer {
+    #[error("there is nobody to offer it to")]
+    Alone,
+    #[error("the opponent's account was erased")]
+    OpponentGone,
+    #[error("the caller has no turn to take back")]
+    NoTurn,
+    #[error("no time runs in this game")]
+    NoClock,
+    #[error("the rules of this game know no agreed end")]
+    NoAgreedEnd,
+    #[error("a rematch is offered when the game is over")]
+    NotOver,
 }

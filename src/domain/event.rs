@@ -1,8 +1,10 @@
 //! What can happen to a game.
 
+use std::fmt;
+
 use time::OffsetDateTime;
 
-use super::{GameResult, PlayerId, Seat, Terms};
+use super::{GameId, GameResult, OfferKind, PlayerId, Seat, Terms};
 use crate::rules::{AnyPosition, Move};
 
 /// One entry of a game's log.
@@ -26,8 +28,24 @@ pub enum Fact {
     Declined,
     /// A ply was played. A pie swap is one of these: the people of the seats change sides with it.
     Moved(Moved),
+    /// `to_ply` of a takeback: the ply after which the game would go on.
+    Offered { seat: Seat, kind: OfferKind, to_ply: Option<u32> },
+    /// The offer of that kind was turned down, by a word or by a move.
+    OfferDeclined { seat: Seat, kind: OfferKind },
+    /// Whoever made the offer of that kind took it back, or made it pointless.
+    OfferWithdrawn { seat: Seat, kind: OfferKind },
+    /// An offered pause was accepted: no time runs.
+    Paused { seat: Seat },
+    /// Time runs again.
+    Resumed { seat: Seat },
+    /// An offered rematch was accepted: it is played in another game.
+    Rematched { seat: Seat, game: GameId },
     /// Followed by `Finished`.
     Resigned { seat: Seat },
+    /// Who was to move had no time left. Followed by `Finished`, or by `Aborted` if it would have been the first move.
+    TimedOut { seat: Seat },
+    /// Nobody joined in time: the game ended without a result.
+    Expired,
     /// The game ended without a result.
     Aborted { seat: Seat },
     /// The game ended with a result.
@@ -40,6 +58,8 @@ pub struct Created {
     pub terms: Terms,
     /// Who created it, and sits at `terms.creator`; in a game against oneself, at both seats.
     pub player: PlayerId,
+    /// When it ends unless somebody joins; absent where nobody is to join.
+    pub expires_at: Option<OffsetDateTime>,
 }
 
 /// A ply.
@@ -49,7 +69,27 @@ pub struct Moved {
     pub ply: u32,
     /// Who played it.
     pub seat: Seat,
-    pub mv: Move,
+    pub mv: Played,
     /// The position after it.
     pub position: AnyPosition,
+}
+
+/// What was played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Played {
+    Move(Move),
+    /// What was played after a ply was taken back, by agreement: its position is there again. What the rules ask of the
+    /// positions before begins anew with it.
+    Takeback {
+        to_ply: u32,
+    },
+}
+
+impl fmt::Display for Played {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Played::Move(mv) => mv.fmt(f),
+            Played::Takeback { .. } => f.write_str("takeback"),
+        }
+    }
 }

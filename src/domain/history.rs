@@ -3,8 +3,8 @@
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 
-use super::{Game, Moved, PlayerId};
-use crate::rules::{AnyPosition, Effect, Move, Side};
+use super::{Game, Moved, Played, PlayerId};
+use crate::rules::{AnyPosition, Effect, Side};
 
 /// What a ply was played upon. The history of the position is not asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub struct Ply {
     pub side: Side,
     /// Who played it.
     pub player: PlayerId,
-    pub mv: Move,
+    pub mv: Played,
     pub at: OffsetDateTime,
     /// Time since the ply before.
     pub elapsed: Duration,
-    /// What happened on the board, in order.
+    /// What happened on the board, in order; of a takeback nothing.
     pub effects: Vec<Effect>,
     /// The position after it.
     pub position: AnyPosition,
@@ -49,14 +49,25 @@ impl Ply {
         at: OffsetDateTime,
     ) -> Result<Self, UnplayableError> {
         let unplayable = UnplayableError { ply: moved.ply };
-        let recorded = moved.position.to_string();
-        let (position, effects) = previous.position.replay(moved.mv, &recorded).map_err(|_| unplayable)?;
-        if position.to_string() != recorded {
-            return Err(unplayable);
-        }
+        let (position, effects) = match moved.mv {
+            Played::Move(mv) => {
+                let recorded = moved.position.to_string();
+                let (position, effects) = previous.position.replay(mv, &recorded).map_err(|_| unplayable)?;
+                if position.to_string() != recorded {
+                    return Err(unplayable);
+                }
+                (position, effects)
+            }
+            Played::Takeback { .. } => (moved.position.clone(), vec![]),
+        };
+        let side = match moved.mv {
+            Played::Move(_) => previous.position.turn(),
+            // Whoever took back is to move again.
+            Played::Takeback { .. } => position.turn(),
+        };
         Ok(Self {
             number: moved.ply,
-            side: previous.position.turn(),
+            side,
             player: game.players[moved.seat].ok_or(unplayable)?,
             mv: moved.mv,
             at,
@@ -65,6 +76,18 @@ impl Ply {
             position,
         })
     }
+}
+
+/// The plies that were not taken back, oldest first, of a history or the end of one.
+pub fn line(plies: &[Ply]) -> Vec<&Ply> {
+    let mut line: Vec<&Ply> = vec![];
+    for ply in plies {
+        match ply.mv {
+            Played::Move(_) => line.push(ply),
+            Played::Takeback { to_ply } => line.retain(|earlier| earlier.number <= to_ply),
+        }
+    }
+    line
 }
 
 impl Previous {

@@ -4,18 +4,23 @@
 //! way in which a game changes. Both are pure: time, ids and lots are arguments. This module knows the rules of the
 //! games; it knows nothing of how games are stored, sent or asked for.
 
+mod clock;
 mod command;
+mod decide;
 mod event;
 mod game;
 mod history;
+mod offer;
 mod password;
 mod player;
 mod seat;
 
-pub use command::{Action, Command, Refusal};
-pub use event::{Created, Event, Fact, Moved};
-pub use game::{Clock, Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
+pub use clock::{Clock, Pause, Time};
+pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
+pub use event::{Created, Event, Fact, Moved, Played};
+pub use game::{Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError};
+pub use offer::{Answer, Offer, OfferKind};
 pub use password::{Password, PasswordError};
 pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError, RUNNING_GAMES_MAX};
 pub use seat::{BySeat, Seat};

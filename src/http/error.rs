@@ -102,6 +102,15 @@ codes! {
     IllegalMove "illegal_move" UNPROCESSABLE_ENTITY "The rules forbid the move"
         "`reason` says why, `legal_moves` lists what is allowed. Nothing was played. Of a line of moves, `index` says which of \
          them it is, from 0, and `position` how the board stands before it."
+    NoSuchOffer "no_such_offer" CONFLICT "There is no such offer"
+        "Nothing of this kind waits for an answer, or it is not the caller's to give: an offer is accepted and declined by the \
+         other side, and withdrawn by its own. `game` shows the game as it is."
+    OfferPending "offer_pending" CONFLICT "The opponent's offer comes first"
+        "The opponent asks to take back a turn, and it is not the caller's turn that would be taken back. Accept or decline that \
+         first. `game` shows the game as it is."
+    OfferNotPossible "offer_not_possible" CONFLICT "This cannot be offered in this game"
+        "`detail` says why: there is nobody to offer it to, no turn to take back, no clock to pause, no agreed end in the rules, or \
+         the game is not over yet. `game` shows the game as it is."
     TooManyGames "too_many_games" CONFLICT "The player has too many games"
         "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
          of them (resign, abort) before beginning another."
@@ -371,6 +380,9 @@ impl From<&Refusal> for Problem {
             Refusal::StalePly { .. } => Code::StalePly,
             Refusal::NotYourTurn => Code::NotYourTurn,
             Refusal::Illegal(_) | Refusal::NotAMove => Code::IllegalMove,
+            Refusal::NoSuchOffer => Code::NoSuchOffer,
+            Refusal::OfferPending => Code::OfferPending,
+            Refusal::NothingToOffer(_) => Code::OfferNotPossible,
         };
         Self::new(code, refusal.to_string())
     }

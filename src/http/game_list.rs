@@ -167,10 +167,10 @@ impl ListGames {
             return Err(Problem::invalid("?until", "`until` is not after `since`"));
         }
         let order = match self.sort {
-            // There are no deadlines yet: all games come last, in their usual order.
-            SortWord::CreatedAt | SortWord::Deadline => Order::Created,
+            SortWord::CreatedAt => Order::Created,
             SortWord::FinishedAt => Order::Finished,
             SortWord::UpdatedAt => Order::Updated,
+            SortWord::Deadline => Order::Deadline,
         };
         Ok(Filter {
             whose: self.whose(viewer)?,

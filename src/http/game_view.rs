@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     db::{games::SeatedGame, idempotency::Answer},
-    domain::{Clock, Game, GameId, GameResult, Opponent, PlayerId, Status, Terms, Visibility},
+    domain::{Clock, Game, GameId, GameResult, Offer, Opponent, PlayerId, Status, Terms, Time, Visibility},
     rules::{AnyPosition, BySide, Pit, Side},
 };
 
@@ -56,12 +56,15 @@ pub struct GameView {
     legal_moves: Vec<String>,
     #[schema(required = true, value_type = Option<MoveView>)]
     last_move: Option<MoveJson>,
-    /// Offers that wait for an answer. None exist yet.
-    offers: [OfferView; 0],
+    /// Offers that wait for an answer: one of each kind at most.
+    offers: Vec<OfferView>,
     clock: ClockView,
     /// Null until the game is finished.
     #[schema(required = true)]
     result: Option<ResultView>,
+    /// The game in which this one was played again, once both wanted to.
+    #[schema(required = true)]
+    rematch_game_id: Option<Uuid>,
     /// Who could take the second seat.
     opponent: OpponentView,
     /// Shown to the creator of a game by link only.
@@ -76,6 +79,9 @@ pub struct GameView {
     updated_at: Timestamp,
     #[schema(required = true)]
     finished_at: Option<Timestamp>,
+    /// When an open game ends unless somebody joins; null once somebody has.
+    #[schema(required = true)]
+    expires_at: Option<Timestamp>,
 }
 
 /// An offer that waits for an answer.
@@ -84,7 +90,26 @@ pub struct GameView {
 struct OfferView {
     /// What is offered. Clients ignore values that they do not know.
     #[serde(rename = "type")]
-    kind: String,
+    #[schema(example = "draw")]
+    kind: &'static str,
+    /// The side of the board on which whoever made it sits now.
+    side: SideWord,
+    /// Who made it.
+    #[schema(required = true)]
+    player_id: Option<Uuid>,
+    at: Timestamp,
+    /// Of a takeback: the ply after which the game would go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    to_ply: Option<u32>,
+}
+
+impl OfferView {
+    fn of(offer: &Offer, game: &Game) -> Self {
+        let side = if game.seat_at(Side::South) == offer.seat { Side::South } else { Side::North };
+        let player_id = game.players[offer.seat].map(|player| player.0);
+        Self { kind: offer.kind.as_str(), side: side.into(), player_id, at: Timestamp(offer.at), to_ply: offer.to_ply }
+    }
 }
 
 /// Who sits at which side of the board; null where a seat is free.
@@ -123,22 +148,84 @@ struct RowView {
     burnt: Option<Vec<String>>,
 }
 
-/// The time that the players have.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+/// The time that the players have, as of the last change: a client counts down to `deadline` by itself.
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Clock)]
 struct ClockView {
     #[serde(rename = "type")]
     kind: ClockWord,
-    /// When the side to move runs out of time; null if it never does.
+    /// Of `per_move`: what each turn has. Moves that follow one another without the opponent in between are one turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 60, example = 86400)]
+    move_s: Option<i64>,
+    /// Of `bank`: what each side has for all its turns together, as of the beginning of its present or next turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    bank_s: Option<BanksView>,
+    /// Of `bank`: what is added after each turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0, example = 3600)]
+    increment_s: Option<i64>,
+    /// Of `bank`: what a bank holds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 60, example = 604_800)]
+    max_s: Option<i64>,
+    /// When the side to move runs out of time; null while no time runs.
     #[schema(required = true)]
     deadline: Option<Timestamp>,
+    /// Since when no time runs because both agreed to pause; absent when there is no pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    paused_at: Option<Timestamp>,
 }
 
+/// What the sides have in their banks.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[schema(as = Banks)]
+struct BanksView {
+    #[schema(minimum = 0, example = 259_200)]
+    south: i64,
+    #[schema(minimum = 0, example = 259_200)]
+    north: i64,
+}
+
+impl ClockView {
+    fn of(game: &Game) -> Self {
+        let Time { deadline, banks, pause } = game.time;
+        let nothing = Self {
+            kind: ClockWord::Unlimited,
+            move_s: None,
+            bank_s: None,
+            increment_s: None,
+            max_s: None,
+            deadline: deadline.map(Timestamp),
+            paused_at: pause.map(|pause| Timestamp(pause.since)),
+        };
+        let bank = |side| banks[game.seat_at(side)].whole_seconds();
+        match game.terms.clock {
+            Clock::Unlimited => nothing,
+            Clock::PerMove { allowance } => {
+                Self { kind: ClockWord::PerMove, move_s: Some(allowance.whole_seconds()), ..nothing }
+            }
+            Clock::Bank { increment, max, .. } => Self {
+                kind: ClockWord::Bank,
+                bank_s: Some(BanksView { south: bank(Side::South), north: bank(Side::North) }),
+                increment_s: Some(increment.whole_seconds()),
+                max_s: Some(max.whole_seconds()),
+                ..nothing
+            },
+        }
+    }
+}
+
+/// What kind of clock a game has. Clients ignore values that they do not know.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ClockType)]
 enum ClockWord {
     Unlimited,
+    PerMove,
+    Bank,
 }
 
 /// How a game ended.
@@ -150,7 +237,7 @@ pub struct ResultView {
     winner: Option<SideWord>,
     #[schema(required = true)]
     winner_player_id: Option<Uuid>,
-    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement` or `resignation`;
+    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement`, `resignation` or `timeout`;
     /// clients ignore values that they do not know.
     #[schema(required = true, example = "side_empty")]
     reason: Option<String>,
@@ -176,7 +263,7 @@ impl GameView {
     fn with(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
         let SeatedGame { game, players, invited, .. } = seated;
         let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
-        let Terms { options, rules_version, opponent, clock: Clock::Unlimited, visibility, .. } = &game.terms;
+        let Terms { options, rules_version, opponent, visibility, .. } = &game.terms;
         let opponent = match opponent {
             Opponent::Open => OpponentView::Open {},
             Opponent::Link { .. } => OpponentView::Link {},
@@ -206,9 +293,10 @@ impl GameView {
             turn: turn.map(SideWord::from),
             legal_moves: turn.map(|_| legal_moves(&game.position)).unwrap_or_default(),
             last_move,
-            offers: [],
-            clock: ClockView { kind: ClockWord::Unlimited, deadline: None },
+            offers: game.offers.iter().map(|offer| OfferView::of(offer, game)).collect(),
+            clock: ClockView::of(game),
             result: game.result.as_ref().map(|result| ResultView::of(result, game)),
+            rematch_game_id: game.rematch.map(|game| game.0),
             opponent,
             join_code: join_code_for(game, viewer).map(str::to_owned),
             visibility: match visibility {
@@ -220,6 +308,7 @@ impl GameView {
             started_at: game.started_at.map(Timestamp),
             updated_at: Timestamp(game.updated_at),
             finished_at: game.finished_at.map(Timestamp),
+            expires_at: game.expires_at.map(Timestamp),
         }
     }
 }

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::{
     AppState,
     auth::{Caller, Reader},
-    change::change,
+    change::{change, settle},
     error::{Problem, ProblemBody},
     extract::{GamePath, IfMatch, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
     game_view::{GameView, ShownGame},
@@ -241,7 +241,13 @@ pub(super) async fn find_visible(
     id: GameId,
     reader: Option<PlayerId>,
 ) -> Result<Arc<Remembered>, Problem> {
-    let found = find(state, id).await?.filter(|found| found.seated.game.is_visible_to(reader));
+    let visible = |found: &Arc<Remembered>| found.seated.game.is_visible_to(reader);
+    let mut found = find(state, id).await?.filter(visible);
+    if let Some(due) = found.as_ref().filter(|found| !found.seated.game.due(now()).is_empty()) {
+        // Whoever notices that a deadline has passed records it.
+        settle(state, &due.seated.game).await?;
+        found = find(state, id).await?.filter(visible);
+    }
     found.ok_or_else(|| Problem::from(&Refusal::Unknown))
 }
 

@@ -25,6 +25,7 @@ mod me;
 mod moves;
 mod new_game;
 mod observe;
+mod offers;
 mod openapi;
 mod options_schema;
 mod passwords;
@@ -102,6 +103,8 @@ pub struct Service {
     pub public_url: Option<String>,
     /// How long the service waits, once it is stopped, for the requests that it has accepted.
     pub shutdown_timeout_s: u64,
+    /// How long a game waits for somebody to join.
+    pub open_for: time::Duration,
     /// What it counts.
     pub metrics: Arc<Metrics>,
     /// To be cancelled when the service shall stop soon: it says that it is not ready, and who waits is released, while it
@@ -142,6 +145,8 @@ struct AppState {
     crowd: Semaphore,
     metrics: Arc<Metrics>,
     readiness: Arc<Readiness>,
+    /// How long a new game waits for somebody to join.
+    open_for: time::Duration,
     /// Cancelled when the server begins to stop.
     draining: CancellationToken,
 }
@@ -181,7 +186,7 @@ fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
 /// actix-web's runtime is.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
     let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, metrics, draining, hub, writers, .. } = service;
+    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, .. } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = DATABASE_CONNECTIONS_MAX / workers;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(RecentGames::new()));
@@ -208,6 +213,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             crowd: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),
             metrics: metrics.clone(),
             readiness: readiness.clone(),
+            open_for,
             draining: draining.clone(),
         });
         let watched = Arc::downgrade(&state);

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     db::games::{self, SeatedGame},
-    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal},
+    domain::{Action, Command, Event, Fact, Game, Played, Ply, Previous, Refusal},
     rules::{Effect, Place, Side},
 };
 
@@ -376,6 +376,11 @@ pub enum EffectView {
     ExtraTurn,
     /// The people change places; the board stays.
     Swap,
+    /// What was played after that ply is taken back: the position after it is there again.
+    Takeback {
+        #[schema(minimum = 0)]
+        to_ply: u32,
+    },
     /// An extra move is declined.
     Pass,
     /// At the end, the seeds left in a side's pits go to a store.
@@ -436,7 +441,10 @@ impl MoveView {
             word: ply.mv.to_string(),
             at: Timestamp(ply.at),
             elapsed_ms: u64::try_from(ply.elapsed.whole_milliseconds()).unwrap_or(0),
-            effects: ply.effects.iter().map(EffectView::of).collect(),
+            effects: match ply.mv {
+                Played::Move(_) => ply.effects.iter().map(EffectView::of).collect(),
+                Played::Takeback { to_ply } => vec![EffectView::Takeback { to_ply }],
+            },
             position: ply.position.to_string(),
         }
     }

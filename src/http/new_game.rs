@@ -1,8 +1,11 @@
 //! New games: what is asked for, made into a game, and stored with the answer.
 
+use std::ops::RangeInclusive;
+
 use actix_web::{HttpResponse, post, web::Data};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
+use time::Duration;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -77,7 +80,7 @@ pub async fn create_game(
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));
     }
-    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, now());
+    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, state.open_for, now());
     let seated = seated_alone(game, &creator);
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id);
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
@@ -184,17 +187,65 @@ enum OpponentChoice {
     Oneself {},
 }
 
-/// How much time the players have.
+/// How much time the players have. Moves that follow one another without the opponent in between are one turn.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum ClockChoice {
     /// As much as they like.
     Unlimited {},
+    /// So long for each turn.
+    PerMove {
+        #[schema(minimum = 60, maximum = 2_592_000, example = 86400)]
+        move_s: u32,
+    },
+    /// So long for all turns together: what is not used is kept.
+    Bank {
+        /// What each side begins with.
+        #[schema(minimum = 60, maximum = 2_592_000, example = 259_200)]
+        bank_s: u32,
+        /// What is added after each turn.
+        #[serde(default)]
+        #[schema(required = false, minimum = 0, maximum = 2_592_000, example = 3600)]
+        increment_s: u32,
+        /// What a bank holds at most; not less than `bank_s`.
+        #[serde(default = "longest")]
+        #[schema(required = false, minimum = 60, maximum = 2_592_000, default = 2_592_000, example = 604_800)]
+        max_s: u32,
+    },
+}
+
+/// A minute, and thirty days: the shortest and the longest time that a clock gives, in seconds.
+const CLOCK_S: RangeInclusive<u32> = 60..=30 * 24 * 60 * 60;
+
+const fn longest() -> u32 {
+    *CLOCK_S.end()
 }
 
 impl Default for ClockChoice {
     fn default() -> Self {
         ClockChoice::Unlimited {}
+    }
+}
+
+impl ClockChoice {
+    fn clock(self) -> Result<Clock, Problem> {
+        let within = |field: &str, seconds: u32, least: u32| {
+            if (least..=longest()).contains(&seconds) {
+                return Ok(Duration::seconds(seconds.into()));
+            }
+            Err(Problem::invalid(format!("/clock/{field}"), format!("from {least} to {} seconds", longest())))
+        };
+        Ok(match self {
+            ClockChoice::Unlimited {} => Clock::Unlimited,
+            ClockChoice::PerMove { move_s } => {
+                Clock::PerMove { allowance: within("move_s", move_s, *CLOCK_S.start())? }
+            }
+            ClockChoice::Bank { bank_s, increment_s, max_s } => Clock::Bank {
+                initial: within("bank_s", bank_s, *CLOCK_S.start())?,
+                increment: within("increment_s", increment_s, 0)?,
+                max: within("max_s", max_s, bank_s)?,
+            },
+        })
     }
 }
 
@@ -222,9 +273,7 @@ impl CreateGame {
             }
             OpponentChoice::Oneself {} => Opponent::Oneself,
         };
-        let clock = match self.clock {
-            ClockChoice::Unlimited {} => Clock::Unlimited,
-        };
+        let clock = self.clock.clock()?;
         let south = match self.side {
             SideChoice::South => true,
             SideChoice::North => false,

@@ -85,7 +85,8 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
 }
 
 /// Operations that say everything by their address, and still take a body: an empty object, for clients that always send one.
-const SAYING_ALL: [&str; 3] = ["resign_game", "abort_game", "decline_invitation"];
+const SAYING_ALL: [&str; 6] =
+    ["resign_game", "abort_game", "decline_invitation", "accept_offer", "decline_offer", "withdraw_offer"];
 
 fn add_empty_body(operation: &mut Operation) {
     if operation.operation_id.as_deref().is_some_and(|id| SAYING_ALL.contains(&id)) {

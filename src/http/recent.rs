@@ -169,7 +169,7 @@ mod tests {
             visibility: Visibility::Public,
             creator: Seat::First,
         };
-        Game::create(GameId(Uuid::now_v7()), terms, PlayerId(Uuid::now_v7()), now()).0
+        Game::create(GameId(Uuid::now_v7()), terms, PlayerId(Uuid::now_v7()), Duration::DAY, now()).0
     }
 
     fn remembered(game: Game) -> Arc<Remembered> {

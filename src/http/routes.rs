@@ -20,7 +20,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
     error::{Code, Problem},
-    export, extract, game_list, games, health, invitations, me, moves, new_game,
+    export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
     play, players, positions, problems, tokens, variants,
 };
@@ -51,6 +51,10 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(games::join_game)
                 .service(games::resign_game)
                 .service(games::abort_game)
+                .service(offers::make_offer)
+                .service(offers::accept_offer)
+                .service(offers::decline_offer)
+                .service(offers::withdraw_offer)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations),
         )

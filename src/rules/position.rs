@@ -107,6 +107,15 @@ impl AnyPosition {
         }
     }
 
+    /// The same position as if none had come before it, as [`AnyPosition::parse`] reads it.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        match self {
+            Self::Oware(position, _) => Self::Oware(*position, History::default()),
+            Self::Kalah(_) | Self::Congkak(_) => self.clone(),
+        }
+    }
+
     /// The positions since the last capture that came before this one; `None` in a game in which none comes twice (R13).
     #[must_use]
     pub fn history(&self) -> Option<&History> {

@@ -206,6 +206,7 @@ async function keepAnAccount(guest: Guest): Promise<void> {
   const headers = { Authorization: `Bearer ${refreshed.data.access_token}` };
   const eva = { player: refreshed.data.player, api: createClient<paths>({ baseUrl: baseUrl ?? "", headers }) };
   await inviteAndDecline(eva, guest);
+  await makeOffers(eva, guest);
 }
 
 async function inviteAndDecline(host: Guest, guest: Guest): Promise<void> {
@@ -219,6 +220,32 @@ async function inviteAndDecline(host: Guest, guest: Guest): Promise<void> {
   const declined = await guest.api.POST("/v1/games/{id}/decline", { params: { path: { id } }, body: {} });
   expect(declined.data !== undefined, told(declined.error));
   expect(declined.data.status === "aborted", "a game that was declined is over");
+}
+
+// Plays by the clock, takes a turn back, agrees on a draw, and begins a rematch.
+async function makeOffers(host: Guest, guest: Guest): Promise<void> {
+  const clock = { type: "bank" as const, bank_s: 600, increment_s: 5, max_s: 900 };
+  const created = await host.api.POST("/v1/games", { body: { variant: "kalah", side: "south", clock } });
+  expect(created.data !== undefined, told(created.error));
+  const { id } = created.data;
+  const path = { id };
+  await guest.api.POST("/v1/games/{id}/join", { params: { path } });
+  const moved = await host.api.POST("/v1/games/{id}/moves", { params: { path }, body: { ply: 1, move: "A" } });
+  expect(moved.data !== undefined, told(moved.error));
+  const { deadline, bank_s } = moved.data.game.clock;
+  expect(deadline !== null && bank_s !== undefined && bank_s.south <= 605, "time runs");
+  for (const type of ["takeback", "draw", "rematch"] as const) {
+    const offered = await host.api.POST("/v1/games/{id}/offers", { params: { path }, body: { type } });
+    expect(offered.data !== undefined, told(offered.error));
+    expect(offered.data.offers.some((offer) => offer.type === type && offer.side === "south"), `${type} is offered`);
+    const params = { path: { id, type } };
+    const accepted = await guest.api.POST("/v1/games/{id}/offers/{type}/accept", { params });
+    expect(accepted.data !== undefined, told(accepted.error));
+    expect(accepted.data.offers.length === 0, `${type} is accepted`);
+    if (type === "takeback") expect(accepted.data.ply === 2 && accepted.data.turn === "south", "the turn is taken back");
+    if (type === "draw") expect(accepted.data.result?.reason === "agreement", "both agreed");
+    if (type === "rematch") expect(accepted.data.rematch_game_id !== null, "it is played again");
+  }
 }
 
 function told(problem: Problem | undefined): string {

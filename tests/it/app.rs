@@ -102,6 +102,8 @@ pub struct Setup {
     pub rate_limits: RateLimits,
     pub trusted_proxies: Vec<&'static str>,
     pub keep_alive: Duration,
+    /// How long a game waits for somebody to join.
+    pub open_for: time::Duration,
     /// How many appends wait at most.
     pub queue_max: usize,
     /// Where appends go, if not straight to the database.
@@ -115,6 +117,7 @@ impl Default for Setup {
             rate_limits: RateLimits::Off,
             trusted_proxies: vec![],
             keep_alive: http::KEEP_ALIVE,
+            open_for: time::Duration::days(14),
             queue_max: Writers::QUEUE_MAX,
             writers_database: None,
         }
@@ -141,6 +144,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         workers: 2,
         public_url: None,
         shutdown_timeout_s: 20,
+        open_for: setup.open_for,
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),
@@ -204,6 +208,30 @@ impl TestApp {
     pub fn second_server_with(&self, setup: &Setup) -> (SocketAddr, Arc<Metrics>) {
         let Serving { address, metrics, .. } = serve(&self.options, &self.key, setup);
         (address, metrics)
+    }
+
+    /// Moves all that has happened in a game into the past, as if so many seconds had gone by since, and goes on with another server,
+    /// which remembers nothing of it.
+    pub async fn let_pass(&mut self, game: &str, seconds: u32) {
+        let [events, row] = [
+            r#"update event set at = at - make_interval(secs => $2), detail = case when detail ? 'expires_at'
+                then jsonb_set(detail, '{expires_at}', to_jsonb(to_char(
+                    ((detail ->> 'expires_at')::timestamptz - make_interval(secs => $2)) at time zone 'utc',
+                    'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
+                else detail end
+            where game_id = $1"#,
+            "update game set created_at = created_at - make_interval(secs => $2),
+                started_at = started_at - make_interval(secs => $2), updated_at = updated_at - make_interval(secs => $2),
+                deadline = deadline - make_interval(secs => $2), wake_at = wake_at - make_interval(secs => $2),
+                expires_at = expires_at - make_interval(secs => $2)
+            where id = $1",
+        ];
+        let id = Uuid::try_parse(game).expect("a game's id");
+        for statement in [events, row] {
+            let moved = sqlx::query(statement).bind(id).bind(f64::from(seconds)).execute(&self.db).await;
+            moved.expect("time can be moved");
+        }
+        (self.address, self.hub) = self.second_server();
     }
 
     /// A connection that may end other sessions, also those of PostgreSQL's own workers.
@@ -299,6 +327,17 @@ impl TestApp {
 
     pub async fn decline_game(&self, id: &str, guest: &Guest) -> Answer {
         send(signed(self.request(Method::POST, &format!("/v1/games/{id}/decline")), Some(guest))).await
+    }
+
+    /// Makes an offer.
+    pub async fn offer(&self, id: &str, guest: &Guest, kind: &str) -> Answer {
+        self.post(&format!("/v1/games/{id}/offers"), Some(guest), &serde_json::json!({ "type": kind })).await
+    }
+
+    /// Accepts, declines or withdraws an offer.
+    pub async fn answer_offer(&self, id: &str, guest: &Guest, kind: &str, answer: &str) -> Answer {
+        let path = format!("/v1/games/{id}/offers/{kind}/{answer}");
+        send(signed(self.request(Method::POST, &path), Some(guest))).await
     }
 
     pub async fn list_games(&self, query: &str, guest: Option<&Guest>) -> Answer {

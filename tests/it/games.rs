@@ -14,6 +14,7 @@ async fn a_new_game_is_open_and_says_everything_about_itself() {
     assert_eq!(answer.headers["location"], format!("/v1/games/{}", answer.string("/id")));
     insta::assert_json_snapshot!(answer.body, {
         ".id" => "[id]", ".seats.north.id" => "[player]", ".created_at" => "[time]", ".updated_at" => "[time]",
+        ".expires_at" => "[time]",
     });
 }
 
@@ -93,8 +94,8 @@ async fn options_that_the_variant_does_not_have_are_refused_by_name_and_nothing_
         (json!({"variant": "kalah", "opponent": {"type": "open", "level": 3}}), "/opponent/level"),
         (json!({"variant": "kalah", "opponent": ["open"]}), "/opponent"),
         (json!({"variant": "kalah", "opponent": {"type": "open"}, "visibility": "private"}), "/opponent/type"),
-        (json!({"variant": "kalah", "clock": {"type": "per_move", "move_s": 60}}), "/clock/type"),
-        (json!({"variant": "kalah", "clock": {"type": "bank"}}), "/clock/type"),
+        (json!({"variant": "kalah", "clock": {"type": "sundial", "move_s": 60}}), "/clock/type"),
+        (json!({"variant": "kalah", "clock": {"type": "bank"}}), "/clock/bank_s"),
     ];
     for (body, pointer) in cases {
         let answer = app.create_game(&ana, &body).await;

@@ -55,7 +55,7 @@ fn every_operation_is_named_described_and_complete() {
             id.split_once('_').is_some_and(|(verb, _)| {
                 [
                     "create", "get", "list", "join", "decline", "play", "resign", "abort", "revoke", "update",
-                    "delete", "export",
+                    "delete", "export", "make", "accept", "withdraw",
                 ]
                 .contains(&verb)
             }),
@@ -145,7 +145,7 @@ async fn no_operation_takes_a_parameter_that_the_document_does_not_name() {
     let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
     for (path, method, operation) in operations(&document) {
         let path = path.replace("{id}", "0199aaaa-0000-7000-8000-000000000000").replace("{ply}", "1");
-        let path = path.replace("{variant}", "kalah").replace("{code}", "internal");
+        let path = path.replace("{variant}", "kalah").replace("{code}", "internal").replace("{type}", "draw");
         let path = path.replace("{player_id}", "0199aaaa-0000-7000-8000-000000000000");
         let request = app.request(method.clone(), &format!("{path}?no_such_parameter=1"));
         let answer = send(signed(request, Some(&ana))).await;

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use futures_util::future::join_all;
 use mancala_server::{
     db::games,
-    domain::{Fact, Game, GameId, Seat},
+    domain::{Fact, Game, GameId, Played, Seat},
     rules::{AnyPosition, Variant},
 };
 use serde_json::{Value, json};
@@ -25,12 +25,17 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
         assert_eq!(Game::replay(id, &log).expect("a log is a game"), row);
         assert!(log.is_sorted_by_key(|event| event.at));
         let mut position = AnyPosition::opening(&row.terms.options);
+        let mut positions = vec![position.clone()];
         let mut plies = 0;
         for event in &log {
             if let Fact::Moved(moved) = &event.fact {
                 plies += 1;
                 assert_eq!(moved.ply, plies);
-                position = position.play(moved.mv).expect("the log has legal moves").0;
+                position = match moved.mv {
+                    Played::Move(mv) => position.play(mv).expect("the log has legal moves").0,
+                    Played::Takeback { to_ply } => positions[to_ply as usize].afresh(),
+                };
+                positions.push(position.clone());
                 assert_eq!(position.to_string(), moved.position.to_string());
             }
         }
@@ -50,7 +55,12 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
 /// Plays a game against oneself to its end by a rule of thumb that differs from game to game; gives the moves played.
 async fn play_to_the_end(app: &TestApp, guest: &Guest, n: usize) -> i64 {
     let variant = Variant::ALL[n % Variant::ALL.len()].word();
-    let game = app.created(guest, &json!({"variant": variant, "opponent": {"type": "self"}})).await;
+    let clock = match n % 4 {
+        0 => json!({"type": "per_move", "move_s": 600}),
+        1 => json!({"type": "bank", "bank_s": 600, "increment_s": 5}),
+        _ => json!({"type": "unlimited"}),
+    };
+    let game = app.created(guest, &json!({"variant": variant, "opponent": {"type": "self"}, "clock": clock})).await;
     let id = game["id"].as_str().expect("an id").to_owned();
     let mut legal = game["legal_moves"].clone();
     let mut ply = 0;
@@ -214,10 +224,23 @@ async fn a_migration_fills_in_what_older_games_lack() {
 #[actix_web::test]
 async fn a_log_is_as_it_was_written() {
     let app = TestApp::start().await;
-    let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
+    let clock = json!({"type": "bank", "bank_s": 600, "increment_s": 5});
+    let (id, south, north) = app.started(&json!({"options": {"pie": true}, "clock": clock})).await;
     app.play_move(&id, &south, 1, "A").await;
     app.play_move(&id, &north, 2, "swap").await;
+    for (kind, answered_by, answer) in [
+        ("draw", &south, "withdraw"),
+        ("draw", &north, "decline"),
+        ("pause", &north, "accept"),
+        ("pause", &north, "withdraw"),
+        ("takeback", &north, "accept"),
+    ] {
+        app.offer(&id, &south, kind).await;
+        assert_eq!(app.answer_offer(&id, answered_by, kind, answer).await.status, 200, "{kind} {answer}");
+    }
     app.resign_game(&id, &north).await;
+    app.offer(&id, &south, "rematch").await;
+    app.answer_offer(&id, &north, "rematch", "accept").await;
     let log: Vec<Value> = sqlx::query_scalar(
         "select jsonb_build_array(seq, kind, ply, seat, move, position, detail) from event where game_id = $1 order by seq",
     )
@@ -225,7 +248,9 @@ async fn a_log_is_as_it_was_written() {
     .fetch_all(&app.db)
     .await
     .expect("the log is read");
-    insta::assert_json_snapshot!(log, { "[][6].player_id" => "[player]" });
+    insta::assert_json_snapshot!(log, {
+        "[][6].player_id" => "[player]", "[][6].expires_at" => "[time]", "[][6].rematch_game_id" => "[game]",
+    });
 }
 
 #[actix_web::test]

@@ -1,0 +1,45 @@
+//! Games to which something happens though nobody does anything.
+
+use sqlx::PgPool;
+use time::OffsetDateTime;
+use tracing::Instrument;
+
+use super::{DbError, statement};
+use crate::domain::GameId;
+
+/// Takes up to `limit` games that were to be looked at by now, the longest due first, and no other process's: says which of them
+/// are due. Of the others the deadline has moved on, and they are put off until it; one that is due is put off until
+/// `again_at`, in case whoever took it ends before it is settled.
+pub async fn take(pool: &PgPool, now: OffsetDateTime, again_at: OffsetDateTime, limit: u32) -> Result<Taken, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        with woken as (
+            select id from game where wake_at is not null and wake_at <= $1
+            order by wake_at limit $3
+            for no key update skip locked
+        )
+        update game set wake_at = case
+            when coalesce(deadline, expires_at) >= $1 then coalesce(deadline, expires_at)
+            else $2
+        end
+        from woken where game.id = woken.id
+        returning game.id, coalesce(deadline, expires_at) < $1 as "is_due!"
+        "#,
+        now,
+        again_at,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("update game wake_at"))
+    .await?;
+    let due = rows.iter().filter(|row| row.is_due).map(|row| GameId(row.id)).collect();
+    Ok(Taken { due, looked_at: rows.len() })
+}
+
+/// Games that were taken to be looked at.
+#[derive(Debug)]
+pub struct Taken {
+    /// Those to which something has happened.
+    pub due: Vec<GameId>,
+    pub looked_at: usize,
+}

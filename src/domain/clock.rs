@@ -1,0 +1,157 @@
+//! Time to think: how much a game gives, and how it runs.
+
+use time::{Duration, OffsetDateTime};
+
+use super::{BySeat, Seat};
+
+/// How much time the players have. Moves that follow one another without the opponent in between are one turn, and take
+/// from one allowance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// As long as they like.
+    Unlimited,
+    /// So long for each turn.
+    PerMove { allowance: Duration },
+    /// So long for all turns together: what is not used is kept.
+    Bank {
+        /// What each seat begins with.
+        initial: Duration,
+        /// What is added after each turn.
+        increment: Duration,
+        /// How much a bank holds at most.
+        max: Duration,
+    },
+}
+
+/// The clock of one game as of its last change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Time {
+    /// When the seat to move runs out of time; absent while no time runs.
+    pub deadline: Option<OffsetDateTime>,
+    /// What each seat has, as of the beginning of its turn; nothing unless the clock is a bank.
+    pub banks: BySeat<Duration>,
+    pub pause: Option<Pause>,
+}
+
+/// Both agreed that no time runs for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    pub since: OffsetDateTime,
+    /// What the seat to move will have when time runs again.
+    pub left: Duration,
+}
+
+impl Time {
+    /// Before the game has begun.
+    pub fn of(clock: Clock) -> Self {
+        let bank = match clock {
+            Clock::Bank { initial, .. } => initial,
+            Clock::Unlimited | Clock::PerMove { .. } => Duration::ZERO,
+        };
+        Self { deadline: None, banks: BySeat { first: bank, second: bank }, pause: None }
+    }
+
+    /// The turn of a seat begins.
+    pub fn begin_turn(&mut self, clock: Clock, seat: Seat, at: OffsetDateTime) {
+        let allowance = match clock {
+            Clock::Unlimited => return,
+            Clock::PerMove { allowance } => allowance,
+            Clock::Bank { .. } => self.banks[seat],
+        };
+        match &mut self.pause {
+            Some(pause) => pause.left = allowance,
+            None => self.deadline = Some(at + allowance),
+        }
+    }
+
+    /// The turn of a seat is over: what is left goes to its bank, and the increment.
+    pub fn end_turn(&mut self, clock: Clock, seat: Seat, at: OffsetDateTime) {
+        if let (Clock::Bank { increment, max, .. }, Some(left)) = (clock, self.left(at)) {
+            self.banks[seat] = (left + increment).min(max);
+        }
+    }
+
+    pub fn pause(&mut self, at: OffsetDateTime) {
+        if let Some(left) = self.left(at) {
+            *self = Self { deadline: None, pause: Some(Pause { since: at, left }), ..*self };
+        }
+    }
+
+    pub fn resume(&mut self, at: OffsetDateTime) {
+        if let Some(pause) = self.pause.take() {
+            self.deadline = Some(at + pause.left);
+        }
+    }
+
+    /// No time runs any more.
+    pub fn stop(&mut self) {
+        *self = Self { deadline: None, pause: None, ..*self };
+    }
+
+    /// What the seat to move has left.
+    fn left(&self, at: OffsetDateTime) -> Option<Duration> {
+        match self.pause {
+            Some(pause) => Some(pause.left),
+            None => self.deadline.map(|deadline| (deadline - at).max(Duration::ZERO)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+    const BANK: Clock =
+        Clock::Bank { initial: Duration::seconds(100), increment: Duration::seconds(10), max: Duration::seconds(105) };
+
+    fn at(seconds: i64) -> OffsetDateTime {
+        START + Duration::seconds(seconds)
+    }
+
+    #[test]
+    fn a_bank_loses_what_a_turn_takes_gains_the_increment_and_never_holds_more_than_its_most() {
+        let mut time = Time::of(BANK);
+        time.begin_turn(BANK, Seat::First, at(0));
+        assert_eq!(time.deadline, Some(at(100)));
+        time.end_turn(BANK, Seat::First, at(40));
+        time.begin_turn(BANK, Seat::Second, at(40));
+        assert_eq!((time.banks.first, time.deadline), (Duration::seconds(70), Some(at(140))));
+        time.end_turn(BANK, Seat::Second, at(41));
+        assert_eq!(time.banks.second, Duration::seconds(105));
+    }
+
+    #[test]
+    fn each_turn_has_the_whole_allowance() {
+        let clock = Clock::PerMove { allowance: Duration::seconds(60) };
+        let mut time = Time::of(clock);
+        for (begins, seat) in [(0, Seat::First), (59, Seat::Second), (60, Seat::First)] {
+            time.begin_turn(clock, seat, at(begins));
+            assert_eq!(time.deadline, Some(at(begins + 60)));
+            time.end_turn(clock, seat, at(begins));
+        }
+        assert_eq!(time.banks, BySeat::default());
+    }
+
+    #[test]
+    fn a_pause_costs_nobody_anything_and_turns_may_pass_in_it() {
+        let mut time = Time::of(BANK);
+        time.begin_turn(BANK, Seat::First, at(0));
+        time.pause(at(30));
+        assert_eq!((time.deadline, time.pause), (None, Some(Pause { since: at(30), left: Duration::seconds(70) })));
+        time.end_turn(BANK, Seat::First, at(5000));
+        time.begin_turn(BANK, Seat::Second, at(5000));
+        assert_eq!((time.deadline, time.banks.first), (None, Duration::seconds(80)));
+        time.resume(at(9000));
+        assert_eq!((time.deadline, time.pause), (Some(at(9100)), None));
+    }
+
+    #[test]
+    fn where_time_is_unlimited_none_runs() {
+        let mut time = Time::of(Clock::Unlimited);
+        time.begin_turn(Clock::Unlimited, Seat::First, at(0));
+        time.pause(at(1));
+        time.end_turn(Clock::Unlimited, Seat::First, at(2));
+        assert_eq!(time, Time::default());
+    }
+}
