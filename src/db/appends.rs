@@ -11,7 +11,7 @@ use super::{
     DbError,
     game_rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent, seeds},
 };
-use crate::domain::{Event, Game};
+use crate::domain::{Event, Game, Opponent};
 
 /// The events that one command led to, and what they make of their game's row.
 #[derive(Debug)]
@@ -48,6 +48,7 @@ struct Once {
     result_score_north: Option<i16>,
     winner_seat: Option<i16>,
     rematch_game_id: Option<Uuid>,
+    join_code: Option<String>,
 }
 
 impl Append {
@@ -92,6 +93,10 @@ impl Once {
             result_score_north: result.map(|result| seeds(result.score.north)),
             winner_seat: fold.winner_seat,
             rematch_game_id: game.rematch.map(|game| game.0),
+            join_code: match &game.terms.opponent {
+                Opponent::Link { join_code } => Some(join_code.clone()),
+                _ => None,
+            },
         }
     }
 }
@@ -138,7 +143,8 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 result_score_south = coalesce((once ->> 'result_score_south')::smallint, game.result_score_south),
                 result_score_north = coalesce((once ->> 'result_score_north')::smallint, game.result_score_north),
                 winner_seat = coalesce((once ->> 'winner_seat')::smallint, game.winner_seat),
-                rematch_game_id = coalesce((once ->> 'rematch_game_id')::uuid, game.rematch_game_id)
+                rematch_game_id = coalesce((once ->> 'rematch_game_id')::uuid, game.rematch_game_id),
+                join_code = coalesce(once ->> 'join_code', game.join_code)
             from given
             where game.id = given.game_id and game.version = given.expected
             returning given.*

@@ -38,6 +38,10 @@ pub struct Filter {
     pub whose: Whose,
     pub status: Option<Status>,
     pub variant: Option<Variant>,
+    pub preset: Option<&'static str>,
+    pub clock: Option<ClockKind>,
+    /// Who may, or could, take the second seat.
+    pub open_to: Option<OpponentKind>,
     /// How the game ended: only of finished games.
     pub ended: Option<Ended>,
     /// Created (in order of finishing: finished) at this moment or later.
@@ -47,6 +51,44 @@ pub struct Filter {
     pub order: Order,
     /// Who asks: only public games are listed, and those to which the viewer belongs when a player is given.
     pub viewer: Option<PlayerId>,
+}
+
+/// A kind of clock.
+#[derive(Clone, Copy, Debug)]
+pub enum ClockKind {
+    Unlimited,
+    PerMove,
+    Bank,
+}
+
+impl ClockKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            ClockKind::Unlimited => "unlimited",
+            ClockKind::PerMove => "per_move",
+            ClockKind::Bank => "bank",
+        }
+    }
+}
+
+/// A kind of opponent.
+#[derive(Clone, Copy, Debug)]
+pub enum OpponentKind {
+    Open,
+    Link,
+    Player,
+    Oneself,
+}
+
+impl OpponentKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            OpponentKind::Open => "open",
+            OpponentKind::Link => "link",
+            OpponentKind::Player => "player",
+            OpponentKind::Oneself => "self",
+        }
+    }
 }
 
 /// Whose games.
@@ -89,6 +131,15 @@ pub enum Order {
     Updated,
     /// By deadline, the nearest first, and at last those without one; only of a player's active games.
     Deadline,
+    /// First those in which the player is to move, then the others; each by deadline.
+    Turn,
+}
+
+impl Order {
+    /// Whether it begins with the earliest moment.
+    const fn is_ascending(self) -> bool {
+        matches!(self, Order::Deadline | Order::Turn)
+    }
 }
 
 /// Where a page ends. Which moment it is depends on the order.
@@ -113,7 +164,9 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u
         (Whose::Everybodys, Order::Finished) => finished_publicly(pool, filter, &window).await?,
         (Whose::Everybodys, _) => newest_public(pool, filter, &window).await?,
         (Whose::Players(of), Order::Finished) => finished_of(pool, filter, of, &window).await?,
-        (Whose::Players(of), Order::Updated | Order::Deadline) => active_of(pool, filter, of, &window).await?,
+        (Whose::Players(of), Order::Updated | Order::Deadline | Order::Turn) => {
+            active_of(pool, filter, of, &window).await?
+        }
         // A player has few active games, but two may have played many.
         (Whose::Players(of), Order::Created) => match of.opponent {
             Some(opponent) if filter.status != Some(Status::Active) => {
@@ -153,7 +206,7 @@ impl Window {
         let end_id = filter.until.map_or(Uuid::max(), |until| least_id_at(until.saturating_add(ID_SLACK)));
         let end_at = match filter.order {
             Order::Finished => (until, Uuid::nil()),
-            Order::Deadline => (OffsetDateTime::UNIX_EPOCH, Uuid::max()),
+            Order::Deadline | Order::Turn => (OffsetDateTime::UNIX_EPOCH, Uuid::max()),
             Order::Created | Order::Updated => (END, Uuid::nil()),
         };
         Self {
@@ -162,7 +215,7 @@ impl Window {
             first_id: least_id_at(since.saturating_sub(ID_SLACK)),
             end_id: after.map_or(end_id, |place| end_id.min(place.id.0)),
             end_at: match after.map(|place| (place.at, place.id.0)) {
-                Some(place) if filter.order == Order::Deadline => place,
+                Some(place) if filter.order.is_ascending() => place,
                 Some(place) => end_at.min(place),
                 None => end_at,
             },
@@ -256,9 +309,12 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
                     (($4::text is null
                         or $4 = 'draw' and result_winner is null
                         or $4 = result_winner)
-                     and created_at >= $5 and created_at < $6) is true as shown
+                     and created_at >= $5 and created_at < $6
+                     and ($10::text is null or preset = $10)
+                     and ($11::text is null or $11 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
+                     and ($12::text is null or opponent = $12)) is true as shown
                 from (
-                    select id, created_at, result_winner from game
+                    select id, created_at, result_winner, preset, clock, opponent from game
                     where visibility = 'public' and variant = leg.variant
                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $7 and id < $8
                     order by id desc limit $1
@@ -277,7 +333,10 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
         window.until,
         window.first_id,
         window.end_id,
-        window.rows
+        window.rows,
+        filter.preset,
+        filter.clock.map(ClockKind::as_str),
+        filter.open_to.map(OpponentKind::as_str),
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -292,11 +351,14 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
         cross join lateral (
             select * from (
                 select id, finished_at as at, row_number() over (order by finished_at desc, id desc) as n,
-                    ($3::text is null
+                    (($3::text is null
                         or $3 = 'draw' and result_winner is null
-                        or $3 = result_winner) is true as shown
+                        or $3 = result_winner)
+                     and ($8::text is null or preset = $8)
+                     and ($9::text is null or $9 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
+                     and ($10::text is null or opponent = $10)) is true as shown
                 from (
-                    select id, finished_at, result_winner from game
+                    select id, finished_at, result_winner, preset, clock, opponent from game
                     where visibility = 'public' and variant = leg.variant
                       and finished_at >= $4 and (finished_at, id) < ($5, $6)
                     order by finished_at desc, id desc limit $1
@@ -313,7 +375,10 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
         window.since,
         window.end_at.0,
         window.end_at.1,
-        window.rows
+        window.rows,
+        filter.preset,
+        filter.clock.map(ClockKind::as_str),
+        filter.open_to.map(OpponentKind::as_str),
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -339,7 +404,10 @@ async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
                         or $9 = 'won' and winner_seat = leg.seat and seat_0_player_id <> seat_1_player_id
                         or $9 = 'lost' and winner_seat <> leg.seat and seat_0_player_id <> seat_1_player_id)
                      and (not $10 or $4 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
-                     and created_at >= $11 and created_at < $12) is true as shown
+                     and created_at >= $11 and created_at < $12
+                     and ($16::text is null or preset = $16)
+                     and ($17::text is null or $17 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
+                     and ($18::text is null or opponent = $18)) is true as shown
                 from (
                     (select * from game
                      where leg.seat = 0 and seat_0_player_id = $4
@@ -371,7 +439,10 @@ async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
         window.until,
         window.first_id,
         window.end_id,
-        window.rows
+        window.rows,
+        filter.preset,
+        filter.clock.map(ClockKind::as_str),
+        filter.open_to.map(OpponentKind::as_str),
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -400,7 +471,10 @@ async fn newest_of_pair(
                         and $2 = case winner_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
                     or $8 = 'lost' and $2 <> $3
                         and $3 = case winner_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
-                 and created_at >= $9 and created_at < $10) is true as shown
+                 and created_at >= $9 and created_at < $10
+                 and ($14::text is null or preset = $14)
+                 and ($15::text is null or $15 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
+                 and ($16::text is null or opponent = $16)) is true as shown
             from (
                 select * from game
                 where seat_0_player_id is not null and seat_1_player_id is not null
@@ -424,7 +498,10 @@ async fn newest_of_pair(
         window.until,
         window.first_id,
         window.end_id,
-        window.rows
+        window.rows,
+        filter.preset,
+        filter.clock.map(ClockKind::as_str),
+        filter.open_to.map(OpponentKind::as_str),
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -448,7 +525,9 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
                         or $7 = result_winner
                         or $7 = 'won' and winner_seat = leg.seat and seat_0_player_id <> seat_1_player_id
                         or $7 = 'lost' and winner_seat <> leg.seat and seat_0_player_id <> seat_1_player_id)
-                    ) is true as shown
+                     and ($12::text is null or preset = $12)
+                     and ($13::text is null or $13 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
+                     and ($14::text is null or opponent = $14)) is true as shown
                 from (
                     (select * from game
                      where leg.seat = 0 and seat_0_player_id = $2
@@ -476,19 +555,30 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
         window.since,
         window.end_at.0,
         window.end_at.1,
-        window.rows
+        window.rows,
+        filter.preset,
+        filter.clock.map(ClockKind::as_str),
+        filter.open_to.map(OpponentKind::as_str),
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
 /// A player's active games, last changed first. No index has this order, for every move changes it: they are few enough to
 /// be sorted.
+///
+/// By turn, the games in which the other is to move come after all others because their moments lie in another age.
 async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
     let found = sqlx::query_as!(
         Found,
         r#"
         select id as "id!", at as "at!", true as "shown!", false as "last!" from (
-            select *, case when $13 then coalesce(deadline, $14) else updated_at end as at from (
+            select *, case
+                when $18 and $1 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
+                    then coalesce(deadline, '5000-01-01Z')
+                when $18 then coalesce(deadline + interval '4000 years', $14)
+                when $13 then coalesce(deadline, $14)
+                else updated_at
+            end as at from (
             (select * from game
              where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $2)
@@ -504,6 +594,9 @@ async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
           and (visibility = 'public' or $5 in (seat_0_player_id, seat_1_player_id))
           and ($6::uuid is null or $6 = case when seat_0_player_id = $1 then seat_1_player_id else seat_0_player_id end)
           and (not $7 or $1 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
+          and ($15::text is null or preset = $15)
+          and ($16::text is null or $16 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
+          and ($17::text is null or opponent = $17)
           and created_at >= $8 and created_at < $9
           and case when $13 then at > $10 or at = $10 and id < $11 else (at, id) < ($10, $11) end
         order by case when $13 then at end, at desc, id desc limit $12
@@ -520,8 +613,12 @@ async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
         window.end_at.0,
         window.end_at.1,
         window.rows,
-        filter.order == Order::Deadline,
+        filter.order.is_ascending(),
         END,
+        filter.preset,
+        filter.clock.map(ClockKind::as_str),
+        filter.open_to.map(OpponentKind::as_str),
+        filter.order == Order::Turn,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }

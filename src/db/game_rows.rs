@@ -212,6 +212,7 @@ impl EventRow {
             ("joined", Some(Json(Detail::Joined { player_id }))) => {
                 Fact::Joined { seat: seat()?, player: PlayerId(player_id) }
             }
+            ("code_renewed", Some(Json(Detail::CodeRenewed { join_code }))) => Fact::CodeRenewed { join_code },
             (MOVED, None) => {
                 let (Some(ply), Some(mv), Some(text), Some(options)) = (self.ply, &self.mv, &self.position, options)
                 else {
@@ -272,6 +273,9 @@ pub(super) enum Detail {
     },
     Rematched {
         rematch_game_id: Uuid,
+    },
+    CodeRenewed {
+        join_code: String,
     },
     Joined {
         player_id: Uuid,
@@ -457,6 +461,9 @@ impl NewEvent {
             }
             Fact::Joined { seat, player } => {
                 ("joined", Some(*seat), None, Some(Detail::Joined { player_id: player.0 }))
+            }
+            Fact::CodeRenewed { join_code } => {
+                ("code_renewed", None, None, Some(Detail::CodeRenewed { join_code: join_code.clone() }))
             }
             Fact::Moved(moved) => (MOVED, Some(moved.seat), Some(moved), None),
             Fact::Offered { seat, kind, to_ply } => ("offered", Some(*seat), None, Some(Detail::offer(*kind, *to_ply))),

@@ -17,6 +17,7 @@ mod lookups;
 pub mod migrations;
 pub mod players;
 pub mod refresh_tokens;
+pub mod summary;
 pub mod wakes;
 mod writers;
 

@@ -24,6 +24,8 @@ pub enum Action<'a> {
         /// How many games the player has that are not over.
         running: u32,
     },
+    /// Give an open game by link another code: who holds only the old one cannot join any more.
+    RenewCode { join_code: &'a str },
     /// Turn an invitation down.
     Decline,
     /// Play a ply.
@@ -67,6 +69,8 @@ pub enum Refusal {
     WrongJoinCode,
     #[error("the caller is not invited to this game")]
     NotInvited,
+    #[error("only the creator of a game by link can give it another code")]
+    NoCode,
     #[error("a player has at most {RUNNING_GAMES_MAX} games that are not over")]
     TooManyGames,
     #[error("the caller has already moved; an active game can be resigned")]

@@ -15,6 +15,7 @@ impl Game {
     pub fn decide(&self, command: &Command<'_>, now: OffsetDateTime) -> Result<Vec<Event>, Refusal> {
         let facts = match command.action {
             Action::Join { join_code, running } => self.join(command, join_code, running)?,
+            Action::RenewCode { join_code } => self.renew_code(command, join_code)?,
             Action::Decline => self.decline(command)?,
             Action::Play { ply, word, recorded } => self.play(command, ply, word, recorded)?,
             Action::Offer { kind, circumstances } => self.make_offer(command, kind, &circumstances)?,
@@ -87,6 +88,20 @@ impl Game {
             return Err(Refusal::TooManyGames);
         }
         Ok(vec![Fact::Joined { seat: self.terms.creator.other(), player: command.player }])
+    }
+
+    fn renew_code(&self, command: &Command<'_>, join_code: &str) -> Result<Vec<Fact>, Refusal> {
+        self.check_seated(command.player)?;
+        let is_by_link = matches!(self.terms.opponent, Opponent::Link { .. });
+        if !is_by_link || self.players[self.terms.creator] != Some(command.player) {
+            return Err(Refusal::NoCode);
+        }
+        self.check_version(command)?;
+        match self.status {
+            Status::Open => Ok(vec![Fact::CodeRenewed { join_code: join_code.to_owned() }]),
+            Status::Active => Err(Refusal::SeatTaken),
+            Status::Finished | Status::Aborted => Err(Refusal::Over),
+        }
     }
 
     fn decline(&self, command: &Command<'_>) -> Result<Vec<Fact>, Refusal> {

@@ -24,6 +24,8 @@ pub enum Fact {
     Created(Created),
     /// The free seat was taken: the game begins.
     Joined { seat: Seat, player: PlayerId },
+    /// A game by link has another code.
+    CodeRenewed { join_code: String },
     /// The invited player turned the invitation down: the game ended without a result.
     Declined,
     /// A ply was played. A pie swap is one of these: the people of the seats change sides with it.

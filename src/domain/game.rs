@@ -49,7 +49,7 @@ pub struct Game {
     pub expires_at: Option<OffsetDateTime>,
 }
 
-/// What is fixed when a game is created.
+/// What is fixed when a game is created, but for the code of a game by link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// Variant, preset and options.
@@ -259,6 +259,9 @@ impl Game {
             Fact::Joined { seat, player } => {
                 self.players[*seat] = Some(*player);
                 self.begin(event.at);
+            }
+            Fact::CodeRenewed { join_code } => {
+                self.terms.opponent = Opponent::Link { join_code: join_code.clone() };
             }
             Fact::Moved(moved) => self.follow(moved, event),
             Fact::Offered { seat, kind, to_ply } => {

@@ -371,7 +371,7 @@ impl From<&Refusal> for Problem {
         let code = match refusal {
             Refusal::Unknown => Code::NotFound,
             Refusal::NotSeated => Code::NotSeated,
-            Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::AlreadyMoved => Code::Forbidden,
+            Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::NoCode | Refusal::AlreadyMoved => Code::Forbidden,
             Refusal::TooManyGames => Code::TooManyGames,
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,

@@ -17,9 +17,9 @@ use super::{
     wire::{next_link, page_size},
 };
 use crate::{
-    db::game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
+    db::game_list::{self, ClockKind, Ended, Filter, Of, OpponentKind, Order, Page, Place, Whose},
     domain::{GameId, PlayerId, Status, Visibility},
-    rules::Side,
+    rules::{AnyOptions, Side, Variant},
 };
 
 /// List games
@@ -94,6 +94,15 @@ pub struct ListGames {
     /// Only games of this variant.
     #[param(example = "kalah")]
     variant: Option<String>,
+    /// Only games of this preset. Needs `variant`.
+    #[param(example = "standard")]
+    preset: Option<String>,
+    /// Only games with this kind of clock.
+    #[param(inline)]
+    clock: Option<ClockFilter>,
+    /// Only games whose second seat is, or was, for such an opponent: with `status=open` and `open`, the games that anybody may join.
+    #[param(inline)]
+    opponent_type: Option<OpponentFilter>,
     /// Only games of this player: an id, or `me`.
     #[param(example = "me")]
     player: Option<String>,
@@ -115,8 +124,9 @@ pub struct ListGames {
     /// Only games created before this moment; with `sort=finished_at`, finished. RFC 3339.
     #[param(format = DateTime)]
     until: Option<String>,
-    /// The order, the latest first. `finished_at` lists finished games only; `updated_at` and `deadline` need
-    /// `status=active` and `player`, or `turn=me`. With `deadline` the nearest comes first, and games without one come last.
+    /// The order, the latest first. `finished_at` lists finished games only; `updated_at`, `deadline` and `turn` need
+    /// `status=active` and `player`, or `turn=me`. With `deadline` the nearest comes first, and games without one come last; `turn`
+    /// is the same, but first come the games in which the player is to move.
     #[serde(default)]
     #[param(inline, required = false)]
     sort: SortWord,
@@ -126,6 +136,26 @@ pub struct ListGames {
     /// Where to go on: `next_cursor` of the page before, with the same filters.
     #[param(min_length = 1)]
     cursor: Option<String>,
+}
+
+/// A kind of clock.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ClockFilter {
+    Unlimited,
+    PerMove,
+    Bank,
+}
+
+/// A kind of opponent.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum OpponentFilter {
+    Open,
+    Link,
+    Player,
+    #[serde(rename = "self")]
+    Oneself,
 }
 
 /// Whose turn it is.
@@ -155,13 +185,15 @@ enum SortWord {
     FinishedAt,
     UpdatedAt,
     Deadline,
+    Turn,
 }
 
 impl ListGames {
     /// What is asked for, once it is known to make sense: filters that exclude each other are refused, for an empty list
     /// would not say so.
     fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
-        let variant = self.variant.as_deref().map(str::parse).transpose();
+        let variant = self.variant.as_deref().map(str::parse::<Variant>).transpose();
+        let variant = variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
         let (since, until) = (moment("?since", self.since.as_deref())?, moment("?until", self.until.as_deref())?);
         if since.is_some() && until.is_some() && since >= until {
             return Err(Problem::invalid("?until", "`until` is not after `since`"));
@@ -171,11 +203,24 @@ impl ListGames {
             SortWord::FinishedAt => Order::Finished,
             SortWord::UpdatedAt => Order::Updated,
             SortWord::Deadline => Order::Deadline,
+            SortWord::Turn => Order::Turn,
         };
         Ok(Filter {
             whose: self.whose(viewer)?,
             status: self.status()?,
-            variant: variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?,
+            variant,
+            preset: self.preset.as_deref().map(|preset| known_preset(variant, preset)).transpose()?,
+            clock: self.clock.map(|clock| match clock {
+                ClockFilter::Unlimited => ClockKind::Unlimited,
+                ClockFilter::PerMove => ClockKind::PerMove,
+                ClockFilter::Bank => ClockKind::Bank,
+            }),
+            open_to: self.opponent_type.map(|opponent| match opponent {
+                OpponentFilter::Open => OpponentKind::Open,
+                OpponentFilter::Link => OpponentKind::Link,
+                OpponentFilter::Player => OpponentKind::Player,
+                OpponentFilter::Oneself => OpponentKind::Oneself,
+            }),
             ended: self.result.map(|result| match result {
                 ResultWord::South => Ended::WonBy(Side::South),
                 ResultWord::North => Ended::WonBy(Side::North),
@@ -241,7 +286,7 @@ impl ListGames {
             }
             status = Some(implied);
         }
-        let of_active = matches!(self.sort, SortWord::UpdatedAt | SortWord::Deadline);
+        let of_active = matches!(self.sort, SortWord::UpdatedAt | SortWord::Deadline | SortWord::Turn);
         if of_active && (status != Some(Status::Active) || self.player.is_none() && self.turn.is_none()) {
             let detail = "only a player's active games have this order: it needs `status=active` and `player`";
             return Err(Problem::invalid("?sort", detail));
@@ -251,6 +296,13 @@ impl ListGames {
         }
         Ok(status)
     }
+}
+
+/// A preset of a variant.
+fn known_preset(variant: Option<Variant>, preset: &str) -> Result<&'static str, Problem> {
+    let variant = variant.ok_or_else(|| Problem::invalid("?preset", "`preset` needs `variant`: of which game"))?;
+    let options = AnyOptions::new(variant, preset, &[]);
+    options.map(|options| options.preset()).map_err(|_| Problem::invalid("?preset", "the variant has no such preset"))
 }
 
 /// A player in a query: an id, or the caller.

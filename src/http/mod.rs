@@ -38,6 +38,7 @@ mod proxies;
 mod recent;
 mod routes;
 mod scrape;
+mod summary;
 mod tokens;
 mod variants;
 mod wire;

@@ -12,9 +12,9 @@ use uuid::Uuid;
 use super::{
     AppState,
     auth::Caller,
-    change::{ATTEMPTS_MAX, pause_before},
+    change::{ATTEMPTS_MAX, change, pause_before},
     error::{Problem, ProblemBody},
-    extract::{self, Body, NoQuery, Query},
+    extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
     game_view::{GameView, ShownGame, VisibilityWord},
     idempotency::{self, IdempotencyKey, KeyedRequest},
     me, now,
@@ -28,8 +28,8 @@ use crate::{
         players,
     },
     domain::{
-        BySeat, Clock, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
-        Terms, Visibility,
+        Action, BySeat, Clock, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal,
+        Seat, Terms, Visibility,
     },
     rules::Variant,
 };
@@ -91,6 +91,43 @@ pub async fn create_game(
         }
         _ => Ok(idempotency::created(&answer)),
     }
+}
+
+/// Renew a join code
+///
+/// By the creator of an open game by link: the code that was given out is good for nothing any more, and the game shows another.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "renew_join_code",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The game, with another `join_code`", body = GameView),
+        (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it",
+            body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`seat_taken`, `game_over`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/join-code")]
+pub async fn renew_join_code(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    let join_code = new_join_code();
+    change(&state, caller, path, if_match, Action::RenewCode { join_code: &join_code }).await
+}
+
+fn new_join_code() -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>())
 }
 
 /// Whom a new game invites is somebody who is there, and somebody else.
@@ -263,9 +300,7 @@ impl CreateGame {
                 return Err(Problem::invalid("/opponent/type", detail));
             }
             OpponentChoice::Open {} => Opponent::Open,
-            OpponentChoice::Link {} => {
-                Opponent::Link { join_code: BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>()) }
-            }
+            OpponentChoice::Link {} => Opponent::Link { join_code: new_join_code() },
             OpponentChoice::Player { player_id } => {
                 let id = Uuid::try_parse(&player_id);
                 let id = id.map_err(|_| Problem::invalid("/opponent/player_id", "a player's id is a UUID"))?;

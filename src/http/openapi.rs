@@ -85,8 +85,15 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
 }
 
 /// Operations that say everything by their address, and still take a body: an empty object, for clients that always send one.
-const SAYING_ALL: [&str; 6] =
-    ["resign_game", "abort_game", "decline_invitation", "accept_offer", "decline_offer", "withdraw_offer"];
+const SAYING_ALL: [&str; 7] = [
+    "resign_game",
+    "abort_game",
+    "decline_invitation",
+    "accept_offer",
+    "decline_offer",
+    "withdraw_offer",
+    "renew_join_code",
+];
 
 fn add_empty_body(operation: &mut Operation) {
     if operation.operation_id.as_deref().is_some_and(|id| SAYING_ALL.contains(&id)) {

@@ -22,7 +22,7 @@ use super::{
     error::{Code, Problem},
     export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
-    play, players, positions, problems, tokens, variants,
+    play, players, positions, problems, summary, tokens, variants,
 };
 
 /// Every route of the service.
@@ -41,6 +41,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(me::update_me)
                 .service(me::delete_me)
                 .service(export::export_me)
+                .service(summary::get_summary)
                 .service(tokens::create_token)
                 .service(tokens::revoke_token)
                 .service(variants::list_variants)
@@ -51,6 +52,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(games::join_game)
                 .service(games::resign_game)
                 .service(games::abort_game)
+                .service(new_game::renew_join_code)
                 .service(offers::make_offer)
                 .service(offers::accept_offer)
                 .service(offers::decline_offer)

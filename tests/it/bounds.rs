@@ -6,15 +6,16 @@ use mancala_server::{
         game_list::{self, Filter, Of, Order, Whose},
         games,
         invitations::{self, Direction},
+        summary, wakes,
     },
     domain::{PlayerId, RUNNING_GAMES_MAX},
 };
 use serde_json::json;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, PgPool, Row};
 use uuid::Uuid;
 
 use crate::{
-    app::{Guest, TestApp},
+    app::{Guest, TestApp, now},
     lists::walk,
 };
 
@@ -105,6 +106,9 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
         whose,
         status: None,
         variant: None,
+        preset: None,
+        clock: None,
+        open_to: None,
         ended: None,
         since: None,
         until: None,
@@ -112,7 +116,7 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
         viewer: None,
     };
     for whose in [Whose::Everybodys, of(None), of(Some(id(bo)))] {
-        for order in [Order::Created, Order::Finished, Order::Updated] {
+        for order in [Order::Created, Order::Finished, Order::Updated, Order::Deadline, Order::Turn] {
             game_list::list(&pool, &filter(whose, order), None, 20).await.expect("a page");
         }
     }
@@ -120,15 +124,23 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
         invitations::list(&pool, id(ana), direction, None, 20).await.expect("a page");
     }
     games::count_running(&pool, id(ana)).await.expect("a count");
+    summary::find(&pool, id(ana)).await.expect("a summary");
+    prepared(&pool, "statement not like '%game.id = any%'").await
+}
+
+/// The statements about games that a pool has prepared, as far as a condition is true of them, with their plans.
+async fn prepared(pool: &PgPool, condition: &str) -> Vec<(String, String)> {
     let mut plans = vec![];
-    let prepared = "select name, statement, cardinality(parameter_types) as parameters from pg_prepared_statements \
-                    where statement like '%from game%' and statement not like '%game.id = any%'";
-    for row in sqlx::raw_sql(prepared).fetch_all(&pool).await.expect("statements are listed") {
+    let prepared = format!(
+        "select name, statement, cardinality(parameter_types) as parameters from pg_prepared_statements \
+         where statement like '%from game%' and {condition}"
+    );
+    for row in sqlx::raw_sql(AssertSqlSafe(prepared)).fetch_all(pool).await.expect("statements are listed") {
         let (name, statement, parameters): (String, String, i32) = (row.get(0), row.get(1), row.get(2));
         // The plan is the same for all values.
         let nulls = vec!["null"; usize::try_from(parameters).expect("a count")].join(", ");
         let explain = AssertSqlSafe(format!("explain execute {name} ({nulls})"));
-        let lines = sqlx::raw_sql(explain).fetch_all(&pool).await.expect("it is planned");
+        let lines = sqlx::raw_sql(explain).fetch_all(pool).await.expect("it is planned");
         plans.push((statement, lines.iter().map(|line| line.get::<String, _>(0) + "\n").collect()));
     }
     plans
@@ -139,7 +151,7 @@ async fn every_list_is_planned_along_an_index_from_where_the_page_begins() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let planned = plans(&app, &ana, &bo).await;
-    assert_eq!(planned.len(), 9);
+    assert_eq!(planned.len(), 10);
     for (query, plan) in planned {
         let scans =
             plan.matches("Index Scan using game_").count() + plan.matches("Index Only Scan using game_").count();
@@ -148,4 +160,15 @@ async fn every_list_is_planned_along_an_index_from_where_the_page_begins() {
         // What is sorted or counted is a player's active games, however they are ordered.
         assert!(bounded >= scans || query.contains("active"), "{query}\n{plan}");
     }
+}
+
+#[actix_web::test]
+async fn games_whose_time_may_have_run_out_are_found_by_an_index_from_its_beginning() {
+    let app = TestApp::start().await;
+    let pool = db::pool(app.options.clone(), 1);
+    wakes::take(&pool, now(), now(), 10).await.expect("nothing is due");
+    let planned = prepared(&pool, "statement like '%wake_at%'").await;
+    let [(_, plan)] = &planned[..] else { panic!("{planned:?}") };
+    assert!(plan.contains("Index Scan using game_wake_idx") && plan.contains("(wake_at <= $1)"), "{plan}");
+    assert!(!plan.contains("Sort") && !plan.contains("Seq Scan on game"), "{plan}");
 }

@@ -246,3 +246,27 @@ async fn a_players_games_can_be_listed_by_deadline_the_nearest_first() {
     }
     assert_eq!(found, sorted);
 }
+
+#[actix_web::test]
+async fn the_inbox_has_ones_own_turn_first_each_by_deadline() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let clocks = [json!({"type": "unlimited"}), per_move(9000)["clock"].clone(), per_move(600)["clock"].clone()];
+    let mut ids = vec![];
+    for side in ["north", "south"] {
+        for clock in &clocks {
+            let game = app.created(&ana, &json!({"variant": "kalah", "side": side, "clock": clock})).await;
+            ids.push(game["id"].as_str().expect("an id").to_owned());
+            app.join_game(&ids[ids.len() - 1], &bo).await;
+        }
+    }
+    let mut found = vec![];
+    let mut cursor = String::new();
+    loop {
+        let page = app.list_games(&format!("player=me&status=active&sort=turn&limit=1{cursor}"), Some(&ana)).await;
+        found.extend(page.ids());
+        let Some(next) = page.body["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(found, [5, 4, 3, 2, 1, 0].map(|n| ids[n].clone()));
+}

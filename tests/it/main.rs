@@ -20,6 +20,7 @@ mod invitations;
 mod joining;
 mod limits;
 mod lists;
+mod lobby;
 mod metrics;
 mod moves;
 mod offers;

@@ -55,7 +55,7 @@ fn every_operation_is_named_described_and_complete() {
             id.split_once('_').is_some_and(|(verb, _)| {
                 [
                     "create", "get", "list", "join", "decline", "play", "resign", "abort", "revoke", "update",
-                    "delete", "export", "make", "accept", "withdraw",
+                    "delete", "export", "make", "accept", "withdraw", "renew",
                 ]
                 .contains(&verb)
             }),
