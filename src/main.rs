@@ -24,7 +24,6 @@ use mancala_server::{
     },
     http::{self, PublicKey, RateLimits, Service, Tokens},
     jobs::{self, purge},
-    live::Hub,
     metrics::Metrics,
     telemetry::{self, Telemetry},
 };
@@ -103,9 +102,8 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let (writers, writing) = Writers::start(&database, options.writers, Writers::QUEUE_MAX, &metrics);
     let writers = Arc::new(writers);
     let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
-    let hub = Arc::<Hub>::default();
-    let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone(), hub.clone()));
-    let service = service(options, database, writers, tokens.accepting(&accepted), metrics, hub);
+    let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
+    let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
     working.abort();
     settling.abort();
@@ -120,7 +118,6 @@ fn service(
     writers: Arc<Writers>,
     tokens: Tokens,
     metrics: Arc<Metrics>,
-    hub: Arc<Hub>,
 ) -> Service {
     let workers = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
     Service {
@@ -140,7 +137,7 @@ fn service(
         open_for: time::Duration::days(options.open_game_days.into()),
         metrics,
         draining: CancellationToken::new(),
-        hub,
+        hub: Arc::default(),
     }
 }
 

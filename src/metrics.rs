@@ -53,6 +53,7 @@ pub struct Metrics {
     retries: Counter,
     moves: Family<Label<&'static str>, Counter>,
     waiters: Gauge,
+    streams: Gauge,
     cached_games: Gauge,
     cached_bytes: Gauge,
     cache_hits: Counter,
@@ -60,11 +61,11 @@ pub struct Metrics {
     /// In the order of [`Grant`].
     tokens_issued: [Counter; 3],
     /// In the order of [`TokenKind`].
-    tokens_refused: [Counter; 2],
+    tokens_refused: [Counter; 3],
 }
 
-/// Says how many requests wait for a game to change; `None` once the service is gone.
-type Waiting = Box<dyn Fn() -> Option<usize> + Send + Sync>;
+/// Says who waits for a game to change; `None` once the service is gone.
+type Waiting = Box<dyn Fn() -> Option<Waiters> + Send + Sync>;
 
 /// Says what is remembered; `None` once the service is gone.
 type Cached = Box<dyn Fn() -> Option<CacheSize> + Send + Sync>;
@@ -83,6 +84,14 @@ pub struct Connections {
     pub writers_in_use: usize,
     /// Appends that wait for their turn.
     pub appends_queued: usize,
+}
+
+/// Those who wait for a game to change.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Waiters {
+    pub all: usize,
+    /// Of those, open streams of events.
+    pub streams: usize,
 }
 
 /// How much a process remembers of games.
@@ -128,6 +137,8 @@ pub enum Grant {
 pub enum TokenKind {
     Access,
     Refresh,
+    /// Of a stream.
+    Ticket,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -182,12 +193,13 @@ impl Metrics {
             retries: Counter::default(),
             moves: Family::default(),
             waiters: Gauge::default(),
+            streams: Gauge::default(),
             cached_games: Gauge::default(),
             cached_bytes: Gauge::default(),
             cache_hits: Counter::default(),
             cache_misses: Counter::default(),
             tokens_issued: ["guest", "password", "refresh"].map(|word| of(&issued, "grant", word)),
-            tokens_refused: ["access", "refresh"].map(|word| of(&refused, "token", word)),
+            tokens_refused: ["access", "refresh", "ticket"].map(|word| of(&refused, "token", word)),
         };
         metrics.register(ours);
         ours.register("appends", "Appends to the logs of games, by what became of them", appends);
@@ -246,7 +258,8 @@ impl Metrics {
             self.retries.clone(),
         );
         ours.register("moves", "Moves played, by variant", self.moves.clone());
-        ours.register("waiters", "Requests that wait for a game to change", self.waiters.clone());
+        ours.register("waiters", "Requests that wait for a game to change, streams included", self.waiters.clone());
+        ours.register("streams", "Streams of events that are open", self.streams.clone());
         ours.register("cached_games", "Games that are remembered", self.cached_games.clone());
         ours.register(
             "cached_games_bytes",
@@ -307,8 +320,8 @@ impl Metrics {
         self.tokens_refused[kind as usize].inc();
     }
 
-    /// Asks how many requests wait for a game to change whenever the metrics are read, for as long as there is an answer.
-    pub fn watch_waiters(&self, source: impl Fn() -> Option<usize> + Send + Sync + 'static) {
+    /// Asks who waits for a game to change whenever the metrics are read, for as long as there is an answer.
+    pub fn watch_waiters(&self, source: impl Fn() -> Option<Waiters> + Send + Sync + 'static) {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
     }
 
@@ -349,7 +362,9 @@ impl Metrics {
         set(&self.writer_connections_in_use, all.writers_in_use);
         set(&self.appends_queued, all.appends_queued);
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        set(&self.waiters, waiting.as_ref().and_then(|count| count()).unwrap_or(0));
+        let waiters = waiting.as_ref().and_then(|count| count()).unwrap_or_default();
+        set(&self.waiters, waiters.all);
+        set(&self.streams, waiters.streams);
         let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let size = cache.as_ref().and_then(|size| size()).unwrap_or_default();
         set(&self.cached_games, size.games);
@@ -403,7 +418,7 @@ mod tests {
         metrics.move_played("kalah");
         metrics.append_ended(AppendOutcome::Conflict, Duration::from_millis(1));
         metrics.token_issued(Grant::Refresh);
-        metrics.watch_waiters(|| Some(1));
+        metrics.watch_waiters(|| Some(Waiters { all: 1, streams: 1 }));
         let text = metrics.text();
         for line in [
             "process_start_time_seconds 15",
@@ -418,6 +433,7 @@ mod tests {
             r#"mancala_appends_total{outcome="conflict"} 1"#,
             r#"mancala_tokens_issued_total{grant="refresh"} 1"#,
             "mancala_waiters 1",
+            "mancala_streams 1",
         ] {
             assert!(text.lines().any(|known| known == line), "{line} is missing in\n{text}");
         }

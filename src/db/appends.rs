@@ -75,6 +75,11 @@ impl Append {
     pub(super) const fn game(&self) -> Uuid {
         self.game
     }
+
+    /// The version of the game after it.
+    pub(super) const fn version(&self) -> u32 {
+        self.fold.version.cast_unsigned()
+    }
 }
 
 impl Once {

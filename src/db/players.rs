@@ -93,6 +93,17 @@ pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbEr
     row.map(OwnPlayer::try_from).transpose()
 }
 
+/// The `credentials_version` of some players, of those who are not gone.
+pub async fn credentials(pool: &PgPool, ids: &[PlayerId]) -> Result<Vec<(PlayerId, i32)>, DbError> {
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    let rows =
+        sqlx::query!("select id, credentials_version from player where id = any($1) and kind <> 'deleted'", &ids)
+            .fetch_all(pool)
+            .instrument(statement("select player credentials"))
+            .await?;
+    Ok(rows.into_iter().map(|row| (PlayerId(row.id), row.credentials_version)).collect())
+}
+
 /// The account of a name, and the hash of its password.
 pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(OwnPlayer, String)>, DbError> {
     let row = sqlx::query!(

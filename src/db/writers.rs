@@ -9,7 +9,7 @@ use std::{
     panic::AssertUnwindSafe,
     slice,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
@@ -30,7 +30,7 @@ use super::{
     games::Appended,
     link::Link,
 };
-use crate::metrics::Metrics;
+use crate::{domain::GameId, metrics::Metrics};
 
 /// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
 const GROUP_MAX: usize = 64;
@@ -43,7 +43,11 @@ const WAIT: Duration = Duration::from_secs(3);
 pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
     busy: Arc<AtomicUsize>,
+    observer: Arc<OnceLock<Observer>>,
 }
+
+/// Is told of each game to which something was appended, and at which version it is now; after the commit.
+type Observer = Box<dyn Fn(GameId, u32) + Send + Sync>;
 
 /// The tasks of some writers.
 #[derive(Debug)]
@@ -73,15 +77,22 @@ impl Writers {
     /// What comes while `queue_max` appends wait for a writer is refused.
     pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize, metrics: &Arc<Metrics>) -> (Self, Writing) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
+        let observer = Arc::<OnceLock<Observer>>::default();
         let (queues, tasks) = (0..count.max(1))
             .map(|_| {
                 let (queue, queued) = mpsc::channel(queue_max);
-                let (busy, metrics) = (busy.clone(), metrics.clone());
-                let writer = Writer { link: Link::new(options.clone()), locked: HashSet::new(), busy, metrics };
+                let (busy, observer, metrics) = (busy.clone(), observer.clone(), metrics.clone());
+                let writer =
+                    Writer { link: Link::new(options.clone()), locked: HashSet::new(), busy, observer, metrics };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
             })
             .unzip();
-        (Self { queues, busy }, Writing { tasks, ending })
+        (Self { queues, busy, observer }, Writing { tasks, ending })
+    }
+
+    /// Has somebody told of all that is stored from now on, whoever asked for it. There is one observer, the first.
+    pub fn observe(&self, observer: impl Fn(GameId, u32) + Send + Sync + 'static) {
+        let _ = self.observer.set(Box::new(observer));
     }
 
     /// How many have a statement in flight right now.
@@ -122,6 +133,7 @@ struct Writer {
     /// Games whose rows somebody else had locked when they were last to be changed: nobody waits for them again.
     locked: HashSet<Uuid>,
     busy: Arc<AtomicUsize>,
+    observer: Arc<OnceLock<Observer>>,
     metrics: Arc<Metrics>,
 }
 
@@ -221,7 +233,13 @@ impl Writer {
 
     async fn store(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
         let group: Vec<_> = group.iter().map(|(append, _)| append).collect();
-        self.link.run(async |connection| appends::store(connection, &group).await).await
+        let stored = self.link.run(async |connection| appends::store(connection, &group).await).await;
+        if let (Ok(stored), Some(observer)) = (&stored, self.observer.get()) {
+            for append in group.iter().filter(|append| stored.contains(&append.game())) {
+                observer(GameId(append.game()), append.version());
+            }
+        }
+        stored
     }
 
     async fn unlocked(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {

@@ -33,7 +33,7 @@ use jsonwebtoken::{
     },
 };
 use quick_cache::sync::Cache;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
@@ -215,6 +215,35 @@ impl Tokens {
         let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
         self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });
         Some(caller)
+    }
+}
+
+/// Tokens of other kinds, by the same keys.
+impl Tokens {
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// For whom tokens of another kind are: nobody who takes access tokens.
+    pub fn audience_of(&self, kind: &str) -> String {
+        format!("{}/{kind}", self.audience)
+    }
+
+    pub fn sign(&self, kind: &str, claims: &impl Serialize) -> String {
+        let header = Header { typ: Some(kind.to_owned()), ..self.header.clone() };
+        jsonwebtoken::encode(&header, claims, &self.signing).expect("the key was checked when it was read")
+    }
+
+    /// What a token of another kind says, if a key that is accepted signed it for this audience and it has not expired.
+    pub fn verify_other<C: DeserializeOwned>(&self, token: &[u8], kind: &str, audience: &str) -> Option<C> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return None;
+        }
+        let header = jsonwebtoken::decode_header(token).ok().filter(|header| header.typ.as_deref() == Some(kind))?;
+        let key = self.verifying.get(&header.kid?)?;
+        let mut validation = self.validation.clone();
+        validation.set_audience(&[audience]);
+        Some(jsonwebtoken::decode::<C>(token, key, &validation).ok()?.claims)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Changes of games: load, let the domain decide, append, tell who waits.
+//! Changes of games: load, let the domain decide, append. The writers tell who waits.
 
 use std::{
     sync::Arc,
@@ -107,14 +107,9 @@ pub async fn carry_out_by(
         };
         count(state, &outcome, begun);
         match outcome {
-            Ok(Appended::Stored) => {
-                state.hub.tell(id, game.version);
-                // Of a game that time has changed, it is decided on what it is now.
-                if !is_due {
-                    return Ok(Carried::Out { before, game, events });
-                }
-            }
-            Ok(Appended::Conflict) => {}
+            Ok(Appended::Stored) if !is_due => return Ok(Carried::Out { before, game, events }),
+            // Of a game that time or somebody else has changed, it is decided on what it is now.
+            Ok(Appended::Stored | Appended::Conflict) => {}
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),
         }
@@ -144,9 +139,7 @@ pub async fn settle(state: &AppState, game: &Game) -> Result<(), Problem> {
     let begun = Instant::now();
     let outcome = games::append(&state.writers, &next, &due).await;
     count(state, &outcome, begun);
-    if outcome? == Appended::Stored {
-        state.hub.tell(next.id, next.version);
-    }
+    outcome?;
     Ok(())
 }
 

@@ -298,6 +298,11 @@ impl Problem {
     pub const fn code(&self) -> Code {
         self.body.code
     }
+
+    /// Tells the log of a failure after which there is no answer left to tell it by.
+    pub fn log(self, request_id: String) {
+        let _ = self.of_request(request_id);
+    }
 }
 
 /// One thing that is wrong with a request.

@@ -78,10 +78,7 @@ pub async fn get_game(
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
     // In a box of its own: otherwise who waits would keep the room that reading takes.
-    let read_in_turn = async || {
-        let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
-        Box::pin(read()).await
-    };
+    let read_in_turn = async || in_turn(&state, Box::pin(read())).await;
     let mut game = if waiting.is_some() { read_in_turn().await? } else { Box::pin(read()).await? };
     let waits = waiting.is_some() && known.has(&game.etag);
     if let Some((mut waiter, wait_s)) = waiting
@@ -269,9 +266,15 @@ pub(super) async fn find_past(
     }
 }
 
+/// Does something of which many may want to do the same at once, so many at a time: see [`AppState::crowd`].
+pub(super) async fn in_turn<T>(state: &AppState, work: impl Future<Output = T>) -> T {
+    let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
+    work.await
+}
+
 /// The game as it is now. One that is remembered need not be read again if the database says that it is still the same, which
 /// it is asked for many at once.
-async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
+pub(super) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     if let Some(remembered) = state.recent.get(id) {
         match state.lookups.signs(id).await {
             Ok(Some(signs)) if signs.are_of(&remembered.seated) => {

@@ -174,7 +174,7 @@ impl Limits {
 }
 
 /// What counts as one address: of IPv6 the first 64 bits, for everybody gets that many addresses.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),

@@ -21,6 +21,7 @@ use crate::{
         players::{self, Named, OwnPlayer},
     },
     domain::{Action, Command, Player, PlayerId, PlayerKind},
+    live::Standing,
     metrics::Grant,
 };
 
@@ -92,6 +93,7 @@ pub async fn update_me(
         let tokens = match hash {
             Some(_) => {
                 let credentials_version = before.credentials_version + 1;
+                state.hub.audience().tell(caller.player, Standing::Credentials(credentials_version));
                 let own = OwnPlayer { player: after.clone(), credentials_version };
                 Some(TokenSet::begin(&state, &own, Grant::Password).await?)
             }
@@ -123,6 +125,7 @@ pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     // First, so that no game begins meanwhile. Should the server stop half-way, a job ends the rest.
     players::erase(&state.db, caller.player, now()).await?;
     state.recent.forget(caller.player);
+    state.hub.audience().tell(caller.player, Standing::Gone);
     end_games(&state, caller.player).await?;
     Ok(HttpResponse::NoContent().finish())
 }

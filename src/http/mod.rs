@@ -4,6 +4,7 @@
 //! status codes of failures (`error`). This module knows the domain, the rules and the database's functions; it holds
 //! no SQL and no rule of a game.
 
+mod accept;
 mod auth;
 mod change;
 mod compress;
@@ -11,6 +12,9 @@ mod connections;
 mod cors;
 mod cursor;
 mod error;
+mod event_stream;
+mod event_view;
+mod events;
 mod export;
 mod extract;
 mod game_list;
@@ -39,6 +43,7 @@ mod recent;
 mod routes;
 mod scrape;
 mod summary;
+mod tickets;
 mod tokens;
 mod variants;
 mod wire;
@@ -55,6 +60,7 @@ pub use connections::KEEP_ALIVE;
 use connections::REQUEST_TIMEOUT;
 pub use cors::ANY_ORIGIN;
 use cursor::Cursors;
+use event_stream::Readings;
 use health::Readiness;
 use ipnet::IpNet;
 use limits::Limits;
@@ -70,13 +76,13 @@ use tracing_actix_web::TracingLogger;
 
 use crate::{
     clock::now,
-    db::{self, Lookups, Writers},
+    db::{self, Lookups, Writers, notices},
     live::{self, Hub},
-    metrics::{Connections, Metrics},
+    metrics::{Connections, Metrics, Waiters},
 };
 
 /// All connections of a process to the database that read for requests. Beside them each worker has one for lookups, and the
-/// process one for each writer, one that asks for changes while somebody waits, and one of the jobs'. More than cores pay off only
+/// process one for each writer, two for what other processes tell or are asked about, and one of the jobs'. More than cores pay off only
 /// while statements wait for the disk; every one costs the database memory, and several processes share one.
 const DATABASE_CONNECTIONS_MAX: u32 = 16;
 
@@ -141,6 +147,8 @@ struct AppState {
     lookups: Lookups,
     recent: Arc<RecentGames>,
     hub: Arc<Hub>,
+    /// What is read for streams right now.
+    readings: Arc<Readings>,
     /// Of many who come to wait, or are woken, at once so many read their game at a time: a crowd does not keep all
     /// connections from the others, nor does it run out of the time that a connection is waited for.
     crowd: Semaphore,
@@ -159,11 +167,22 @@ impl AppState {
     }
 }
 
-/// Counts who waits, and wakes them when another process has changed their game.
-fn watch_waiters(hub: &Arc<Hub>, metrics: &Metrics, database: &PgConnectOptions) {
+/// Counts who waits, and wakes them when this process or another one has changed their game.
+fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database: &PgConnectOptions) {
     let waiting = Arc::downgrade(hub);
-    metrics.watch_waiters(move || waiting.upgrade().map(|hub| hub.waiters()));
-    actix_web::rt::spawn(live::follow(Arc::downgrade(hub), db::pool(database.clone(), 1)));
+    let (count, tell) = (waiting.clone(), waiting.clone());
+    metrics.watch_waiters(move || {
+        let hub = count.upgrade()?;
+        Some(Waiters { all: hub.waiters(), streams: hub.audience().streams() })
+    });
+    writers.observe(move |game, version| {
+        if let Some(hub) = tell.upgrade() {
+            hub.stored(game, version);
+        }
+    });
+    let connections = notices::connections(database.clone());
+    actix_web::rt::spawn(live::announce(waiting.clone(), connections.clone()));
+    actix_web::rt::spawn(live::follow(waiting, connections));
 }
 
 /// Counts what the writers do.
@@ -192,11 +211,12 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let connections = DATABASE_CONNECTIONS_MAX / workers;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(RecentGames::new()));
     let (passwords, readiness) = (Arc::new(Passwords::start()?), Arc::<Readiness>::default());
+    let readings = Arc::<Readings>::default();
     let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let document = routes::document_of(public_url);
     LazyLock::force(&routes::PATHS);
-    watch_waiters(&hub, &metrics, &database);
+    watch_waiters(&hub, &writers, &metrics, &database);
     watch_writers(&writers, &metrics);
     watch_recent(&recent, &metrics);
     // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
@@ -211,6 +231,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             lookups: Lookups::start(database.clone()),
             recent: recent.clone(),
             hub: hub.clone(),
+            readings: readings.clone(),
             crowd: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),
             metrics: metrics.clone(),
             readiness: readiness.clone(),
@@ -225,7 +246,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             .app_data(Data::from(state))
             .app_data(trusted_proxies.clone())
             .configure(|config| routes::configure(config, &document))
-            .wrap(from_fn(routes::negotiate))
+            .wrap(from_fn(accept::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
             // Counts by who calls, and bad tokens too.
             .wrap(from_fn(limits::limit))

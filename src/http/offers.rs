@@ -19,7 +19,7 @@ use super::{
     recent::Remembered,
 };
 use crate::{
-    db::games::{self, Beside, SeatedGame},
+    db::games::{self, Appended, Beside, SeatedGame},
     domain::{
         Action, Answer, BySeat, Circumstances, Command, Event, Fact, Game, GameId, NothingToOffer, OfferKind,
         PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
@@ -235,7 +235,12 @@ async fn agree(
         if beside.keyed.is_none() && beside.begun.is_none() {
             return games::append(&state.writers, next, events).await;
         }
-        games::append_beside(&state.db, next, events, &beside).await
+        let outcome = games::append_beside(&state.db, next, events, &beside).await;
+        if matches!(outcome, Ok(Appended::Stored)) {
+            // It did not go through the writers, who tell of what they have stored.
+            state.hub.stored(id, next.version);
+        }
+        outcome
     };
     carry_out_by(state, id, &command, append).await
 }

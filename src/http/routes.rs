@@ -3,13 +3,13 @@
 use std::{future, sync::LazyLock};
 
 use actix_web::{
-    App, HttpRequest, HttpResponse,
-    body::{BoxBody, MessageBody},
+    App, HttpMessage, HttpRequest, HttpResponse,
+    body::MessageBody,
     dev::{ServiceRequest, ServiceResponse},
     guard,
     http::{
         Method,
-        header::{self, Accept, Header, HeaderMap, HeaderName, Quality},
+        header::{self, HeaderMap, HeaderName},
     },
     middleware::Next,
     web::{self, ServiceConfig},
@@ -19,10 +19,10 @@ use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
-    error::{Code, Problem},
-    export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
+    error::Problem,
+    events, export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
-    play, players, positions, problems, summary, tokens, variants,
+    play, players, positions, problems, summary, tickets, tokens, variants,
 };
 
 /// Every route of the service.
@@ -35,6 +35,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(games::get_game)
                 .service(moves::list_moves)
                 .service(positions::get_position)
+                .service(events::list_events)
                 .service(players::create_player)
                 .service(players::get_player)
                 .service(me::get_me)
@@ -42,6 +43,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(me::delete_me)
                 .service(export::export_me)
                 .service(summary::get_summary)
+                .service(tickets::create_stream_ticket)
                 .service(tokens::create_token)
                 .service(tokens::revoke_token)
                 .service(variants::list_variants)
@@ -104,16 +106,9 @@ pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
         .default_service(web::to(unknown));
 }
 
-/// Every answer under `/v1` is JSON: who would not take it is told before anything is done.
-pub async fn negotiate(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    if request.path().starts_with("/v1/") && !takes_json(request.request()) {
-        return Ok(request.error_response(Problem::new(Code::NotAcceptable, "answers are application/json")));
-    }
-    next.call(request).await.map(ServiceResponse::map_into_boxed_body)
-}
+/// With a request for an answer's head: for whoever would never come to an end with the body.
+#[derive(Clone, Copy, Debug)]
+pub struct AsksForHead;
 
 /// HEAD is GET without the body (RFC 9110), which the server leaves out by itself.
 pub async fn head_as_get(
@@ -122,13 +117,20 @@ pub async fn head_as_get(
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
     if request.method() == Method::HEAD {
         request.head_mut().method = Method::GET;
+        request.extensions_mut().insert(AsksForHead);
     }
     next.call(request).await
 }
 
 /// Headers that are still read of a request that asks to wait.
-static READ: [HeaderName; 5] =
-    [header::AUTHORIZATION, header::ACCEPT, header::IF_NONE_MATCH, header::ORIGIN, HeaderName::from_static("prefer")];
+static READ: [HeaderName; 6] = [
+    header::AUTHORIZATION,
+    header::ACCEPT,
+    header::IF_NONE_MATCH,
+    header::ORIGIN,
+    HeaderName::from_static("prefer"),
+    HeaderName::from_static("last-event-id"),
+];
 
 /// A request that asks to wait keeps the headers that are still read, and no more room than these need: as they come, they have
 /// room for 28, which is a quarter of what a client that waits would cost.
@@ -136,7 +138,7 @@ pub async fn slim_down(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    if request.headers().contains_key("prefer") {
+    if request.method().is_safe() && request.headers().contains_key("prefer") {
         let sent = request.headers();
         let mut headers = HeaderMap::with_capacity(READ.len());
         for (name, value) in sent.iter().filter(|(name, _)| READ.contains(name)) {
@@ -145,17 +147,6 @@ pub async fn slim_down(
         *request.headers_mut() = headers;
     }
     next.call(request).await
-}
-
-fn takes_json(request: &HttpRequest) -> bool {
-    if !request.headers().contains_key(header::ACCEPT) {
-        return true;
-    }
-    let Ok(accept) = Accept::parse(request) else { return false };
-    // The most specific range decides (RFC 9110, section 12.5.1); an empty list excludes nothing.
-    let ranges = ["application/json", "application/*", "*/*"];
-    let decisive = ranges.iter().find_map(|range| accept.iter().find(|item| item.item.essence_str() == *range));
-    decisive.map_or(accept.is_empty(), |item| item.quality > Quality::ZERO)
 }
 
 /// What no route knows: a wrong method of a known path, or an unknown path.

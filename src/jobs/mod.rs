@@ -1,8 +1,8 @@
 //! What is done without being asked: settling games whose time has run out, ending those of the erased, and deleting what
 //! nobody needs any more.
 //!
-//! Every process does it; what one has done another finds done. This module knows the database, the domain, and who
-//! waits; it knows nothing of HTTP.
+//! Every process does it; what one has done another finds done. This module knows the database and the domain; it knows
+//! nothing of HTTP.
 
 pub mod deadlines;
 pub mod erasure;
@@ -15,7 +15,6 @@ use sqlx::postgres::PgConnectOptions;
 use crate::{
     clock::now,
     db::{self, Writers},
-    live::Hub,
 };
 
 /// How long between two rounds: whoever was erased is gone from all games within minutes, whatever happened meanwhile.
@@ -25,12 +24,12 @@ const PAUSE: Duration = Duration::from_mins(1);
 const DEADLINES_PAUSE: Duration = Duration::from_secs(1);
 
 /// Settles games until it is dropped, over a connection of its own: whatever else there is to do does not keep it.
-pub async fn run_deadlines(database: PgConnectOptions, writers: Arc<Writers>, hub: Arc<Hub>) {
+pub async fn run_deadlines(database: PgConnectOptions, writers: Arc<Writers>) {
     let pool = db::pool(database, 1);
     let mut failing = false;
     loop {
         tokio::time::sleep(DEADLINES_PAUSE).await;
-        let settled = deadlines::settle(&pool, &writers, &hub, now()).await;
+        let settled = deadlines::settle(&pool, &writers, now()).await;
         if let (Err(error), false) = (&settled, failing) {
             tracing::warn!("games whose time has run out are not settled until the database answers again: {error}");
         }

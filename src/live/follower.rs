@@ -1,53 +1,107 @@
-//! Changes that other processes have stored, asked for as long as somebody waits.
+//! Changes that other processes have stored: heard of by notices, and asked for as long as somebody waits.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Weak},
     time::Duration,
 };
 
 use sqlx::PgPool;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::Hub;
-use crate::db::{DbError, games};
+use super::{Hub, Standing, changes::Notice};
+use crate::db::{DbError, games, notices::Listener, players};
 
-/// The pause between two questions: how much later a change by another process is noticed than one by this process.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The pause between two questions while notices arrive: they tell of changes, so this is only for one that got lost, and for
+/// players whose streams are to end.
+const PAUSE: Duration = Duration::from_secs(5);
 
-/// How many games one query asks for: a few milliseconds' work.
+/// The pause while they do not, or after one that did not say what has changed: how much later a change by another process is
+/// noticed than one by this process.
+const PAUSE_WITHOUT_NOTICES: Duration = Duration::from_secs(1);
+
+/// How many games or players one query asks for: a few milliseconds' work.
 const BATCH_MAX: usize = 1000;
 
 /// How long an answer is waited for: longer than the pool and PostgreSQL let it take, so that only a connection that has gone
 /// silent is given up.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
-/// Asks the database again and again at which version the games are that somebody waits for, and tells the hub; until the hub
-/// is gone. While the database is away nobody is woken: whoever waits runs into its time.
+/// Tells the hub what other processes have stored, until the hub is gone: as soon as a notice says so, and by asking the database
+/// again and again at which version the games are that somebody waits for. While the database is away nobody is woken.
 pub async fn follow(hub: Weak<Hub>, pool: PgPool) {
     let mut failing = false;
-    loop {
-        sleep(PAUSE).await;
-        let Some(hub) = hub.upgrade() else { return };
-        let cause = match timeout(ANSWER_WAIT, ask(&hub, &pool)).await {
+    let mut listener = None;
+    while hub.strong_count() > 0 {
+        listener = listening(listener, &pool).await;
+        // Whatever happens from here on is heard; what happened before is asked for.
+        let Some(present) = hub.upgrade() else { return };
+        let cause = match timeout(ANSWER_WAIT, ask(&present, &pool)).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some("the database does not answer".to_owned()),
         };
-        match cause {
-            Some(cause) if !failing => {
-                tracing::warn!(cause, "changes by other servers are not noticed until the database answers again");
-                failing = true;
-            }
-            Some(_) => {}
-            None => failing = false,
+        drop(present);
+        if let Some(cause) = &cause
+            && !failing
+        {
+            tracing::warn!(cause, "changes by other servers are not noticed until the database answers again");
         }
+        failing = cause.is_some();
+        listener = hear(&hub, listener).await;
     }
 }
 
+/// The listener if it is still alive, or a new one, if one can be had.
+async fn listening(listener: Option<Listener>, pool: &PgPool) -> Option<Listener> {
+    if let Some(mut listener) = listener
+        && listener.is_alive().await
+    {
+        return Some(listener);
+    }
+    timeout(ANSWER_WAIT, Listener::start(pool)).await.ok()?.ok()
+}
+
+/// Hears notices until it is time to ask again. Gives back the listener, unless it was lost.
+async fn hear(hub: &Weak<Hub>, listener: Option<Listener>) -> Option<Listener> {
+    let begun = Instant::now();
+    let Some(mut listener) = listener else {
+        sleep_until(begun + PAUSE_WITHOUT_NOTICES).await;
+        return None;
+    };
+    let mut until = begun + PAUSE;
+    while let Ok(notice) = timeout_at(until, listener.next()).await {
+        match notice.as_deref().map(Notice::read) {
+            Some(Notice::Games(games)) => {
+                let hub = hub.upgrade()?;
+                for (game, version) in games {
+                    hub.tell(game, version);
+                }
+            }
+            Some(Notice::Anything) => until = begun + PAUSE_WITHOUT_NOTICES,
+            None => {
+                // Not at once: a database that is away stays so for a while.
+                sleep_until(begun + PAUSE_WITHOUT_NOTICES).await;
+                return None;
+            }
+        }
+    }
+    Some(listener)
+}
+
+/// Asks for the versions of all games that somebody waits for, and whether those who hold streams may still listen.
 async fn ask(hub: &Arc<Hub>, pool: &PgPool) -> Result<(), DbError> {
     for batch in hub.games().chunks(BATCH_MAX) {
         for (game, version) in games::versions(pool, batch).await? {
             hub.tell(game, version);
+        }
+    }
+    let audience = hub.audience();
+    for batch in audience.players().chunks(BATCH_MAX) {
+        let known: HashMap<_, _> = players::credentials(pool, batch).await?.into_iter().collect();
+        for player in batch {
+            let standing = known.get(player).map_or(Standing::Gone, |version| Standing::Credentials(*version));
+            audience.tell(*player, standing);
         }
     }
     Ok(())

@@ -8,14 +8,22 @@ use std::{
 use thiserror::Error;
 use tokio::sync::watch;
 
+use super::{audience::Audience, changes::Changes};
 use crate::domain::GameId;
 
-/// How many may wait at once in one process: each holds a connection and some 20 KiB, so that all of them cost 200 MiB.
+/// How many may wait at once in one process, for an answer or with a stream: each holds a connection and some 20 KiB, so that all
+/// of them cost 200 MiB.
 pub const WAITERS_MAX: usize = 10_000;
 
-/// All waiters of a process, whichever of its threads they are on. It is held for a few instructions at a time.
+/// All waiters of a process, whichever of its threads they are on, and what is known of them.
 #[derive(Debug, Default)]
-pub struct Hub(Mutex<Waiting>);
+pub struct Hub {
+    /// Held for a few instructions at a time.
+    waiting: Mutex<Waiting>,
+    /// What the other processes are to be told.
+    pub(super) changes: Arc<Changes>,
+    audience: Arc<Audience>,
+}
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -56,6 +64,17 @@ impl Hub {
         }
     }
 
+    /// The same of what this process has stored, which the others do not know yet.
+    pub fn stored(&self, game: GameId, version: u32) {
+        self.tell(game, version);
+        self.changes.add(game, version);
+    }
+
+    /// Who holds streams.
+    pub const fn audience(&self) -> &Arc<Audience> {
+        &self.audience
+    }
+
     /// Lets everybody go at once, and nobody wait again: the process is about to end.
     pub fn release_all(&self) {
         let mut waiting = self.lock();
@@ -74,7 +93,7 @@ impl Hub {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().expect("nothing panics while it holds the hub")
+        self.waiting.lock().expect("nothing panics while it holds the hub")
     }
 }
 

@@ -31,6 +31,7 @@ for (const plan of plans) {
   const finished = await playToTheEnd(started);
   const moves = await readHistory(finished.id);
   checkHistory(started.board, moves, finished);
+  await checkEvents(finished, moves);
   await playWithoutAGame(plan, started, moves);
   console.log(`${plan.variant}: ${moves.map((move) => move.move).join(" ")}; ${finished.position}`);
 }
@@ -143,6 +144,24 @@ async function readHistory(id: string): Promise<Move[]> {
     cursor = data.next_cursor;
   } while (cursor !== null);
   return moves;
+}
+
+// The events page by page; a stream of them is read without the generated client.
+async function checkEvents(game: Game, moves: Move[]): Promise<void> {
+  const events: components["schemas"]["Event"][] = [];
+  while (events.length < game.version) {
+    const query = { after: events.length, limit: 7 };
+    const { data, error } = await bo.api.GET("/v1/games/{id}/events", { params: { path: { id: game.id }, query } });
+    expect(data !== undefined && typeof data !== "string", told(error));
+    expect(data.items.length > 0, "a page has events until there are no more");
+    events.push(...data.items);
+  }
+  expect(events.every((event, n) => event.seq === n + 1 && event.game_id === game.id), "the events have no gap");
+  const moved = events.flatMap((event) => (event.type === "moved" ? [event.move] : []));
+  expect(JSON.stringify(moved) === JSON.stringify(moves), "the events tell the moves as the history does");
+  const last = events.at(-1);
+  const result = last?.type === "finished" ? last.result : null;
+  expect(JSON.stringify(result) === JSON.stringify(game.result), "the last event is the end of the game");
 }
 
 function checkHistory(opening: Board, moves: Move[], game: Game): void {

@@ -34,7 +34,9 @@ async fn play(app: &TestApp, id: &str, guest: &Guest, ply: u32, mv: &str) -> Val
 /// What the job that settles games does in one round.
 async fn settle(app: &TestApp) {
     let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX, &app.metrics).0;
-    deadlines::settle(&app.db, &writers, &app.hub, now()).await.expect("it settles");
+    let hub = app.hub.clone();
+    writers.observe(move |game, version| hub.stored(game, version));
+    deadlines::settle(&app.db, &writers, now()).await.expect("it settles");
 }
 
 #[actix_web::test]

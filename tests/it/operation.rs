@@ -360,6 +360,10 @@ async fn no_secret_is_in_the_log_whatever_is_logged() {
     let refreshed = send(running.post("/v1/tokens").json(&refreshed)).await;
     let (next, next_refresh) = (refreshed.string("/access_token"), refreshed.string("/refresh_token"));
     send(running.post("/v1/tokens/revoke").json(&json!({"token": next_refresh}))).await;
+    let ticket = json!({"game_id": game.string("/id")});
+    let ticket = send(signed(running.post("/v1/me/stream-tickets")).json(&ticket)).await.string("/ticket");
+    let path = format!("/v1/games/{}/events?ticket={ticket}", game.string("/id"));
+    assert_eq!(send(running.get(&path)).await.body["items"][0]["type"], "created");
     let forged = format!("{token}x");
     send(running.get("/v1/games").bearer_auth(&forged)).await.is_problem(401, "invalid_token");
     running.signal(Signal::SIGTERM);
@@ -368,7 +372,7 @@ async fn no_secret_is_in_the_log_whatever_is_logged() {
     // It did log what it was told to.
     assert!(log.contains("TRACE") && log.contains("update refresh_family"), "{log}");
     let secret_of_key = key.lines().nth(1).expect("a key has a line");
-    let secrets = [password, &token, &refresh_token, &join_code, &next, &next_refresh, secret_of_key];
+    let secrets = [password, &token, &refresh_token, &join_code, &next, &next_refresh, &ticket, secret_of_key];
     for secret in secrets.into_iter().chain(["Anastasia", "Bearer ey"]) {
         let line = log.lines().find(|line| line.contains(secret));
         assert_eq!(line, None, "{secret}");

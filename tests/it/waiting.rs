@@ -66,7 +66,7 @@ async fn etag(app: &TestApp, id: &str) -> String {
     app.get_game(id, None).await.headers["etag"].to_str().expect("text").to_owned()
 }
 
-async fn game_of_one(app: &TestApp) -> (String, Guest) {
+pub async fn game_of_one(app: &TestApp) -> (String, Guest) {
     let ana = app.guest("Ana").await;
     let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
     (game["id"].as_str().expect("an id").to_owned(), ana)
@@ -107,6 +107,14 @@ async fn if_nothing_happens_the_answer_is_304_when_the_time_is_over() {
     assert_eq!(answer.headers["etag"], etag);
     assert_eq!(answer.headers["vary"], "Authorization, Prefer, Accept-Encoding");
     assert!((Duration::from_secs(1)..SOON).contains(&took), "{took:?}");
+}
+
+#[actix_web::test]
+async fn a_change_that_comes_with_a_preference_is_read_whole() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let create = app.request(reqwest::Method::POST, "/v1/games").header("prefer", "wait=5").bearer_auth(&ana.token);
+    assert_eq!(send(create.json(&json!({"variant": "kalah"}))).await.status, 201);
 }
 
 #[actix_web::test]
@@ -225,7 +233,7 @@ async fn a_change_through_another_server_is_noticed_too() {
     }
 }
 
-async fn set_away(app: &TestApp, superuser: &mut PgConnection) {
+pub async fn set_away(app: &TestApp, superuser: &mut PgConnection) {
     let database = app.options.get_database().expect("a name");
     let away = format!("alter database {database} with allow_connections false");
     sqlx::raw_sql(AssertSqlSafe(away)).execute(&mut *superuser).await.expect("it goes away");
@@ -233,7 +241,7 @@ async fn set_away(app: &TestApp, superuser: &mut PgConnection) {
     sqlx::query(end).bind(database).execute(superuser).await.expect("connections end");
 }
 
-async fn set_back(app: &TestApp, superuser: &mut PgConnection) {
+pub async fn set_back(app: &TestApp, superuser: &mut PgConnection) {
     let database = app.options.get_database().expect("a name");
     let back = format!("alter database {database} with allow_connections true");
     sqlx::raw_sql(AssertSqlSafe(back)).execute(superuser).await.expect("it comes back");

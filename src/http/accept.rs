@@ -1,0 +1,94 @@
+//! What a client would take: JSON, or, where there are events, a stream of them.
+
+use actix_web::{
+    HttpRequest,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::header::{self, Accept, Header, Quality},
+    middleware::Next,
+};
+
+use super::error::{Code, Problem};
+
+/// The type of server-sent events.
+pub const EVENT_STREAM: &str = "text/event-stream";
+
+/// The ranges that a type is in, the most specific first.
+const OF_JSON: [&str; 3] = ["application/json", "application/*", "*/*"];
+const OF_EVENTS: [&str; 3] = [EVENT_STREAM, "text/*", "*/*"];
+
+/// Every answer under `/v1` is JSON, or events where there are some: who would take neither is told before anything is done.
+pub async fn negotiate(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let path = request.path();
+    if path.starts_with("/v1/") && !takes_json(request.request()) {
+        let has_events = path.ends_with("/events");
+        if !(has_events && takes_events(request.request())) {
+            let detail = if has_events {
+                "answers are application/json or text/event-stream"
+            } else {
+                "answers are application/json"
+            };
+            return Ok(request.error_response(Problem::new(Code::NotAcceptable, detail)));
+        }
+    }
+    next.call(request).await.map(ServiceResponse::map_into_boxed_body)
+}
+
+/// Whether a client wants a stream of events rather than a page of them: who takes both alike, and names neither, gets a page.
+pub fn takes_events(request: &HttpRequest) -> bool {
+    let Ok(accept) = Accept::parse(request) else { return false };
+    let (events, json) = (wish(&accept, OF_EVENTS), wish(&accept, OF_JSON));
+    events.0 > Quality::ZERO && events > json
+}
+
+fn takes_json(request: &HttpRequest) -> bool {
+    if !request.headers().contains_key(header::ACCEPT) {
+        return true;
+    }
+    let Ok(accept) = Accept::parse(request) else { return false };
+    // An empty list excludes nothing.
+    accept.is_empty() || wish(&accept, OF_JSON).0 > Quality::ZERO
+}
+
+/// How much a client wants a type, and how specific the range is that says so: the most specific one decides (RFC 9110, section
+/// 12.5.1).
+fn wish(accept: &Accept, ranges: [&str; 3]) -> (Quality, usize) {
+    let wish = |(after, range): (usize, &&str)| {
+        let item = accept.iter().find(|item| item.item.essence_str() == *range)?;
+        Some((item.quality, ranges.len() - after))
+    };
+    ranges.iter().enumerate().find_map(wish).unwrap_or((Quality::ZERO, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn who_names_a_stream_gets_one_and_everybody_else_a_page() {
+        for (accept, events, json) in [
+            ("text/event-stream", true, false),
+            ("text/event-stream, */*", true, true),
+            ("text/event-stream;q=0.5, application/json;q=0.4", true, true),
+            ("text/*", true, false),
+            ("*/*", false, true),
+            ("", false, true),
+            ("application/json", false, true),
+            ("application/json, text/event-stream", false, true),
+            ("text/event-stream;q=0.4, application/json;q=0.5", false, true),
+            ("text/event-stream;q=0", false, false),
+            ("text/event-stream;q=0, */*", false, true),
+            ("text/html", false, false),
+        ] {
+            let request = TestRequest::get().insert_header((header::ACCEPT, accept)).to_http_request();
+            assert_eq!((takes_events(&request), takes_json(&request)), (events, json), "{accept}");
+        }
+        let silent = TestRequest::get().to_http_request();
+        assert!(takes_json(&silent) && !takes_events(&silent));
+    }
+}

@@ -1,0 +1,715 @@
+//! Events: the log of a game for clients, as pages and as it happens.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use futures_util::future::{join, join_all};
+use mancala_server::{
+    http::KEEP_ALIVE,
+    live::{STREAMS_OF_PLAYER_MAX, WAITERS_MAX},
+};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use reqwest::{Client, Method, StatusCode, header::HeaderValue};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{
+    app::{Guest, Setup, TestApp, send, signed, until},
+    binary::{Running, url},
+    listener::{Heard, Listener, asking},
+    metrics::count,
+    waiting::{game_of_one, set_away, set_back},
+};
+
+/// What "at once" means on a busy machine.
+const SOON: Duration = Duration::from_secs(15);
+
+fn base(app: &TestApp) -> String {
+    format!("http://{}", app.address)
+}
+
+fn kinds(events: &[Heard]) -> Vec<&str> {
+    events.iter().map(|event| event.kind.as_str()).collect()
+}
+
+/// All events of a game, by its pages.
+async fn pages(app: &TestApp, id: &str, limit: usize, guest: Option<&Guest>) -> Vec<Value> {
+    let (mut all, mut query) = (vec![], format!("limit={limit}"));
+    loop {
+        let page = app.get(&format!("/v1/games/{id}/events?{query}"), guest).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        let items = page.body["items"].as_array().expect("items");
+        assert!(items.len() <= limit);
+        all.extend(items.iter().cloned());
+        let Some(cursor) = page.body["next_cursor"].as_str() else { return all };
+        let link = page.headers["link"].to_str().expect("text");
+        query = format!("limit={limit}&cursor={cursor}");
+        assert_eq!(link, format!("</v1/games/{id}/events?{query}>; rel=\"next\""));
+    }
+}
+
+/// A legal move; always the first would soon be the end of a game.
+fn some_move(game: &Value) -> &str {
+    let (legal, ply) = (game["legal_moves"].as_array().expect("moves"), game["ply"].as_u64().expect("a number"));
+    legal[usize::try_from(ply * 7).expect("a small number") % legal.len()].as_str().expect("a move")
+}
+
+/// A finished game: created, joined, some moves, and a resignation.
+async fn finished(app: &TestApp, moves: u32) -> (String, Guest, Guest) {
+    let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
+    for ply in 1..=moves {
+        let game = app.get_game(&id, None).await;
+        let mover = if game.string("/turn") == "south" { &south } else { &north };
+        let played = app.play_move(&id, mover, ply, some_move(&game.body)).await;
+        assert_eq!(played.status, 201, "{played:?}");
+    }
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    (id, south, north)
+}
+
+#[actix_web::test]
+async fn whoever_resumes_anywhere_gets_exactly_the_log() {
+    let app = TestApp::start().await;
+    let (id, south, north) = finished(&app, 9).await;
+    let whole = Listener::at(&app, &id, 0, None).await.rest().await;
+    let moves = app.list_moves(&id, "limit=100", None).await.body["items"].take();
+    let game = app.get_game(&id, None).await.body;
+    let moved = ["moved"; 9];
+    assert_eq!(kinds(&whole), [&["created", "joined"][..], &moved, &["resigned", "finished"]].concat());
+    for (event, seq) in whole.iter().zip(1..) {
+        assert_eq!((event.id, &event.data["seq"]), (Some(seq), &json!(seq)));
+        assert_eq!((&event.data["game_id"], &event.data["type"]), (&json!(id), &json!(event.kind)));
+        assert!(event.data["at"].is_string());
+    }
+    let told: Vec<_> = whole.iter().filter_map(|event| event.data.get("move").cloned()).collect();
+    assert_eq!(json!(told), moves);
+    let ana = json!({"id": south.id, "name": "South", "kind": "guest"});
+    let bo = json!({"id": north.id, "name": "North", "kind": "guest"});
+    assert_eq!((&whole[0].data["side"], &whole[0].data["player"]), (&json!("south"), &ana));
+    assert_eq!((&whole[1].data["side"], &whole[1].data["player"]), (&json!("north"), &bo));
+    assert_eq!(whole[11].data["side"], "south");
+    assert_eq!(whole[12].data["result"], game["result"]);
+
+    let items: Vec<_> = whole.iter().map(|event| event.data.clone()).collect();
+    for limit in [1, 5, 100] {
+        assert_eq!(pages(&app, &id, limit, None).await, items);
+    }
+    for after in 0..whole.len() {
+        let rest = &whole[after..];
+        let mut by_address = Listener::at(&app, &id, after as u64, None).await;
+        assert_eq!(by_address.rest().await, rest);
+        assert!(by_address.is_whole && by_address.retry_ms.is_some_and(|retry| (1000..=2000).contains(&retry)));
+        // An `EventSource` repeats its address; the header is the later one.
+        let again = asking(&base(&app), &id, "after=1", None).header("last-event-id", after.to_string());
+        assert_eq!(Listener::open(again).await.rest().await, rest);
+        let page = app.request(Method::GET, &format!("/v1/games/{id}/events?limit=100&after=4"));
+        let page = send(page.header("last-event-id", after.to_string())).await;
+        assert_eq!(page.body, json!({"items": items[after..], "next_cursor": null}));
+    }
+    // Nothing comes any more: an `EventSource` is told not to come back.
+    for request in
+        [asking(&base(&app), &id, "after=13", None), asking(&base(&app), &id, "", None).header("last-event-id", "13")]
+    {
+        let answer = send(request).await;
+        assert_eq!((answer.status, answer.text.as_str()), (StatusCode::NO_CONTENT, ""));
+    }
+    let page = app.get(&format!("/v1/games/{id}/events?after=13"), None).await;
+    assert_eq!((page.status.as_u16(), &page.body), (200, &json!({"items": [], "next_cursor": null})));
+    until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+}
+
+#[actix_web::test]
+async fn the_last_event_of_a_game_is_followed_by_the_end() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let aborted = app.created(&ana, &json!({"variant": "kalah"})).await;
+    let body = json!({"variant": "kalah", "side": "north", "opponent": {"type": "player", "player_id": bo.id}});
+    let declined = app.created(&ana, &body).await;
+    let ids = [&aborted, &declined].map(|game| game["id"].as_str().expect("an id").to_owned());
+    let mut streams = vec![];
+    for id in &ids {
+        let mut stream = Listener::at(&app, id, 0, None).await;
+        assert_eq!(stream.next().await.expect("the first event").kind, "created");
+        streams.push(stream);
+    }
+    assert_eq!(app.abort_game(&ids[0], &ana).await.status, 200);
+    assert_eq!(app.decline_game(&ids[1], &bo).await.status, 200);
+    for ((stream, id), kind) in streams.iter_mut().zip(&ids).zip(["aborted", "declined"]) {
+        let last = stream.next().await.expect("the game's end");
+        assert_eq!((last.id, last.kind.as_str()), (Some(2), kind));
+        let end = stream.next().await.expect("the end");
+        assert_eq!((end.id, end.kind.as_str(), end.data), (None, "end", json!({"game_id": id, "seq": 2})));
+        assert_eq!(stream.next().await, None);
+        assert!(stream.is_whole);
+    }
+}
+
+#[actix_web::test]
+async fn what_happens_is_told_to_all_devices_and_spectators() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
+    let id = game["id"].as_str().expect("an id");
+    let mut streams =
+        join_all([Some(&ana), Some(&ana), None, None].map(|guest| Listener::at(&app, id, 0, guest))).await;
+    until("all listen", || app.hub.audience().streams() == 4).await;
+    let bo = app.guest("Bo").await;
+    assert_eq!(app.join_game(id, &bo).await.status, 200);
+    let played = app.play_move(id, &ana, 1, "A").await;
+    assert_eq!(app.resign_game(id, &bo).await.status, 200);
+    let heard = join_all(streams.iter_mut().map(Listener::rest)).await;
+    for events in &heard {
+        assert_eq!(kinds(events), ["created", "joined", "moved", "resigned", "finished"]);
+        assert_eq!(events[2].data["move"], played.body["move"]);
+        assert_eq!((&events[3].data["side"], &events[4].data["result"]["winner"]), (&json!("north"), &json!("south")));
+        assert_eq!(events, &heard[0]);
+    }
+}
+
+#[actix_web::test]
+async fn after_a_pie_swap_events_name_the_side_at_which_somebody_sat_then() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
+    assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
+    assert_eq!(app.play_move(&id, &north, 2, "swap").await.status, 201);
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    let events = Listener::at(&app, &id, 0, None).await.rest().await;
+    let sides: Vec<_> = events.iter().map(|event| event.data["side"].as_str()).collect();
+    assert_eq!(sides, [Some("south"), Some("north"), None, None, Some("north"), None]);
+    assert_eq!(events[5].data["result"]["winner_player_id"], north.id);
+    // What came before the place where a client goes on counts as well.
+    let rest = Listener::at(&app, &id, 4, None).await.rest().await;
+    assert_eq!(rest, events[4..]);
+}
+
+#[actix_web::test]
+async fn a_player_who_was_erased_is_shown_as_such() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({})).await;
+    assert_eq!(app.delete_me(&south).await.status, 204);
+    let events = Listener::at(&app, &id, 0, None).await.rest().await;
+    assert_eq!(kinds(&events), ["created", "joined", "resigned", "finished"]);
+    let shown = |event: &Heard| (event.data["player"]["kind"].clone(), event.data["player"]["name"].clone());
+    assert_eq!(shown(&events[0]), (json!("deleted"), json!("Deleted player")));
+    assert_eq!(events[1].data["player"]["id"], north.id);
+}
+
+#[actix_web::test]
+async fn a_private_game_is_told_to_its_players_only() {
+    let app = TestApp::start().await;
+    let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
+    let opponent = json!({"type": "player", "player_id": bo.id});
+    let game = app.created(&ana, &json!({"variant": "kalah", "visibility": "private", "opponent": opponent})).await;
+    let id = game["id"].as_str().expect("an id");
+    let unknown = Uuid::now_v7().to_string();
+    for (id, reader) in [(id, None), (id, Some(&eve)), (&unknown, Some(&ana)), ("nonsense", None)] {
+        send(asking(&base(&app), id, "", reader)).await.is_problem(404, "not_found");
+        app.get(&format!("/v1/games/{id}/events"), reader).await.is_problem(404, "not_found");
+    }
+    for reader in [&ana, &bo] {
+        let first = Listener::at(&app, id, 0, Some(reader)).await.next().await;
+        assert_eq!(first.expect("an event").kind, "created");
+    }
+    let eve = Guest { token: format!("{}x", ana.token), ..eve };
+    send(asking(&base(&app), id, "", Some(&eve))).await.is_problem(401, "invalid_token");
+}
+
+#[actix_web::test]
+async fn a_place_that_cannot_be_is_refused_and_said_how() {
+    let app = TestApp::start().await;
+    let (id, _, _) = app.started(&json!({})).await;
+    let (other, _, _) = app.started(&json!({})).await;
+    let path = format!("/v1/games/{id}/events");
+    for accept in ["text/event-stream", "application/json"] {
+        let ask = |query: &str| app.request(Method::GET, &format!("{path}?{query}")).header("accept", accept);
+        for (request, pointer) in [
+            (ask("after=-1"), "?after"),
+            (ask("after=x"), "?after"),
+            (ask("after=4294967296"), "?after"),
+            (ask("after=3"), "?after"),
+            (ask("cursor=x"), "?cursor"),
+            (ask("ticket=x&after=x"), "?after"),
+            (ask("").header("last-event-id", "3"), "last-event-id"),
+            (ask("").header("last-event-id", "-1"), "last-event-id"),
+            (ask("").header("last-event-id", "+1"), "last-event-id"),
+            (ask("").header("last-event-id", "1.0"), "last-event-id"),
+            (ask("").header("last-event-id", "99999999999"), "last-event-id"),
+            (ask("").header("last-event-id", "é"), "last-event-id"),
+            (ask("").header("last-event-id", "1").header("last-event-id", "1"), "last-event-id"),
+        ] {
+            let answer = send(request).await;
+            answer.is_problem(422, "validation_failed");
+            assert_eq!(answer.body["errors"][0]["pointer"], pointer);
+        }
+        // From a state that is lost: the client is told where the game is.
+        let ahead = send(ask("").header("last-event-id", "7")).await;
+        assert!(ahead.string("/detail").contains("the game's last event is 2"), "{ahead:?}");
+    }
+    let cursor = app.get(&format!("/v1/games/{other}/events?limit=1"), None).await.string("/next_cursor");
+    app.get(&format!("{path}?cursor={cursor}"), None).await.is_problem(422, "validation_failed");
+    app.get(&format!("{path}?cursor={cursor}&after=1"), None).await.is_problem(422, "validation_failed");
+    app.get(&format!("{path}?limit=101"), None).await.is_problem(422, "validation_failed");
+    // Nothing is the beginning.
+    let request = app.request(Method::GET, &path).header("last-event-id", "");
+    assert_eq!(send(request).await.body["items"][0]["seq"], 1);
+    let neither = app.request(Method::GET, &path).header("accept", "text/html");
+    send(neither).await.is_problem(406, "not_acceptable");
+}
+
+#[actix_web::test]
+async fn a_page_that_would_be_empty_waits_for_an_event() {
+    let app = TestApp::start().await;
+    let (id, ana) = game_of_one(&app).await;
+    let ask = |after: u32, wait: &str| {
+        let request = app.request(Method::GET, &format!("/v1/games/{id}/events?after={after}"));
+        send(request.header("prefer", wait))
+    };
+    let playing = async {
+        until("the request waits", || app.hub.waiters() == 1).await;
+        app.play_move(&id, &ana, 1, "A").await
+    };
+    let (page, played) = join(ask(1, "wait=50"), playing).await;
+    assert_eq!(page.body["items"][0]["move"], played.body["move"]);
+    assert_eq!(
+        (&page.headers["preference-applied"], &page.body["items"][0]["seq"]),
+        (&HeaderValue::from_static("wait=50"), &json!(2))
+    );
+    let begun = Instant::now();
+    let empty = ask(2, "wait=1").await;
+    assert_eq!((empty.status.as_u16(), &empty.body), (200, &json!({"items": [], "next_cursor": null})));
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    assert_eq!(empty.headers["preference-applied"], "wait=1");
+    // What is there is answered at once, and so is what will never come.
+    let begun = Instant::now();
+    let request = app.request(Method::GET, &format!("/v1/games/{id}/events")).header("prefer", "wait=50");
+    assert_eq!(send(request.header("last-event-id", "1")).await.body["items"][0]["seq"], 2);
+    assert_eq!(ask(1, "wait=50").await.body["items"][0]["seq"], 2);
+    let releasing = async {
+        until("the request waits", || app.hub.waiters() == 1).await;
+        app.hub.release_all();
+    };
+    let (released, ()) = join(ask(2, "wait=50"), releasing).await;
+    assert_eq!((released.status.as_u16(), released.headers.get("preference-applied")), (200, None));
+    assert_eq!(app.resign_game(&id, &ana).await.status, 200);
+    assert_eq!(ask(4, "wait=50").await.body["items"], json!([]));
+    assert!(begun.elapsed() < SOON);
+}
+
+#[actix_web::test]
+async fn a_stream_is_sent_as_it_is_and_kept_by_nobody() {
+    let app = TestApp::start().await;
+    let (id, _, _) = finished(&app, 6).await;
+    let request = asking(&base(&app), &id, "", None).header("accept-encoding", "gzip");
+    let request = request.header("origin", "https://play.example");
+    let mut stream = Listener::open(request).await;
+    for (name, value) in [("cache-control", "no-store"), ("x-accel-buffering", "no"), ("transfer-encoding", "chunked")]
+    {
+        assert_eq!(stream.headers()[name], value);
+    }
+    assert_eq!(stream.headers().get("content-encoding"), None);
+    assert_eq!(stream.headers()["vary"], "Accept, Authorization, Last-Event-ID, Prefer");
+    assert_eq!(stream.headers()["access-control-allow-origin"], "*");
+    assert!(stream.headers().contains_key("x-request-id"));
+    assert_eq!(stream.rest().await.len(), 10);
+    let page = app.get(&format!("/v1/games/{id}/events"), None).await;
+    assert_eq!(page.headers["cache-control"], "private, no-cache");
+}
+
+#[actix_web::test]
+async fn head_is_answered_at_once_and_holds_no_stream() {
+    let app = TestApp::start().await;
+    let (id, _, _) = app.started(&json!({})).await;
+    let path = format!("/v1/games/{id}/events");
+    for accept in ["text/event-stream", "application/json"] {
+        let answer = send(app.request(Method::HEAD, &path).header("accept", accept)).await;
+        assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, ""));
+        assert_eq!(answer.headers["content-type"], accept);
+    }
+    let unknown = app.request(Method::HEAD, &format!("/v1/games/{}/events", Uuid::now_v7()));
+    assert_eq!(send(unknown.header("accept", "text/event-stream")).await.status, 404);
+    assert_eq!(app.hub.waiters(), 0);
+}
+
+#[actix_web::test]
+async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
+    let app = TestApp::start().await;
+    let (ana, eve) = (app.guest("Ana").await, app.guest("Eve").await);
+    let private = json!({"variant": "kalah", "visibility": "private", "opponent": {"type": "link"}});
+    let (game, other) = (app.created(&ana, &private).await, app.created(&ana, &private).await);
+    let (id, other) = (game["id"].as_str().expect("an id"), other["id"].as_str().expect("an id"));
+    let ask = async |guest, id: &str| app.post("/v1/me/stream-tickets", guest, &json!({"game_id": id})).await;
+    let given = ask(Some(&ana), id).await;
+    assert_eq!((given.status.as_u16(), &given.body["game_id"]), (201, &json!(id)), "{given:?}");
+    assert_eq!(given.headers["cache-control"], "no-store");
+    let ticket = given.string("/ticket");
+    // As often as needed: an `EventSource` that comes back repeats its address.
+    for query in [format!("ticket={ticket}"), format!("after=0&ticket={ticket}")] {
+        let mut stream = Listener::open(asking(&base(&app), id, &query, None)).await;
+        assert_eq!(stream.next().await.expect("an event").kind, "created");
+        let page = app.get(&format!("/v1/games/{id}/events?{query}"), None).await;
+        assert_eq!(page.body["items"][0]["type"], "created");
+    }
+    // Neither another stream's nor a token, nor the other way round.
+    for (id, ticket) in [(other, ticket.as_str()), (id, "x"), (id, &format!("{ticket}x")), (id, &ana.token)] {
+        let query = format!("ticket={ticket}");
+        send(asking(&base(&app), id, &query, None)).await.is_problem(401, "invalid_token");
+        app.get(&format!("/v1/games/{id}/events?{query}"), None).await.is_problem(401, "invalid_token");
+    }
+    let bearer = Guest { token: ticket.clone(), ..ana.clone() };
+    app.get("/v1/me", Some(&bearer)).await.is_problem(401, "invalid_token");
+    let both = send(asking(&base(&app), id, &format!("ticket={ticket}"), Some(&ana))).await;
+    both.is_problem(422, "validation_failed");
+    app.get(&format!("/v1/games/{id}?ticket={ticket}"), None).await.is_problem(422, "validation_failed");
+    assert!(count(&app.metrics.text(), r#"mancala_tokens_refused_total{token="ticket"}"#) >= 8);
+
+    // Who does not see the game gets none.
+    ask(Some(&eve), id).await.is_problem(404, "not_found");
+    ask(None, id).await.is_problem(401, "unauthenticated");
+    app.post("/v1/me/stream-tickets", Some(&ana), &json!({})).await.is_problem(422, "validation_failed");
+    app.delete_me(&ana).await;
+    send(asking(&base(&app), id, &format!("ticket={ticket}"), None)).await.is_problem(401, "invalid_token");
+    ask(Some(&ana), id).await.is_problem(401, "invalid_token");
+}
+
+#[actix_web::test]
+async fn a_stream_ends_with_the_sign_in_that_it_was_opened_under_wherever_it_is_held() {
+    let app = TestApp::start().await;
+    let (elsewhere, hub) = app.second_server();
+    let elsewhere = format!("http://{elsewhere}");
+    let (ana, bo) = (app.account("Ana", "correct horse").await, app.guest("Bo").await);
+    let game = app.created(&bo, &json!({"variant": "kalah"})).await;
+    let id = game["id"].as_str().expect("an id");
+    let mut open = vec![];
+    for (base, guest) in [
+        (base(&app), Some(&ana)),
+        (base(&app), Some(&bo)),
+        (base(&app), None),
+        (elsewhere.clone(), Some(&ana)),
+        (elsewhere.clone(), Some(&bo)),
+    ] {
+        open.push(Listener::open(asking(&base, id, "after=1", guest)).await);
+    }
+    until("all listen", || app.hub.audience().streams() == 3 && hub.audience().streams() == 2).await;
+    let changed = app.patch("/v1/me", Some(&ana), &json!({"password": "another horse"})).await;
+    assert_eq!(changed.status, 200);
+    let [ana_here, bo_here, anybody, ana_there, bo_there] = &mut open[..] else { panic!("five streams") };
+    for stream in [ana_here, ana_there] {
+        assert_eq!(stream.next().await, None);
+        assert!(stream.is_whole);
+    }
+    // It does not come back with the old token, but with a new one.
+    send(asking(&base(&app), id, "", Some(&ana))).await.is_problem(401, "invalid_token");
+    let ana = Guest { token: changed.string("/tokens/access_token"), ..ana };
+    let mut again = Listener::open(asking(&elsewhere, id, "after=1", Some(&ana))).await;
+    assert_eq!(app.delete_me(&ana).await.status, 204);
+    assert_eq!(again.next().await, None);
+    // Nobody else is concerned.
+    assert_eq!(app.abort_game(id, &bo).await.status, 200);
+    for stream in [bo_here, anybody, bo_there] {
+        assert_eq!(stream.next().await.expect("an event").kind, "aborted");
+    }
+}
+
+#[actix_web::test]
+async fn who_may_not_stay_is_told_what_there_is_and_comes_back_later() {
+    let app = TestApp::start().await;
+    let (id, ana) = game_of_one(&app).await;
+    let mut held = vec![];
+    for _ in 0..STREAMS_OF_PLAYER_MAX {
+        held.push(Listener::at(&app, &id, 1, Some(&ana)).await);
+    }
+    assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
+    let told = async |guest: Option<&Guest>| {
+        let mut stream = Listener::at(&app, &id, 0, guest).await;
+        let events = stream.rest().await;
+        assert!(stream.is_whole && stream.retry_ms.is_some_and(|retry| retry >= 10_000), "{:?}", stream.retry_ms);
+        assert_eq!(kinds(&events), ["created", "moved"]);
+    };
+    told(Some(&ana)).await;
+    // Others may.
+    let mut other = Listener::at(&app, &id, 0, None).await;
+    assert_eq!(other.next().await.expect("an event").kind, "created");
+    // Nobody may when the server is about to stop; who is there ends cleanly, at once.
+    let begun = Instant::now();
+    app.hub.release_all();
+    assert_eq!((kinds(&other.rest().await), other.is_whole), (vec!["moved"], true));
+    for stream in &mut held {
+        assert_eq!((kinds(&stream.rest().await), stream.is_whole), (vec!["moved"], true));
+    }
+    assert!(begun.elapsed() < SOON);
+    told(None).await;
+    until("all are gone", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+}
+
+#[actix_web::test]
+async fn a_server_that_is_told_to_stop_ends_its_streams_cleanly() {
+    let app = TestApp::start().await;
+    let (id, _, _) = app.started(&json!({})).await;
+    let mut running = Running::start(&app);
+    let mut streams = join_all((0..5).map(|_| Listener::open(asking(&running.base, &id, "after=1", None)))).await;
+    for stream in &mut streams {
+        assert_eq!(stream.next().await.expect("an event").kind, "joined");
+    }
+    let begun = Instant::now();
+    running.signal(nix::sys::signal::Signal::SIGTERM);
+    for stream in &mut streams {
+        assert_eq!(stream.next().await, None);
+        assert!(stream.is_whole);
+    }
+    assert_eq!(running.ended().0, Some(0));
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[actix_web::test]
+async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
+    let app = TestApp::start().await;
+    let (elsewhere, _) = app.second_server();
+    let (id, ana) = game_of_one(&app).await;
+    let mut streams = vec![
+        Listener::at(&app, &id, 0, None).await,
+        Listener::open(asking(&format!("http://{elsewhere}"), &id, "", None)).await,
+    ];
+    let mut superuser = app.superuser().await;
+    let mut expected = vec![1];
+    for ply in 1..=3_u64 {
+        set_away(&app, &mut superuser).await;
+        // Somebody says that there is news, and the database cannot be asked for it.
+        app.hub.tell(mancala_server::domain::GameId(id.parse().expect("an id")), u32::MAX);
+        set_back(&app, &mut superuser).await;
+        let mut game = app.get_game(&id, None).await;
+        while game.status == 503 {
+            game = app.get_game(&id, None).await;
+        }
+        let ply_number = u32::try_from(ply).expect("a small number");
+        assert_eq!(app.play_move(&id, &ana, ply_number, some_move(&game.body)).await.status, 201);
+        expected.push(ply + 1);
+    }
+    for stream in &mut streams {
+        for seq in &expected {
+            assert_eq!(stream.next().await.expect("an event").id, Some(*seq));
+        }
+    }
+}
+
+#[actix_web::test]
+async fn of_many_who_are_woken_together_one_reads_for_all() {
+    const STREAMS: usize = 200;
+    let app = TestApp::start().await;
+    let (id, ana) = game_of_one(&app).await;
+    let mut streams = join_all((0..STREAMS).map(|_| Listener::at(&app, &id, 1, None))).await;
+    until("all listen", || app.hub.audience().streams() == STREAMS).await;
+    let asked =
+        |text: &str| count(text, "mancala_game_cache_hits_total") + count(text, "mancala_game_cache_misses_total");
+    let before = asked(&app.metrics.text());
+    assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
+    for event in join_all(streams.iter_mut().map(Listener::next)).await {
+        assert_eq!(event.expect("an event").id, Some(2));
+    }
+    let readings = asked(&app.metrics.text()) - before;
+    assert!(readings < STREAMS / 4, "{readings}");
+    assert_eq!(count(&app.metrics.text(), "mancala_streams"), STREAMS);
+}
+
+#[actix_web::test]
+async fn who_hangs_up_does_not_listen_any_more() {
+    let app = TestApp::start().await;
+    let (id, _) = game_of_one(&app).await;
+    let streams = join_all((0..20).map(|_| Listener::at(&app, &id, 1, None))).await;
+    until("all listen", || app.hub.audience().streams() == 20).await;
+    drop(streams);
+    until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+}
+
+#[actix_web::test]
+async fn a_client_that_does_not_take_its_stream_is_cut_off() {
+    let keep_alive = Duration::from_secs(1);
+    assert!(keep_alive < KEEP_ALIVE);
+    let app = TestApp::start_with(Setup { keep_alive, ..Setup::default() }).await;
+    let (id, _, _) = finished(&app, 20).await;
+    let request = format!("GET /v1/games/{id}/events HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n");
+    // Many times what the system keeps for a client that does not read.
+    let requests = request.repeat(200);
+    let address = app.address;
+    let client = move || {
+        let begun = Instant::now();
+        let mut stream = TcpStream::connect(address).expect("the server listens");
+        stream.write_all(requests.as_bytes()).expect("the requests are taken");
+        while begun.elapsed() < 4 * SOON && stream.write_all(b" ").is_ok() {
+            thread::sleep(Duration::from_millis(500));
+        }
+        begun.elapsed()
+    };
+    let took = actix_web::web::block(client).await.expect("the client ends well");
+    assert!(took < 4 * SOON, "{took:?}");
+    // Whoever was cut off goes on where it was.
+    assert_eq!(Listener::at(&app, &id, 20, None).await.rest().await.len(), 4);
+}
+
+#[actix_web::test]
+async fn a_change_through_another_server_is_told_at_once() {
+    const MOVES: u32 = 60;
+    let app = TestApp::start().await;
+    let (elsewhere, _) = app.second_server();
+    let (id, ana) = game_of_one(&app).await;
+    let mut stream = Listener::open(asking(&format!("http://{elsewhere}"), &id, "after=1", None)).await;
+    let (mut late, mut seq, mut game, mut ply) = (0, 1, id.clone(), 0);
+    for _ in 0..MOVES {
+        let present = app.get_game(&game, None).await;
+        if present.body["status"] != "active" {
+            let new = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+            game = new["id"].as_str().expect("an id").to_owned();
+            stream = Listener::open(asking(&format!("http://{elsewhere}"), &game, "after=1", None)).await;
+            (seq, ply) = (1, 0);
+            continue;
+        }
+        (seq, ply) = (seq + 1, ply + 1);
+        let begun = Instant::now();
+        let (played, heard) = join(app.play_move(&game, &ana, ply, some_move(&present.body)), stream.next()).await;
+        assert_eq!((played.status.as_u16(), heard.expect("an event").id), (201, Some(seq)));
+        late += usize::from(begun.elapsed() > Duration::from_millis(500));
+    }
+    // A notice that is lost is made good by the question that is asked every five seconds.
+    assert!(late < 6, "{late} of {MOVES} were late");
+}
+
+/// A client that follows a game through several servers, and goes to the next one whenever it is cut off.
+async fn follow_through(bases: &[String], id: &str) -> (Vec<Heard>, usize) {
+    let (mut heard, mut breaks) = (Vec::<Heard>::new(), 0);
+    for base in bases.iter().cycle() {
+        let last = heard.last().and_then(|event| event.id).unwrap_or(0);
+        let request = asking(base, id, "", None).header("last-event-id", last.to_string());
+        let Ok(answer) = request.try_clone().expect("it has no body").send().await else { continue };
+        if answer.status() == StatusCode::NO_CONTENT {
+            break;
+        }
+        drop(answer);
+        let mut stream = Listener::open(request).await;
+        while let Some(event) = stream.next().await {
+            if event.kind == "end" {
+                return (heard, breaks);
+            }
+            heard.push(event);
+        }
+        breaks += usize::from(!stream.is_whole);
+    }
+    (heard, breaks)
+}
+
+#[actix_web::test]
+async fn nobody_misses_an_event_when_one_of_three_servers_is_killed() {
+    let app = TestApp::start().await;
+    let (id, ana) = game_of_one(&app).await;
+    let mut servers: Vec<_> = (0..3).map(|_| Running::start(&app)).collect();
+    let bases: Vec<String> = servers.iter().map(|server| server.base.clone()).collect();
+    let clients = join_all((0..9).map(|n| {
+        let mut bases = bases.clone();
+        bases.rotate_left(n % 3);
+        let id = id.clone();
+        async move { follow_through(&bases, &id).await }
+    }));
+    let playing = async {
+        let mut game = app.get_game(&id, None).await.body;
+        while game["status"] == "active" {
+            let ply = u32::try_from(game["ply"].as_u64().expect("a number")).expect("a small number") + 1;
+            // Through one server after the other.
+            let player = &servers[ply as usize % servers.len()];
+            let played = player.play(&id, &ana, ply, some_move(&game)).await;
+            assert_eq!(played.status, 201, "{played:?}");
+            game = played.body["game"].clone();
+            if ply == 8 {
+                // Without a chance to say goodbye.
+                drop(servers.remove(1));
+            }
+        }
+    };
+    let (clients, ()) = join(clients, playing).await;
+    let log = pages(&app, &id, 100, None).await;
+    assert!(log.len() > 20, "{}", log.len());
+    let mut breaks = 0;
+    for (heard, broken) in clients {
+        let heard: Vec<_> = heard.into_iter().map(|event| event.data).collect();
+        assert_eq!(heard, log);
+        breaks += broken;
+    }
+    assert!(breaks >= 3, "the killed server had three clients: {breaks}");
+}
+
+#[actix_web::test]
+async fn when_too_many_wait_a_stream_does_not() {
+    let app = TestApp::start().await;
+    let (id, _) = game_of_one(&app).await;
+    let other = mancala_server::domain::GameId(Uuid::now_v7());
+    let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(other)).collect();
+    let mut stream = Listener::at(&app, &id, 0, None).await;
+    assert_eq!((kinds(&stream.rest().await), stream.is_whole), (vec!["created"], true));
+    drop(crowd);
+    let mut stream = Listener::at(&app, &id, 0, None).await;
+    assert_eq!(stream.next().await.expect("an event").kind, "created");
+    assert_eq!(app.hub.waiters(), 1);
+}
+
+#[actix_web::test]
+async fn five_thousand_streams_cost_less_than_100_mib() {
+    let streams: usize = std::env::var("STREAMS").map_or(5000, |text| text.parse().expect("a number"));
+    let (granted, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
+    setrlimit(Resource::RLIMIT_NOFILE, granted.max(most.min(16_384)), most).expect("this process opens as many files");
+    let app = TestApp::start().await;
+    let options = ["--rate-limits", "off", "--metrics-listen", "127.0.0.1:0"];
+    let running = Running::start_with(&url(&app), &app.key, &options, &[]);
+    let metrics = running.metrics.clone().expect("the metrics are served");
+    // Fewer of one player than there may be; each of a game of its own, which costs more than many of one.
+    let mut listeners = vec![];
+    for _ in 0..streams.div_ceil(STREAMS_OF_PLAYER_MAX) {
+        let ana = app.guest("Ana").await;
+        for _ in 0..STREAMS_OF_PLAYER_MAX / 10 {
+            let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+            listeners.push((game["id"].as_str().expect("an id").to_owned(), ana.clone()));
+        }
+    }
+    let ask = |(id, ana): &(String, Guest)| {
+        let mut stream = TcpStream::connect(running.address()).expect("the server listens");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out is set");
+        let token = &ana.token;
+        let head = format!(
+            "GET /v1/games/{id}/events?after=1 HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\
+             authorization: Bearer {token}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).expect("it is sent");
+        stream
+    };
+    let is_open = |stream: &mut TcpStream| {
+        let (mut text, mut some) = (vec![], [0; 2048]);
+        while !text.windows(6).any(|window| window == b"retry:") {
+            let count = stream.read(&mut some).expect("an answer");
+            text.extend_from_slice(&some[..count]);
+        }
+    };
+    // Some at a time, as many as the system lets wait to be accepted.
+    let open_all = |count: usize| {
+        let mut held: Vec<TcpStream> = Vec::with_capacity(count);
+        while held.len() < count {
+            let begun = held.len();
+            held.extend(listeners.iter().cycle().skip(begun % listeners.len()).take((count - begun).min(50)).map(ask));
+            held[begun..].iter_mut().for_each(is_open);
+        }
+        held
+    };
+    // What the first requests cost is not the streams' doing.
+    drop(open_all(50));
+    let none = "mancala_streams 0\n";
+    while !send(Client::new().get(&metrics)).await.text.contains(none) {}
+
+    let before = running.resident_kib();
+    let held = open_all(streams);
+    let cost = running.resident_kib().saturating_sub(before);
+    println!("{streams} streams cost {} MiB, {} bytes each", cost / 1024, cost * 1024 / streams);
+    assert!(cost < streams * 20, "{cost} KiB");
+    assert_eq!(count(&send(Client::new().get(&metrics)).await.text, "mancala_streams"), streams);
+    drop(held);
+    while !send(Client::new().get(&metrics)).await.text.contains(none) {}
+    assert_eq!(send(signed(running.get("/v1/me"), Some(&listeners[0].1))).await.status, 200);
+}
