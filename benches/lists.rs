@@ -19,10 +19,10 @@ use mancala_server::{
     db::{
         self, DbError,
         embedded::{Durability, Embedded, Settings},
-        game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
+        game_list::{self, Ended, Filter, Of, OpponentKind, Order, Page, Place, Whose},
         games,
         invitations::{self, Direction},
-        migrations,
+        migrations, summary, wakes,
     },
     domain::{GameId, Status, Visibility},
     rules::Variant,
@@ -67,6 +67,10 @@ fn main() -> io::Result<()> {
     outcome.map_err(io::Error::other)
 }
 
+/// All active games are played by the clock.
+const CLOCKS: &str = "update game set clock = 'per_move 259200', deadline = updated_at + interval '3 days', \
+    wake_at = updated_at + interval '3 days' where status = 'active'";
+
 async fn measure(embedded: &Embedded, games: u32, told: &Told) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let options = db::embedded_options(embedded);
     migrations::run(options.clone()).await?;
@@ -74,6 +78,7 @@ async fn measure(embedded: &Embedded, games: u32, told: &Told) -> Result<(), Box
     // The service's own limits on a statement's time are too narrow for this one.
     let filler = PgPool::connect_with(options.clone()).await?;
     fill(&filler, games, PLAYERS, &recorded()).await?;
+    sqlx::raw_sql(CLOCKS).execute(&filler).await?;
     // Only an owner's vacuum tells the indexes which rows all can see; the service's databases have it of autovacuum.
     sqlx::raw_sql("vacuum game, event, player").execute(&filler).await?;
     let took = begun.elapsed().as_secs_f64();
@@ -117,6 +122,9 @@ enum List {
     Games(Filter, Option<Place>),
     Invitations(u32, Direction),
     Running(u32),
+    Summary(u32),
+    /// Which games are due: none is.
+    Due,
 }
 
 impl List {
@@ -129,6 +137,13 @@ impl List {
             }
             List::Running(player) => {
                 return Ok(games::count_running(pool, player_id(*player)).await? as usize);
+            }
+            List::Summary(player) => {
+                return Ok(usize::try_from(summary::find(pool, player_id(*player)).await?.active).unwrap_or(0));
+            }
+            List::Due => {
+                let taken = wakes::take(pool, BEGIN, BEGIN, PAGE).await?;
+                return Ok(taken.looked_at);
             }
         };
         Ok(page.games.len())
@@ -178,6 +193,9 @@ fn lists() -> Vec<(&'static str, List)> {
         ("invitations sent", List::Invitations(BUSY, Direction::Sent)),
         ("(how many are not over), the busy player", List::Running(BUSY)),
         ("(how many are not over), an ordinary player", List::Running(ORDINARY)),
+        ("`/v1/me/summary`, the busy player", List::Summary(BUSY)),
+        ("`/v1/me/summary`, an ordinary player", List::Summary(ORDINARY)),
+        ("(which deadlines have passed)", List::Due),
     ]);
     lists
 }
@@ -188,10 +206,13 @@ fn public_lists() -> Vec<(&'static str, List)> {
     let place = Some(Place { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
     let of_status = |status| first(Filter { status: Some(status), ..PUBLIC });
     let by_end = Filter { order: Order::Finished, ..PUBLIC };
+    let lobby =
+        Filter { status: Some(Status::Open), preset: Some("standard"), open_to: Some(OpponentKind::Open), ..PUBLIC };
     let day = Filter { since: Some(middle), until: Some(middle + time::Duration::DAY), ..PUBLIC };
     vec![
         ("(no filter)", first(PUBLIC)),
         ("`status=open`", of_status(Status::Open)),
+        ("`status=open&preset=standard&opponent_type=open`", first(lobby)),
         ("`status=active`", of_status(Status::Active)),
         ("`status=finished`", of_status(Status::Finished)),
         ("`status=aborted`", of_status(Status::Aborted)),
@@ -220,6 +241,7 @@ fn lists_of_players() -> Vec<(&'static str, List)> {
         ("`turn=me`", to_move(&active)),
         ("`player=me&status=active&sort=updated_at`", first(by_change.clone())),
         ("`turn=me&sort=updated_at`", to_move(&by_change)),
+        ("`player=me&status=active&sort=turn`", first(Filter { order: Order::Turn, ..active.clone() })),
         ("`player=me&status=aborted`", first(Filter { status: Some(Status::Aborted), ..own.clone() })),
         ("`player=me&result=won`", ended(&own, Ended::Won)),
         ("`player=me&result=draw`", ended(&own, Ended::Drawn)),

@@ -22,3 +22,7 @@ alter table game
 
 -- Read from its beginning, as far as the present moment.
 create index game_wake_idx on game (wake_at) where wake_at is not null;
+
+-- Games that are open already end like those that are created from now on.
+update game set expires_at = created_at + interval '14 days', wake_at = created_at + interval '14 days'
+where started_at is null and aborted_at is null;

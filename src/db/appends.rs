@@ -136,7 +136,10 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 history_from_seq = given.history_from_seq, turn_seat = given.turn_seat, position = given.position,
                 seat_0_moved = given.seat_0_moved, seat_1_moved = given.seat_1_moved,
                 deadline = given.deadline, time = clock_and_offers -> 'time', offers = clock_and_offers -> 'offers',
-                wake_at = case when given.deadline is not null then least(game.wake_at, given.deadline) end,
+                wake_at = case
+                    when given.deadline is not null then least(game.wake_at, given.deadline)
+                    when once ->> 'status' = 'open' then game.wake_at
+                end,
                 status = coalesce(once ->> 'status', game.status),
                 seat_0_player_id = coalesce((once ->> 'seat_0_player_id')::uuid, game.seat_0_player_id),
                 seat_1_player_id = coalesce((once ->> 'seat_1_player_id')::uuid, game.seat_1_player_id),

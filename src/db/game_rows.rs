@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
-use time::{OffsetDateTime, serde::rfc3339};
+use time::{Duration, OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
 use super::{
@@ -207,7 +207,10 @@ impl EventRow {
         let seat = || seat("event", id, self.seat.ok_or_else(incomplete)?);
         let fact = match (self.kind.as_str(), self.detail) {
             ("created", Some(Json(Detail::Created { player_id, expires_at, terms }))) => {
-                Fact::Created(Created { terms: terms.parse("event", id)?, player: PlayerId(player_id), expires_at })
+                let terms = terms.parse("event", id)?;
+                let is_joined = terms.opponent != Opponent::Oneself;
+                let expires_at = expires_at.or_else(|| is_joined.then(|| self.at + OPEN_FOR_ONCE));
+                Fact::Created(Created { terms, player: PlayerId(player_id), expires_at })
             }
             ("joined", Some(Json(Detail::Joined { player_id }))) => {
                 Fact::Joined { seat: seat()?, player: PlayerId(player_id) }
@@ -494,6 +497,9 @@ impl NewEvent {
         }
     }
 }
+
+/// How long games are open whose log does not say it: those that were created before there was an end to it.
+const OPEN_FOR_ONCE: Duration = Duration::days(14);
 
 /// The kind of event that is a move.
 pub(super) const MOVED: &str = "moved";

@@ -36,6 +36,8 @@ pub enum Appended {
     Stored,
     /// Somebody else was faster: the game is at another version, and nothing was stored.
     Conflict,
+    /// Another request came under the same key, and nothing was stored.
+    KeyUsed,
 }
 
 /// Whether a new game is stored.
@@ -347,15 +349,14 @@ pub struct Beside {
     pub begun: Option<(Game, [Event; 2])>,
 }
 
-/// The same as [`append`] with something beside it: either all of it is stored, durably, or nothing. A key that was used
-/// meanwhile is a conflict.
+/// The same as [`append`] with something beside it: either all of it is stored, durably, or nothing.
 pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside: &Beside) -> Result<Appended, DbError> {
     let append = Append::of(next, events);
     let mut transaction = pool.begin().await?;
     if let Some(keyed) = &beside.keyed
         && !idempotency::claim(&mut *transaction, keyed, next.updated_at).await?
     {
-        return Ok(Appended::Conflict);
+        return Ok(Appended::KeyUsed);
     }
     if appends::store(&mut transaction, &[&append]).await?.is_empty() {
         return Ok(Appended::Conflict);

@@ -71,6 +71,13 @@ impl Time {
         }
     }
 
+    /// The turn of a seat is broken off: what is left stays in its bank, if it has one.
+    pub fn break_turn(&mut self, clock: Clock, seat: Seat, at: OffsetDateTime) {
+        if let (Clock::Bank { .. }, Some(left)) = (clock, self.left(at)) {
+            self.banks[seat] = left;
+        }
+    }
+
     pub fn pause(&mut self, at: OffsetDateTime) {
         if let Some(left) = self.left(at) {
             *self = Self { deadline: None, pause: Some(Pause { since: at, left }), ..*self };
@@ -119,6 +126,21 @@ mod tests {
         assert_eq!((time.banks.first, time.deadline), (Duration::seconds(70), Some(at(140))));
         time.end_turn(BANK, Seat::Second, at(41));
         assert_eq!(time.banks.second, Duration::seconds(105));
+    }
+
+    #[test]
+    fn a_turn_that_is_broken_off_is_not_paid_for() {
+        let mut time = Time::of(BANK);
+        for begins in [0, 10, 20] {
+            time.begin_turn(BANK, Seat::First, at(begins));
+            time.break_turn(BANK, Seat::First, at(begins + 10));
+        }
+        assert_eq!(time.banks.first, Duration::seconds(70));
+        let clock = Clock::PerMove { allowance: Duration::seconds(60) };
+        let mut time = Time::of(clock);
+        time.begin_turn(clock, Seat::First, at(0));
+        time.break_turn(clock, Seat::First, at(10));
+        assert_eq!(time.banks, BySeat::default());
     }
 
     #[test]

@@ -113,6 +113,6 @@ pub enum NothingToOffer {
     NoClock,
     #[error("the rules of this game know no agreed end")]
     NoAgreedEnd,
-    #[error("a rematch is offered when the game is over")]
+    #[error("a rematch is offered when the game is finished")]
     NotOver,
 }

@@ -143,7 +143,6 @@ impl Game {
             return Err(Refusal::NotYourTurn);
         }
         // An agreed end takes both people; a ply that one of them sends is no agreement.
-        // An agreed end takes both people; a ply that one of them sends is no agreement.
         let mv = mv.ok().filter(|&mv| mv != Move::Agree).ok_or(Refusal::NotAMove)?;
         let mut facts = self.moved_to(seat, mv)?;
         // Who plays on does not want the game to end as the other offered, and changes what could be taken back.
@@ -187,9 +186,7 @@ impl Game {
         }
         self.check_version(command)?;
         match kind {
-            OfferKind::Rematch if self.started_at.is_none() || !self.status.is_over() => {
-                return Err(NothingToOffer::NotOver.into());
-            }
+            OfferKind::Rematch if self.status != Status::Finished => return Err(NothingToOffer::NotOver.into()),
             OfferKind::Rematch => {}
             _ => self.check_active()?,
         }

@@ -405,11 +405,13 @@ impl Game {
             self.history_from_seq = Some(event.seq);
         }
         let (Some(before), Some(after)) = (before, self.seat_to_move()) else { return };
-        // A turn that is taken back begins anew, with the time that there is.
-        if before != after || matches!(moved.mv, Played::Takeback { .. }) {
-            self.time.end_turn(self.terms.clock, before, event.at);
-            self.time.begin_turn(self.terms.clock, after, event.at);
+        match moved.mv {
+            Played::Move(_) if before == after => return,
+            Played::Move(_) => self.time.end_turn(self.terms.clock, before, event.at),
+            // A turn that is taken back begins anew, with the time that there is.
+            Played::Takeback { .. } => self.time.break_turn(self.terms.clock, before, event.at),
         }
+        self.time.begin_turn(self.terms.clock, after, event.at);
     }
 
     fn drop_offer(&mut self, kind: OfferKind) {

@@ -26,7 +26,7 @@ use crate::{
         DbError,
         games::{self, Appended},
     },
-    domain::{Action, Circumstances, Command, Event, Game, GameId, OfferKind, Ply, Refusal},
+    domain::{Action, Answer, Circumstances, Command, Event, Game, GameId, OfferKind, Ply, Refusal},
     metrics::{AppendOutcome, Remembrance},
 };
 
@@ -110,6 +110,7 @@ pub async fn carry_out_by(
             Ok(Appended::Stored) if !is_due => return Ok(Carried::Out { before, game, events }),
             // Of a game that time or somebody else has changed, it is decided on what it is now.
             Ok(Appended::Stored | Appended::Conflict) => {}
+            Ok(Appended::KeyUsed) => return Ok(Carried::Already { found: before, recorded: None }),
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),
         }
@@ -125,7 +126,7 @@ pub async fn carry_out_by(
 fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun: Instant) {
     let counted = match outcome {
         Ok(Appended::Stored) => AppendOutcome::Stored,
-        Ok(Appended::Conflict) => AppendOutcome::Conflict,
+        Ok(Appended::Conflict | Appended::KeyUsed) => AppendOutcome::Conflict,
         Err(_) => AppendOutcome::Failed,
     };
     state.metrics.append_ended(counted, begun.elapsed());
@@ -164,7 +165,8 @@ async fn load(
         Action::Play { ply, .. } if (1..=game.ply).contains(&ply) && game.seats(command.player) => {
             games::plies(&state.db, game, ply - 1, 1).await?
         }
-        Action::Offer { kind: OfferKind::Takeback, .. } | Action::Answer { kind: OfferKind::Takeback, .. }
+        Action::Offer { kind: OfferKind::Takeback, .. }
+        | Action::Answer { kind: OfferKind::Takeback, answer: Answer::Accept, .. }
             if game.seats(command.player) =>
         {
             let after = game.ply.saturating_sub(PLIES_LOOKED_THROUGH);

@@ -162,6 +162,10 @@ struct ClockView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     bank_s: Option<BanksView>,
+    /// Of `bank`: what each side began with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 60, example = 259_200)]
+    initial_s: Option<i64>,
     /// Of `bank`: what is added after each turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 0, example = 3600)]
@@ -177,6 +181,10 @@ struct ClockView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     paused_at: Option<Timestamp>,
+    /// What the side to move has when time runs again; absent when there is no pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    left_s: Option<i64>,
 }
 
 /// What the sides have in their banks.
@@ -196,10 +204,12 @@ impl ClockView {
             kind: ClockWord::Unlimited,
             move_s: None,
             bank_s: None,
+            initial_s: None,
             increment_s: None,
             max_s: None,
             deadline: deadline.map(Timestamp),
             paused_at: pause.map(|pause| Timestamp(pause.since)),
+            left_s: pause.map(|pause| pause.left.whole_seconds()),
         };
         let bank = |side| banks[game.seat_at(side)].whole_seconds();
         match game.terms.clock {
@@ -207,8 +217,9 @@ impl ClockView {
             Clock::PerMove { allowance } => {
                 Self { kind: ClockWord::PerMove, move_s: Some(allowance.whole_seconds()), ..nothing }
             }
-            Clock::Bank { increment, max, .. } => Self {
+            Clock::Bank { initial, increment, max } => Self {
                 kind: ClockWord::Bank,
+                initial_s: Some(initial.whole_seconds()),
                 bank_s: Some(BanksView { south: bank(Side::South), north: bank(Side::North) }),
                 increment_s: Some(increment.whole_seconds()),
                 max_s: Some(max.whole_seconds()),

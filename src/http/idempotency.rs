@@ -17,8 +17,9 @@ use super::{
     now,
     wire::ALWAYS_JSON,
 };
+pub use crate::db::idempotency::Answer;
 use crate::{
-    db::idempotency::{self, Answer, Keyed},
+    db::idempotency::{self, Keyed},
     domain::PlayerId,
 };
 
@@ -68,6 +69,11 @@ impl KeyedRequest {
 
     /// What was answered before to this request, if anything. Something else under the same key is refused.
     pub async fn replay(&self, state: &AppState) -> Result<Option<HttpResponse>, Problem> {
+        Ok(self.known(state).await?.map(|answer| replayed(&answer)))
+    }
+
+    /// The answer that is kept for this request, if any.
+    pub async fn known(&self, state: &AppState) -> Result<Option<Answer>, Problem> {
         let Some((answer, request_hash)) = idempotency::find(&state.db, self.player, &self.key, now()).await? else {
             return Ok(None);
         };
@@ -75,9 +81,7 @@ impl KeyedRequest {
             let detail = "this key was used for another request; a new request needs a new key";
             return Err(Problem::new(Code::IdempotencyKeyReused, detail));
         }
-        let mut response = created(&answer);
-        response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
-        Ok(Some(response))
+        Ok(Some(answer))
     }
 
     /// The request with its answer, as it is stored.
@@ -85,6 +89,13 @@ impl KeyedRequest {
         let Self { player, key, request_hash } = self.clone();
         Keyed { player, key, request_hash, answer: answer.clone() }
     }
+}
+
+/// The answer to a creation that was answered before.
+pub fn replayed(answer: &Answer) -> HttpResponse {
+    let mut response = created(answer);
+    response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
+    response
 }
 
 /// The answer to a creation, the first time and every other.

@@ -11,11 +11,12 @@ use super::{
     AppState,
     auth::Caller,
     change::{Carried, answer_with, carry_out_by, shown_after},
-    error::{Problem, ProblemBody},
+    error::{Code, Problem, ProblemBody},
     extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
-    game_view::{GameView, ShownGame},
+    game_view::GameView,
     games::find_visible,
     idempotency::{self, IdempotencyKey, KeyedRequest},
+    me,
     recent::Remembered,
 };
 use crate::{
@@ -68,21 +69,28 @@ pub async fn make_offer(
 ) -> Result<HttpResponse, Problem> {
     let keyed = KeyedRequest::of(key, caller.player, &format!("/v1/games/{}/offers", path.0.0), &body.0);
     if let Some(keyed) = &keyed
-        && let Some(replayed) = keyed.replay(&state).await?
+        && keyed.known(&state).await?.is_some()
     {
-        return Ok(replayed);
+        return replay(&state, caller, path.0).await;
     }
     let action = Action::Offer { kind: body.0.kind.into(), circumstances: circumstances() };
     let carried = agree(&state, caller, path.0, &if_match, action, keyed.as_ref()).await?;
     let is_new = matches!(carried, Carried::Out { .. });
     // Another request with this key was faster.
     if let (Some(keyed), false) = (&keyed, is_new)
-        && let Some(replayed) = keyed.replay(&state).await?
+        && keyed.known(&state).await?.is_some()
     {
-        return Ok(replayed);
+        return replay(&state, caller, path.0).await;
     }
     let game = shown_after(&state, caller, path.0, carried).await?;
     Ok(if is_new { idempotency::created(&game.as_created(path.0)) } else { answer_with(game) })
+}
+
+/// The answer to an offer that was made before under the same key: the game as it is now. It was not kept, for it shows names,
+/// which may be erased meanwhile.
+async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResponse, Problem> {
+    let found = find_visible(state, id, Some(caller.player)).await?;
+    Ok(idempotency::replayed(&found.shown(Some(caller.player)).as_created(id)))
 }
 
 /// Accept an offer
@@ -218,20 +226,17 @@ async fn agree(
     action: Action<'_>,
     keyed: Option<&KeyedRequest>,
 ) -> Result<Carried, Problem> {
+    me::find(state, caller).await?;
     let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
     if let Action::Offer { kind: OfferKind::Rematch, .. }
     | Action::Answer { kind: OfferKind::Rematch, answer: Answer::Accept, .. } = action
     {
         check_rematch(state, caller, id).await?;
     }
+    let kept =
+        idempotency::Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() };
     let append = async |before: &Remembered, next: &Game, events: &[Event]| {
-        let beside = Beside {
-            keyed: keyed.map(|keyed| {
-                let after = SeatedGame { game: next.clone(), ..before.seated.clone() };
-                keyed.keep(&ShownGame::of(&after, Some(caller.player)).as_created(id))
-            }),
-            begun: begun(&before.seated.game, events),
-        };
+        let beside = Beside { keyed: keyed.map(|keyed| keyed.keep(&kept)), begun: begun(&before.seated.game, events) };
         if beside.keyed.is_none() && beside.begun.is_none() {
             return games::append(&state.writers, next, events).await;
         }
@@ -253,14 +258,14 @@ async fn check_rematch(state: &AppState, caller: Caller, id: GameId) -> Result<(
         return Ok(());
     }
     for player in Seat::ALL.into_iter().filter_map(|seat| players[seat].as_ref()) {
-        let refusal = if player.kind == PlayerKind::Deleted {
-            Refusal::NothingToOffer(NothingToOffer::OpponentGone)
-        } else if games::count_running(&state.db, player.id).await? >= RUNNING_GAMES_MAX {
-            Refusal::TooManyGames
-        } else {
-            continue;
-        };
-        return Err(Problem::from(&refusal).with_game(GameView::of(&found.seated, Some(caller.player))));
+        if player.kind == PlayerKind::Deleted {
+            let refusal = Refusal::NothingToOffer(NothingToOffer::OpponentGone);
+            return Err(Problem::from(&refusal).with_game(GameView::of(&found.seated, Some(caller.player))));
+        }
+        if games::count_running(&state.db, player.id).await? >= RUNNING_GAMES_MAX {
+            let detail = format!("one of the players has {RUNNING_GAMES_MAX} games that are not over");
+            return Err(Problem::new(Code::TooManyGames, detail));
+        }
     }
     Ok(())
 }

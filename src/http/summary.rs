@@ -9,6 +9,7 @@ use actix_web::{
 };
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::{
     AppState,
@@ -48,11 +49,11 @@ pub async fn get_summary(
     let is_news = !known.has(&etag);
     let mut response = if is_news { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
-    Ok(if is_news { response.json(SummaryView::of(&summary)) } else { response.finish() })
+    Ok(if is_news { response.json(SummaryView::of(summary)) } else { response.finish() })
 }
 
 /// What waits for the caller.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Summary)]
 pub struct SummaryView {
     /// Active games in which the caller is to move.
@@ -70,14 +71,17 @@ pub struct SummaryView {
     /// Offers that wait for the caller's answer: in active games, and of a rematch in the last 50 finished ones of each seat.
     #[schema(minimum = 0)]
     offers: i64,
+    /// The ids of the games in which they wait, the newest 100.
+    #[schema(max_items = 100)]
+    offered_in: Vec<Uuid>,
     /// When the caller next runs out of time, if nothing is done.
     #[schema(required = true)]
     next_deadline: Option<Timestamp>,
 }
 
 impl SummaryView {
-    fn of(summary: &Summary) -> Self {
-        let Summary { to_move, active, open, invitations, offers, next_deadline } = *summary;
-        Self { to_move, active, open, invitations, offers, next_deadline: next_deadline.map(Timestamp) }
+    fn of(summary: Summary) -> Self {
+        let Summary { to_move, active, open, invitations, offers, offered_in, next_deadline } = summary;
+        Self { to_move, active, open, invitations, offers, offered_in, next_deadline: next_deadline.map(Timestamp) }
     }
 }

@@ -3,6 +3,7 @@
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
+use super::deadlines::settle_game;
 use crate::{
     db::{DbError, Writers, games, players},
     domain::{Action, Command, GameId, PlayerId},
@@ -34,6 +35,8 @@ async fn end_game(
     id: GameId,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
+    // Who has won by time does not lose by going.
+    settle_game(pool, writers, id, now).await?;
     let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
     let command = Command { player, if_version: None, action: Action::Leave };
     let events = game.decide(&command, now).unwrap_or_default();

@@ -152,6 +152,34 @@ async fn games_that_nobody_looks_at_are_settled_once_whoever_does_it_and_others_
 }
 
 #[actix_web::test]
+async fn a_game_that_cannot_be_read_keeps_no_other_from_being_settled() {
+    let mut app = TestApp::start().await;
+    let mut ids = vec![];
+    for _ in 0..4 {
+        let (id, south, north) = app.started(&per_move(60)).await;
+        play(&app, &id, &south, 1, "A").await;
+        play(&app, &id, &north, 2, "a").await;
+        app.let_pass(&id, 100).await;
+        ids.push(Uuid::try_parse(&id).expect("an id"));
+    }
+    let put = async |position: &str| {
+        let put = sqlx::query("update game set position = $2 where id = $1").bind(ids[0]).bind(position);
+        put.execute(&app.db).await.expect("it is put");
+    };
+    let position: String = sqlx::query_scalar("select position from game where id = $1")
+        .bind(ids[0])
+        .fetch_one(&app.db)
+        .await
+        .expect("it");
+    put("garbage").await;
+    settle(&app).await;
+    let settled = "select count(*) from game where result_reason = 'timeout'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(settled).fetch_one(&app.db).await.expect("a count"), 3);
+    // Every test ends with the replay of all logs.
+    put(&position).await;
+}
+
+#[actix_web::test]
 async fn whoever_waits_is_told_that_time_has_run_out() {
     let mut app = TestApp::start().await;
     let (id, south, north) = app.started(&per_move(60)).await;

@@ -59,6 +59,8 @@ async fn a_code_that_was_renewed_opens_the_game_and_the_old_one_does_not() {
     let renewed = renew(&ana).await;
     let new = renewed.string("/join_code");
     assert!(renewed.status == 200 && new.len() == old.len() && new != old, "{renewed:?}");
+    let wakes = "select wake_at = expires_at from game";
+    assert!(sqlx::query_scalar::<_, bool>(wakes).fetch_one(&app.db).await.expect("it still ends some day"));
     let join =
         async |code: &str| app.post(&format!("/v1/games/{id}/join"), Some(&bo), &json!({"join_code": code})).await;
     join(old).await.is_problem(404, "not_found");
@@ -77,7 +79,7 @@ async fn a_code_that_was_renewed_opens_the_game_and_the_old_one_does_not() {
 async fn a_summary_counts_what_waits_for_a_player() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let nothing = json!({"to_move": 0, "active": 0, "open": 0, "invitations": 0, "offers": 0, "next_deadline": null});
+    let nothing = json!({"to_move": 0, "active": 0, "open": 0, "invitations": 0, "offers": 0, "offered_in": [], "next_deadline": null});
     assert_eq!(summary(&app, &ana).await, nothing);
     // Two in which Ana is to move, one in which Bo is, one against herself, an open one, and an invitation.
     let clock = json!({"type": "per_move", "move_s": 3600});
@@ -97,12 +99,21 @@ async fn a_summary_counts_what_waits_for_a_player() {
     app.resign_game(&ids[2], &bo).await;
     app.offer(&ids[2], &bo, "rematch").await;
     let deadline = app.get_game(&ids[1], None).await.body["clock"]["deadline"].clone();
-    let expected =
-        json!({"to_move": 3, "active": 3, "open": 1, "invitations": 1, "offers": 2, "next_deadline": deadline});
+    let offered_in = json!([ids[2], ids[0]]);
+    let expected = json!({
+        "to_move": 3, "active": 3, "open": 1, "invitations": 1, "offers": 2, "offered_in": offered_in,
+        "next_deadline": deadline,
+    });
     assert_eq!(summary(&app, &ana).await, expected);
     assert_eq!(summary(&app, &bo).await["offers"], 1);
     app.answer_offer(&ids[2], &ana, "rematch", "accept").await;
     assert_eq!(summary(&app, &ana).await["offers"], 1);
+    // Nobody can accept what somebody offered who is gone.
+    app.resign_game(&ids[1], &bo).await;
+    app.offer(&ids[1], &bo, "rematch").await;
+    assert_eq!(summary(&app, &ana).await["offers"], 2);
+    app.delete_me(&bo).await;
+    assert_eq!(summary(&app, &ana).await["offers"], 0);
 }
 
 #[actix_web::test]

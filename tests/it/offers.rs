@@ -171,6 +171,7 @@ async fn while_a_game_is_paused_no_time_runs_until_either_goes_on() {
     app.offer(&id, &north, "pause").await;
     let paused = app.answer_offer(&id, &south, "pause", "accept").await.body;
     assert_eq!((&paused["clock"]["deadline"], paused["clock"]["paused_at"].is_string()), (&json!(null), true));
+    assert!((3590..=3600).contains(&paused["clock"]["left_s"].as_i64().expect("seconds")), "{paused}");
     let wakes: Option<time::OffsetDateTime> =
         sqlx::query_scalar("select wake_at from game").fetch_one(&app.db).await.expect("a game");
     assert_eq!(wakes, None);
@@ -236,6 +237,34 @@ async fn nobody_is_offered_a_rematch_who_is_gone() {
 }
 
 #[actix_web::test]
+async fn whoever_signed_in_before_the_password_was_changed_begins_no_rematch() {
+    let app = TestApp::start().await;
+    let (id, south, north) = finished(&app).await;
+    app.offer(&id, &south, "rematch").await;
+    let changed = app.patch("/v1/me", Some(&north), &json!({"name": "North Star", "password": "correct horse"})).await;
+    assert_eq!(changed.status, 200, "{changed:?}");
+    app.answer_offer(&id, &north, "rematch", "accept").await.is_problem(401, "invalid_token");
+    assert_eq!(app.get_game(&id, None).await.body["rematch_game_id"], json!(null));
+}
+
+#[actix_web::test]
+async fn a_takeback_pays_no_increment() {
+    let app = TestApp::start().await;
+    let clock = json!({"type": "bank", "bank_s": 1000, "increment_s": 100, "max_s": 2000});
+    let (id, south, north) = app.started(&json!({ "clock": clock })).await;
+    play(&app, &id, &south, 1, "C").await;
+    for _ in 0..3 {
+        app.offer(&id, &south, "takeback").await;
+        assert_eq!(app.answer_offer(&id, &north, "takeback", "accept").await.status, 200);
+        let game = app.get_game(&id, None).await.body;
+        let bank_s = &game["clock"]["bank_s"];
+        assert!(bank_s["south"].as_i64() <= Some(1000) && bank_s["north"] == 1000, "{game}");
+        let ply = u32::try_from(game["ply"].as_u64().expect("a number")).expect("a short game");
+        play(&app, &id, &south, ply + 1, "C").await;
+    }
+}
+
+#[actix_web::test]
 async fn an_offer_under_a_key_is_made_once() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
@@ -247,9 +276,13 @@ async fn an_offer_under_a_key_is_made_once() {
         (again.status.as_u16(), &again.headers["idempotent-replayed"]),
         (201, &"true".parse().expect("a value"))
     );
-    assert_eq!((&again.body, &again.headers["etag"]), (&offered.body, &offered.headers["etag"]));
-    assert_eq!(waiting(&app.get_game(&id, None).await.body), []);
+    // The game is shown as it is now: what was answered is not kept, for names may be erased.
+    let present = app.get_game(&id, Some(&south)).await;
+    assert_eq!((&again.body, &again.headers["etag"]), (&present.body, &present.headers["etag"]));
+    assert_eq!(waiting(&present.body), []);
     offer_under(&app, &id, &south, "takeback", "k1").await.is_problem(422, "idempotency_key_reused");
+    let (other, _, _) = app.started(&json!({})).await;
+    offer_under(&app, &other, &south, "draw", "k1").await.is_problem(422, "idempotency_key_reused");
     // The player of the other seat has keys of their own.
     assert_eq!(offer_under(&app, &id, &north, "draw", "k1").await.status, 201);
     let racing = join_all((0..6).map(|_| offer_under(&app, &id, &south, "draw", "k2"))).await;
