@@ -20,10 +20,10 @@ pub const NOTICE_BYTES_MAX: usize = 7999;
 /// How long a connection is waited for that has to say whether it is alive.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
 
-/// Connections for notices, and for what is asked beside them: one listens, the other is used by turns. A notice that is lost with
-/// the database's memory is of no use any more, so nobody waits for the disk.
-pub fn connections(options: PgConnectOptions) -> PgPool {
-    pool(options.options([("synchronous_commit", "off")]), 2)
+/// A connection for sending notices, and for what is asked beside them. A notice that is lost with the database's memory is of no use any
+/// more, so nobody waits for the disk.
+pub fn sender(options: PgConnectOptions) -> PgPool {
+    pool(options.options([("synchronous_commit", "off")]), 1)
 }
 
 /// Sends notices to all who listen.
@@ -36,15 +36,21 @@ pub async fn send(pool: &PgPool, notices: &[String]) -> Result<(), DbError> {
 }
 
 /// A connection on which notices arrive. What was sent before it was there, or while it was lost, never does.
-pub struct Listener(Option<PgListener>);
+pub struct Listener(
+    /// There until it is dropped.
+    Option<PgListener>,
+);
 
 impl Listener {
-    pub async fn start(pool: &PgPool) -> Result<Self, DbError> {
-        let mut listener = PgListener::connect_with(pool).await?;
-        // Whoever listens again has to ask what has happened meanwhile, so it is not done here.
-        listener.eager_reconnect(false);
-        listener.listen(CHANNEL).await?;
-        Ok(Self(Some(listener)))
+    pub async fn start(options: &PgConnectOptions) -> Result<Self, DbError> {
+        // A pool for each: the library's last word on a connection that has gone silent may keep its place for long.
+        let mut started = Self(Some(PgListener::connect_with(&pool(options.clone(), 1)).await?));
+        if let Some(listener) = &mut started.0 {
+            // Whoever listens again has to ask what has happened meanwhile, so it is not done here.
+            listener.eager_reconnect(false);
+            listener.listen(CHANNEL).await?;
+        }
+        Ok(started)
     }
 
     /// Waits for the next notice; `None` if the connection was lost. May be given up and called again.

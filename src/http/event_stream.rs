@@ -199,7 +199,7 @@ impl Telling {
                 return Some(Piece { text: chunk.text.clone(), is_last: chunk.is_end });
             }
             if self.known <= self.sent {
-                match self.wait().await {
+                match self.wait(self.sent, HEARTBEAT).await {
                     Next::Read => {}
                     Next::Beat => return Some(Piece::of(COMMENT)),
                     Next::End => return None,
@@ -220,8 +220,8 @@ impl Telling {
         }
     }
 
-    /// Waits for news, or until there is a reason to say something else, or to end.
-    async fn wait(&mut self) -> Next {
+    /// Waits for news of what is past an event, but only so long, or until there is a reason to end.
+    async fn wait(&mut self, past: u32, patience: Duration) -> Next {
         let Some(Stay { waiter, listening, credentials_version, until }) = &mut self.stay else { return Next::End };
         let ended = async {
             match *credentials_version {
@@ -232,7 +232,7 @@ impl Telling {
         tokio::select! {
             biased;
             () = ended => Next::End,
-            heard = waiter.past(self.sent) => match heard {
+            heard = waiter.past(past) => match heard {
                 Ok(version) => {
                     self.known = version;
                     Next::Read
@@ -240,18 +240,17 @@ impl Telling {
                 // The server is about to stop.
                 Err(_) => Next::End,
             },
-            () = sleep(HEARTBEAT) => if Instant::now() < *until { Next::Beat } else { Next::End },
+            () = sleep(patience) => if Instant::now() < *until { Next::Beat } else { Next::End },
         }
     }
 
     /// Lets some time go by before the log is read again, and says that the stream is still there.
     async fn pause(&mut self) -> Option<Piece> {
-        let is_over = self.stay.as_ref().is_none_or(|stay| Instant::now() >= stay.until);
-        if is_over {
-            return None;
+        // No event is past this one.
+        match self.wait(u32::MAX, READ_PAUSE).await {
+            Next::Read | Next::Beat => Some(Piece::of(COMMENT)),
+            Next::End => None,
         }
-        sleep(READ_PAUSE).await;
-        Some(Piece::of(COMMENT))
     }
 }
 
@@ -335,4 +334,23 @@ fn write_event(text: &mut Vec<u8>, event: &EventView) {
     // JSON has no line breaks but in its texts, where they are escaped.
     serde_json::to_writer(&mut *text, event).expect(ALWAYS_JSON);
     text.extend(b"\n\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn who_asks_for_the_same_shares_a_reading_and_nothing_is_left_of_it() {
+        let readings = Readings::default();
+        let asked = |until| Asked { game: GameId(Uuid::nil()), after: 1, until };
+        let (first, second, later) = (readings.enter(asked(2)), readings.enter(asked(2)), readings.enter(asked(3)));
+        assert!(Arc::ptr_eq(&first.reading, &second.reading) && !Arc::ptr_eq(&first.reading, &later.reading));
+        drop(first);
+        assert!(Arc::ptr_eq(&second.reading, &readings.enter(asked(2)).reading));
+        drop((second, later));
+        assert!(readings.lock().is_empty());
+    }
 }

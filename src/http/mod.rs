@@ -180,9 +180,9 @@ fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database:
             hub.stored(game, version);
         }
     });
-    let connections = notices::connections(database.clone());
-    actix_web::rt::spawn(live::announce(waiting.clone(), connections.clone()));
-    actix_web::rt::spawn(live::follow(waiting, connections));
+    let sender = notices::sender(database.clone());
+    actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
+    actix_web::rt::spawn(live::follow(waiting, sender, database.clone()));
 }
 
 /// Counts what the writers do.

@@ -80,6 +80,7 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     for name in GROWING {
         open_enum(schemas.get_mut(name).expect("a growing enum is a schema of the document"));
     }
+    spread_shared_fields(schemas);
     name_alternatives(schemas);
     say_what_is_refused(&mut document);
     document
@@ -156,6 +157,35 @@ fn open_enum(schema: &mut RefOr<Schema>) {
         let description = words.description.take();
         let any = Object::with_type(Type::String);
         *schema = AnyOfBuilder::new().item(words.clone()).item(any).description(description).into();
+    }
+}
+
+/// Gives the fields that all alternatives of a choice share to each of them, where the derived document has the choice and its shared
+/// fields side by side: from those a client's generator makes types that cannot be told apart by their tag.
+fn spread_shared_fields(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
+    let parts = |schema: &RefOr<Schema>| match schema {
+        RefOr::T(Schema::AllOf(whole)) => match whole.items.as_slice() {
+            [RefOr::Ref(choice), RefOr::T(Schema::Object(shared))] => {
+                let name = choice.ref_location.rsplit('/').next().unwrap_or_default();
+                Some((name.to_owned(), shared.clone(), whole.description.clone()))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let wholes: Vec<_> = schemas.iter().filter_map(|(name, schema)| Some((name.clone(), parts(schema)?))).collect();
+    for (name, (choice, shared, description)) in wholes {
+        let Some(RefOr::T(Schema::OneOf(alternatives))) = schemas.get(&choice) else { continue };
+        let mut alternatives = alternatives.clone();
+        alternatives.description = description;
+        for item in &mut alternatives.items {
+            if let RefOr::T(Schema::Object(alternative)) = item {
+                alternative.properties.extend(shared.properties.clone());
+                alternative.required.extend(shared.required.clone());
+            }
+        }
+        schemas.remove(&choice);
+        schemas.insert(name, RefOr::T(Schema::OneOf(alternatives)));
     }
 }
 

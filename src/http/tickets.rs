@@ -137,3 +137,48 @@ struct StreamTicketView {
     game_id: Uuid,
     expires_at: Timestamp,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{PublicKey, new_key};
+
+    const GAME: GameId = GameId(Uuid::from_u128(1));
+
+    fn caller() -> Caller {
+        Caller { player: PlayerId(Uuid::from_u128(2)), credentials_version: 3 }
+    }
+
+    fn tokens(key: &str) -> Tokens {
+        Tokens::from_pem(key, "issuer", "audience").expect("a key")
+    }
+
+    #[test]
+    fn a_ticket_is_good_for_its_game_until_it_expires() {
+        let (tokens, now) = (tokens(&new_key()), now());
+        let ticket = tokens.issue_ticket(caller(), GAME, now, now + TICKET_LIFETIME);
+        assert_eq!(tokens.verify_ticket(&ticket, GAME), Some(caller()));
+        assert_eq!(tokens.verify_ticket(&ticket, GameId(Uuid::from_u128(9))), None);
+        let expired = tokens.issue_ticket(caller(), GAME, now - TICKET_LIFETIME, now - Duration::minutes(1));
+        assert_eq!(tokens.verify_ticket(&expired, GAME), None);
+    }
+
+    #[test]
+    fn a_ticket_is_no_token_and_a_token_no_ticket() {
+        let (tokens, now) = (tokens(&new_key()), now());
+        let ticket = tokens.issue_ticket(caller(), GAME, now, now + TICKET_LIFETIME);
+        assert_eq!(tokens.verify(ticket.as_bytes(), now), None);
+        let token = tokens.issue(caller().player, caller().credentials_version, now);
+        assert_eq!(tokens.verify_ticket(&token, GAME), None);
+    }
+
+    #[test]
+    fn tickets_of_keys_that_are_accepted_are_good_and_no_others() {
+        let (old, new) = (new_key(), new_key());
+        let now = now();
+        let ticket = tokens(&old).issue_ticket(caller(), GAME, now, now + TICKET_LIFETIME);
+        assert_eq!(tokens(&new).verify_ticket(&ticket, GAME), None);
+        let public = PublicKey::from_pem(&PublicKey::pem_of(&old).expect("a key")).expect("a public key");
+        assert_eq!(tokens(&new).accepting(&[public]).verify_ticket(&ticket, GAME), Some(caller()));
+    }
+}

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{Hub, Standing, changes::Notice};
@@ -29,11 +29,11 @@ const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
 /// Tells the hub what other processes have stored, until the hub is gone: as soon as a notice says so, and by asking the database
 /// again and again at which version the games are that somebody waits for. While the database is away nobody is woken.
-pub async fn follow(hub: Weak<Hub>, pool: PgPool) {
+pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: PgConnectOptions) {
     let mut failing = false;
     let mut listener = None;
     while hub.strong_count() > 0 {
-        listener = listening(listener, &pool).await;
+        listener = listening(listener, &database).await;
         // Whatever happens from here on is heard; what happened before is asked for.
         let Some(present) = hub.upgrade() else { return };
         let cause = match timeout(ANSWER_WAIT, ask(&present, &pool)).await {
@@ -53,13 +53,13 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool) {
 }
 
 /// The listener if it is still alive, or a new one, if one can be had.
-async fn listening(listener: Option<Listener>, pool: &PgPool) -> Option<Listener> {
+async fn listening(listener: Option<Listener>, database: &PgConnectOptions) -> Option<Listener> {
     if let Some(mut listener) = listener
         && listener.is_alive().await
     {
         return Some(listener);
     }
-    timeout(ANSWER_WAIT, Listener::start(pool)).await.ok()?.ok()
+    timeout(ANSWER_WAIT, Listener::start(database)).await.ok()?.ok()
 }
 
 /// Hears notices until it is time to ask again. Gives back the listener, unless it was lost.

@@ -1,6 +1,6 @@
 //! A client that listens to a stream of events, as a browser's `EventSource` does.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::{Client, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use serde_json::Value;
@@ -57,6 +57,16 @@ impl Listener {
     /// The next event; `None` at the end of the stream, whatever ended it.
     pub async fn next(&mut self) -> Option<Heard> {
         timeout(PATIENCE, self.next_event()).await.expect("an event comes in time")
+    }
+
+    /// Waits until the stream says that it is there, where no event is expected.
+    pub async fn comment(&mut self) {
+        let (begun, before) = (Instant::now(), self.comments);
+        while self.comments == before {
+            assert!(begun.elapsed() < PATIENCE, "it says nothing");
+            let heard = timeout(Duration::from_millis(100), self.next_event()).await;
+            assert!(heard.is_err(), "{heard:?}");
+        }
     }
 
     async fn next_event(&mut self) -> Option<Heard> {

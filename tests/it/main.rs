@@ -36,6 +36,7 @@ mod repetition;
 mod slow;
 mod stopping;
 mod storage;
+mod streams;
 mod tidy;
 mod tokens;
 mod traces;

@@ -191,6 +191,7 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
     let variants = app.get("/v1/variants", None).await.body;
     let line = json!({"position": "0,0,0,0,0,1/0,0,0,0,0,1 23-23 S - 9 1S", "moves": ["F"]});
     let line = app.post("/v1/variants/kalah/play", None, &line).await.body;
+    let events = app.get(&format!("/v1/games/{id}/events"), None).await.body;
     let illegal = app.post("/v1/variants/kalah/play", None, &json!({"moves": ["a"]})).await.body;
     for (schema, value) in [
         ("Game", &played["game"]),
@@ -205,6 +206,12 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
         ("LineMove", &line["moves"][0]),
         ("Outcome", &line["moves"][0]["result"]),
         ("Problem", &illegal),
+        ("EventPage", &events),
+        ("EventCreated", &events["items"][0]),
+        ("EventJoined", &events["items"][1]),
+        ("EventMoved", &events["items"][2]),
+        ("EventResigned", &events["items"][3]),
+        ("EventFinished", &events["items"][4]),
     ] {
         let (known, required) = fields(&document, &document["components"]["schemas"][schema]);
         let shown = value.as_object().expect("an object");
