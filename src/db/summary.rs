@@ -16,7 +16,7 @@ pub struct Summary {
     pub active: i64,
     /// Games of the player's that nobody has joined yet.
     pub open: i64,
-    /// Open games to which the player is invited, as far as [`INVITATIONS_MAX`].
+    /// Open games to which the player is invited, as far as a thousand.
     pub invitations: i64,
     /// Offers of others that wait for the player's answer, also of a rematch of one of the last games.
     pub offers: i64,
