@@ -120,10 +120,14 @@ impl Running {
         Client::new().post(format!("{}{path}", self.base))
     }
 
-    /// A move of a guest whom this server's own tokens name.
+    /// A token of this server's own that names a guest.
+    pub fn token(&self, guest: &Guest) -> String {
+        self.tokens.issue(PlayerId(guest.id.parse().expect("an id")), 0, now())
+    }
+
+    /// A move of a guest.
     pub fn playing(&self, id: &str, guest: &Guest, ply: u32, mv: &str) -> RequestBuilder {
-        let player = PlayerId(guest.id.parse().expect("an id"));
-        let request = self.post(&format!("/v1/games/{id}/moves")).bearer_auth(self.tokens.issue(player, 0, now()));
+        let request = self.post(&format!("/v1/games/{id}/moves")).bearer_auth(self.token(guest));
         request.json(&json!({"ply": ply, "move": mv}))
     }
 

@@ -1,6 +1,7 @@
 //! How a server ends: what it says, what it still answers, and how long it waits.
 
 use std::{
+    io::{Read, Write},
     net::TcpStream,
     process::Stdio,
     time::{Duration, Instant},
@@ -67,16 +68,25 @@ async fn a_server_that_is_told_to_stop_answers_what_it_has_accepted() {
         let app = TestApp::start().await;
         let (id, south, _) = app.started(&json!({})).await;
         let mut running = Running::start(&app);
-        let mut holder = hold_rows(&app).await;
-        let playing = running.play(&id, &south, 1, "A");
-        let stopping = async {
-            somebody_waits(&app).await;
-            running.signal(signal);
-            accepts_nobody(&running).await;
-            sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the row is free");
-        };
-        let (answer, ()) = futures_util::future::join(playing, stopping).await;
-        assert_eq!(answer.status, 201, "{answer:?}");
+        let body = r#"{"ply":1,"move":"A"}"#;
+        let head = format!(
+            "POST /v1/games/{id}/moves HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
+            running.token(&south),
+            body.len()
+        );
+        let mut client = TcpStream::connect(running.address()).expect("the server listens");
+        client.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out is set");
+        client.write_all(head.as_bytes()).expect("the server reads");
+        // It has the head, and waits for the body.
+        let mut told = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
+        client.read_exact(&mut told).expect("the server says so");
+        running.signal(signal);
+        accepts_nobody(&running).await;
+        client.write_all(body.as_bytes()).expect("the server reads on");
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
         assert_eq!(running.ended().0, Some(0));
         assert_eq!(app.get_game(&id, None).await.body["ply"], 1);
     }
