@@ -3,11 +3,10 @@
 use time::OffsetDateTime;
 
 use super::{
-    Action, Answer, Circumstances, Clock, Command, Event, Fact, Game, GameResult, Moved, NothingToOffer, Offer,
-    OfferKind, Opponent, Played, PlayerId, Ply, RUNNING_GAMES_MAX, Reason, Refusal, Seat, Status,
-    game::in_microseconds, history::line,
+    Action, Command, Event, Fact, Game, GameResult, Moved, Offer, OfferKind, Opponent, Played, PlayerId, Ply,
+    RUNNING_GAMES_MAX, Reason, Refusal, Seat, Status, game::in_microseconds,
 };
-use crate::rules::{AnyPosition, BySide, Move, Side};
+use crate::rules::{BySide, Move, Side};
 
 impl Game {
     /// The events that a command leads to: none if what it asks for is already so (a repeated request). Nothing else
@@ -158,7 +157,7 @@ impl Game {
     }
 
     /// A move by the rules, and the end of the game if it leads there.
-    fn moved_to(&self, seat: Seat, mv: Move) -> Result<Vec<Fact>, Refusal> {
+    pub(super) fn moved_to(&self, seat: Seat, mv: Move) -> Result<Vec<Fact>, Refusal> {
         let position = self.position.play(mv)?.0;
         let outcome = position.outcome();
         let mut facts = vec![Fact::Moved(Moved { ply: self.ply + 1, seat, mv: Played::Move(mv), position })];
@@ -170,121 +169,6 @@ impl Game {
             facts.push(Fact::Finished(result));
         }
         Ok(facts)
-    }
-
-    fn make_offer(
-        &self,
-        command: &Command<'_>,
-        kind: OfferKind,
-        circumstances: &Circumstances<'_>,
-    ) -> Result<Vec<Fact>, Refusal> {
-        let seat = self.own_seat(command.player)?;
-        let pending = self.offer(kind);
-        let is_so = kind != OfferKind::Takeback && self.is_agreed(kind, seat.other(), circumstances);
-        if is_so || pending.is_some_and(|offer| offer.seat == seat) {
-            return Ok(vec![]);
-        }
-        self.check_version(command)?;
-        match kind {
-            OfferKind::Rematch if self.status != Status::Finished => return Err(NothingToOffer::NotOver.into()),
-            OfferKind::Rematch => {}
-            _ => self.check_active()?,
-        }
-        match pending {
-            // Both want to take back something else.
-            Some(_) if kind == OfferKind::Takeback => Err(Refusal::OfferPending),
-            Some(offer) => self.agree(offer, seat, circumstances),
-            None => {
-                let to_ply = match kind {
-                    OfferKind::Takeback => {
-                        Some(self.turn_began(circumstances.plies, seat).ok_or(NothingToOffer::NoTurn)?.0)
-                    }
-                    OfferKind::Pause if self.terms.clock == Clock::Unlimited => {
-                        return Err(NothingToOffer::NoClock.into());
-                    }
-                    OfferKind::End => {
-                        self.position.play(Move::Agree).map_err(|_| NothingToOffer::NoAgreedEnd)?;
-                        None
-                    }
-                    _ => None,
-                };
-                Ok(vec![Fact::Offered { seat, kind, to_ply }])
-            }
-        }
-    }
-
-    fn answer_offer(
-        &self,
-        command: &Command<'_>,
-        kind: OfferKind,
-        answer: Answer,
-        circumstances: &Circumstances<'_>,
-    ) -> Result<Vec<Fact>, Refusal> {
-        let seat = self.own_seat(command.player)?;
-        let offer = self.offer(kind);
-        let is_mine = offer.is_some_and(|offer| offer.seat == seat);
-        if answer == Answer::Accept && offer.is_none() && self.is_agreed(kind, seat.other(), circumstances) {
-            return Ok(vec![]);
-        }
-        self.check_version(command)?;
-        match (answer, offer) {
-            (Answer::Accept, Some(offer)) if !is_mine => self.agree(offer, seat, circumstances),
-            (Answer::Decline, Some(_)) if !is_mine => Ok(vec![Fact::OfferDeclined { seat, kind }]),
-            (Answer::Withdraw, Some(_)) if is_mine => Ok(vec![Fact::OfferWithdrawn { seat, kind }]),
-            (Answer::Withdraw, None) if kind == OfferKind::Pause && self.time.pause.is_some() => {
-                Ok(vec![Fact::Resumed { seat }])
-            }
-            _ => Err(Refusal::NoSuchOffer),
-        }
-    }
-
-    /// What follows when both want what was offered.
-    fn agree(&self, offer: &Offer, seat: Seat, circumstances: &Circumstances<'_>) -> Result<Vec<Fact>, Refusal> {
-        match offer.kind {
-            OfferKind::Draw => {
-                let drawn = GameResult { winner: None, reason: Reason::Agreement, score: self.score() };
-                Ok(vec![Fact::Finished(drawn)])
-            }
-            OfferKind::End => self.moved_to(self.seat_at(self.position.turn()), Move::Agree),
-            OfferKind::Takeback => {
-                let (to_ply, position) =
-                    self.turn_began(circumstances.plies, offer.seat).ok_or(NothingToOffer::NoTurn)?;
-                let mv = Played::Takeback { to_ply };
-                let mut facts = vec![Fact::Moved(Moved { ply: self.ply + 1, seat: offer.seat, mv, position })];
-                // They were about another position.
-                facts.extend(self.offers.iter().filter_map(|&Offer { kind, seat, .. }| match kind {
-                    OfferKind::Draw | OfferKind::End => Some(Fact::OfferWithdrawn { seat, kind }),
-                    _ => None,
-                }));
-                Ok(facts)
-            }
-            OfferKind::Pause => Ok(vec![Fact::Paused { seat }]),
-            OfferKind::Rematch => Ok(vec![Fact::Rematched { seat, game: circumstances.rematch }]),
-        }
-    }
-
-    /// Whether what a seat offered was accepted, and nothing has happened since that would let it be offered again.
-    fn is_agreed(&self, kind: OfferKind, offered_by: Seat, circumstances: &Circumstances<'_>) -> bool {
-        match kind {
-            OfferKind::Draw | OfferKind::End => {
-                self.result.as_ref().is_some_and(|result| result.reason == Reason::Agreement)
-            }
-            OfferKind::Takeback => circumstances.plies.last().is_some_and(|last| {
-                matches!(last.mv, Played::Takeback { .. }) && self.players[offered_by] == Some(last.player)
-            }),
-            OfferKind::Pause => self.time.pause.is_some(),
-            OfferKind::Rematch => self.rematch.is_some(),
-        }
-    }
-
-    /// The seat of a player who sits in the game with somebody else.
-    fn own_seat(&self, player: PlayerId) -> Result<Seat, Refusal> {
-        self.check_seated(player)?;
-        let mut own = Seat::ALL.into_iter().filter(|seat| self.players[*seat] == Some(player));
-        match (own.next(), own.next()) {
-            (Some(seat), None) => Ok(seat),
-            _ => Err(NothingToOffer::Alone.into()),
-        }
     }
 
     fn resign(&self, command: &Command<'_>) -> Result<Vec<Fact>, Refusal> {
@@ -321,13 +205,13 @@ impl Game {
         if self.player_at(turn) == Some(player) { turn } else { turn.other() }
     }
 
-    fn score(&self) -> BySide<u16> {
+    pub(super) fn score(&self) -> BySide<u16> {
         let board = self.position.board();
         BySide { south: board.store(Side::South), north: board.store(Side::North) }
     }
 
     /// A private game is unknown to those who do not sit in it, unless they are invited to.
-    fn check_seated(&self, player: PlayerId) -> Result<(), Refusal> {
+    pub(super) fn check_seated(&self, player: PlayerId) -> Result<(), Refusal> {
         if self.seats(player) {
             Ok(())
         } else if self.is_visible_to(Some(player)) {
@@ -337,34 +221,18 @@ impl Game {
         }
     }
 
-    fn check_version(&self, command: &Command<'_>) -> Result<(), Refusal> {
+    pub(super) fn check_version(&self, command: &Command<'_>) -> Result<(), Refusal> {
         match command.if_version {
             Some(versions) if !versions.contains(&self.version) => Err(Refusal::OtherVersion { version: self.version }),
             _ => Ok(()),
         }
     }
 
-    fn check_active(&self) -> Result<(), Refusal> {
+    pub(super) fn check_active(&self) -> Result<(), Refusal> {
         match self.status {
             Status::Active => Ok(()),
             Status::Open => Err(Refusal::NotStarted),
             Status::Finished | Status::Aborted => Err(Refusal::Over),
-        }
-    }
-
-    /// The number of the ply before a seat's last turn, and the position after it, by the newest plies of the game. `None` if
-    /// the seat has no turn that was not taken back, or if it lies too far back.
-    fn turn_began(&self, plies: &[Ply], seat: Seat) -> Option<(u32, AnyPosition)> {
-        let line = line(plies);
-        let is_own = |ply: &&Ply| self.players[seat] == Some(ply.player);
-        let last = line.iter().rposition(is_own)?;
-        let before = line[..last].iter().rposition(|ply| !is_own(ply));
-        match before.map(|before| line[before]) {
-            Some(before) => Some((before.number, before.position.clone())),
-            None if plies.first().is_some_and(|first| first.number == 1) => {
-                Some((0, AnyPosition::opening(&self.terms.options)))
-            }
-            None => None,
         }
     }
 }
@@ -382,7 +250,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        domain::{BySeat, GameId, Previous, ReplayError, Terms, Visibility},
+        domain::{
+            Answer, BySeat, Circumstances, Clock, GameId, NothingToOffer, Previous, ReplayError, Terms, Visibility,
+        },
         rules::{AnyOptions, Variant},
     };
 
