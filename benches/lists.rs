@@ -19,7 +19,8 @@ use mancala_server::{
     db::{
         self, DbError,
         embedded::{Durability, Embedded, Settings},
-        game_list::{self, Ended, Filter, Of, OpponentKind, Order, Page, Place, Whose},
+        game_kinds::OpponentKind,
+        game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
         games,
         invitations::{self, Direction},
         migrations, summary, wakes,

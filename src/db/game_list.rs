@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::{
     DbError,
+    game_kinds::{ClockKind, OpponentKind},
     games::{self, Histories, SeatedGame},
     statement,
 };
@@ -51,44 +52,6 @@ pub struct Filter {
     pub order: Order,
     /// Who asks: only public games are listed, and those to which the viewer belongs when a player is given.
     pub viewer: Option<PlayerId>,
-}
-
-/// A kind of clock.
-#[derive(Clone, Copy, Debug)]
-pub enum ClockKind {
-    Unlimited,
-    PerMove,
-    Bank,
-}
-
-impl ClockKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            ClockKind::Unlimited => "unlimited",
-            ClockKind::PerMove => "per_move",
-            ClockKind::Bank => "bank",
-        }
-    }
-}
-
-/// A kind of opponent.
-#[derive(Clone, Copy, Debug)]
-pub enum OpponentKind {
-    Open,
-    Link,
-    Player,
-    Oneself,
-}
-
-impl OpponentKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            OpponentKind::Open => "open",
-            OpponentKind::Link => "link",
-            OpponentKind::Player => "player",
-            OpponentKind::Oneself => "self",
-        }
-    }
 }
 
 /// Whose games.

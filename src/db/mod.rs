@@ -8,6 +8,7 @@ mod clock_rows;
 pub mod embedded;
 mod error;
 pub mod events;
+pub mod game_kinds;
 pub mod game_list;
 mod game_rows;
 pub mod games;

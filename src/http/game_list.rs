@@ -17,7 +17,10 @@ use super::{
     wire::{next_link, page_size},
 };
 use crate::{
-    db::game_list::{self, ClockKind, Ended, Filter, Of, OpponentKind, Order, Page, Place, Whose},
+    db::{
+        game_kinds::{ClockKind, OpponentKind},
+        game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
+    },
     domain::{GameId, PlayerId, Status, Visibility},
     rules::{AnyOptions, Side, Variant},
 };
