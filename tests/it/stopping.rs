@@ -1,7 +1,7 @@
 //! How a server ends: what it says, what it still answers, and how long it waits.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::TcpStream,
     process::Stdio,
     time::{Duration, Instant},
@@ -12,23 +12,16 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::json;
-use sqlx::{ConnectOptions, PgConnection};
+use sqlx::ConnectOptions;
 
 use crate::{
-    app::{TestApp, send},
+    app::{Guest, TestApp, send},
     binary::{File, Running, server, url},
 };
 use mancala_server::http::new_key;
 
 /// A drain that no test waits for.
 const LONG_S: &str = "600";
-
-/// Another session that holds every game's row, so that a move is under way until it lets go.
-async fn hold_rows(app: &TestApp) -> PgConnection {
-    let mut holder = app.options.connect().await.expect("PostgreSQL runs");
-    sqlx::raw_sql("begin; select id from game for update").execute(&mut holder).await.expect("the row is held");
-    holder
-}
 
 /// Waits until a statement waits for a lock.
 pub async fn somebody_waits(app: &TestApp) {
@@ -62,28 +55,45 @@ async fn is_not_ready(running: &Running) {
     }
 }
 
+/// The body of a game's first move.
+const FIRST_MOVE: &[u8] = br#"{"ply":1,"move":"A"}"#;
+
+/// A move that is under way for as long as its client likes: the server has its head, and waits for its body.
+fn half_a_move(running: &Running, id: &str, player: &Guest) -> TcpStream {
+    let head = format!(
+        "POST /v1/games/{id}/moves HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
+        running.token(player),
+        FIRST_MOVE.len()
+    );
+    let mut client = TcpStream::connect(running.address()).expect("the server listens");
+    client.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out is set");
+    client.write_all(head.as_bytes()).expect("the server reads");
+    let mut told = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
+    client.read_exact(&mut told).expect("the server says so");
+    client
+}
+
+/// Whether a client was left without an answer.
+fn is_cut_off(client: &mut TcpStream) -> bool {
+    let mut answer = Vec::new();
+    // The end of the connection, or that it was reset: but not that nothing came in time.
+    match client.read_to_end(&mut answer) {
+        Ok(_) => answer.is_empty(),
+        Err(error) => error.kind() == ErrorKind::ConnectionReset && answer.is_empty(),
+    }
+}
+
 #[actix_web::test]
 async fn a_server_that_is_told_to_stop_answers_what_it_has_accepted() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let app = TestApp::start().await;
         let (id, south, _) = app.started(&json!({})).await;
         let mut running = Running::start(&app);
-        let body = r#"{"ply":1,"move":"A"}"#;
-        let head = format!(
-            "POST /v1/games/{id}/moves HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
-             content-type: application/json\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
-            running.token(&south),
-            body.len()
-        );
-        let mut client = TcpStream::connect(running.address()).expect("the server listens");
-        client.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out is set");
-        client.write_all(head.as_bytes()).expect("the server reads");
-        // It has the head, and waits for the body.
-        let mut told = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
-        client.read_exact(&mut told).expect("the server says so");
+        let mut client = half_a_move(&running, &id, &south);
         running.signal(signal);
         accepts_nobody(&running).await;
-        client.write_all(body.as_bytes()).expect("the server reads on");
+        client.write_all(FIRST_MOVE).expect("the server reads on");
         let mut answer = String::new();
         client.read_to_string(&mut answer).expect("an answer");
         assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
@@ -129,20 +139,14 @@ async fn a_second_signal_ends_at_once_what_is_still_waited_for() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", LONG_S], &[]);
-    let mut holder = hold_rows(&app).await;
-    let playing = running.playing(&id, &south, 1, "A").send();
-    let stopping = async {
-        somebody_waits(&app).await;
-        running.signal(Signal::SIGTERM);
-        accepts_nobody(&running).await;
-        running.signal(Signal::SIGTERM);
-    };
-    let (answer, ()) = futures_util::future::join(playing, stopping).await;
-    assert!(answer.is_err(), "{answer:?}");
+    let mut client = half_a_move(&running, &id, &south);
+    running.signal(Signal::SIGTERM);
+    accepts_nobody(&running).await;
+    running.signal(Signal::SIGTERM);
+    assert!(is_cut_off(&mut client));
     let (status, log) = running.ended();
     assert_eq!(status, Some(1));
     assert!(log.contains("at a further signal"), "{log}");
-    sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the row is free");
 }
 
 #[actix_web::test]
@@ -150,18 +154,11 @@ async fn what_takes_longer_than_the_time_out_is_cut_off() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", "1"], &[]);
-    // Each attempt waits for the log until the lock's time-out, and is followed by another: longer than a second in all.
-    let mut holder = app.options.connect().await.expect("PostgreSQL runs");
-    sqlx::raw_sql("begin; lock table event in share mode").execute(&mut holder).await.expect("it is locked");
-    let playing = running.playing(&id, &south, 1, "A").send();
-    let stopping = async {
-        somebody_waits(&app).await;
-        running.signal(Signal::SIGTERM);
-    };
-    let (answer, ()) = futures_util::future::join(playing, stopping).await;
-    assert!(answer.is_err(), "{answer:?}");
+    let mut client = half_a_move(&running, &id, &south);
+    running.signal(Signal::SIGTERM);
+    assert!(is_cut_off(&mut client));
     assert_eq!(running.ended().0, Some(0));
-    sqlx::raw_sql("rollback").execute(&mut holder).await.expect("the log is free");
+    assert_eq!(app.get_game(&id, None).await.body["ply"], 0);
 }
 
 #[actix_web::test]
