@@ -31,9 +31,9 @@ use super::{
     auth::Caller,
     error::{Code, Problem},
     event_view::{EventView, views},
-    events::{Place, VARIES},
+    events::{Follows, Place, REMATCH_AWAITED, VARIES, what_follows},
     games::{find, find_visible, in_turn},
-    limits, me, proxies,
+    limits, me, now, proxies,
     routes::AsksForHead,
     wire::ALWAYS_JSON,
 };
@@ -90,7 +90,7 @@ pub async fn open(
     let found = in_turn(&state, Box::pin(find_visible(&state, game, caller.map(|caller| caller.player)))).await?;
     let present = &found.seated.game;
     place.check(present)?;
-    if present.status.is_over() && place.after == present.version {
+    if place.after == present.version && what_follows(present, now()) == Follows::Nothing {
         return Ok(HttpResponse::NoContent().insert_header(VARIES).finish());
     }
     let mut response = HttpResponse::Ok();
@@ -152,8 +152,8 @@ pub struct Chunk {
     last: u32,
     /// The game's version when they were read.
     version: u32,
-    /// Whether nothing comes after them, ever.
-    is_end: bool,
+    /// What may come after the last of them that there was.
+    follows: Follows,
 }
 
 /// What happens next to a stream that has sent all it knows.
@@ -196,7 +196,11 @@ impl Telling {
         loop {
             if let Some(chunk) = self.chunk.take() {
                 (self.sent, self.known) = (chunk.last, self.known.max(chunk.version));
-                return Some(Piece { text: chunk.text.clone(), is_last: chunk.is_end });
+                if let (Follows::Rematch, Some(stay)) = (chunk.follows, &mut self.stay) {
+                    stay.until = stay.until.min(Instant::now() + REMATCH_AWAITED.unsigned_abs());
+                }
+                let is_last = chunk.follows == Follows::Nothing && chunk.last == chunk.version;
+                return Some(Piece { text: chunk.text.clone(), is_last });
             }
             if self.known <= self.sent {
                 match self.wait(self.sent, HEARTBEAT).await {
@@ -314,16 +318,16 @@ async fn read_chunk(state: &AppState, asked: Asked) -> Result<Arc<Chunk>, Proble
     let part = events::read(&state.db, game, asked.after, EVENTS_AT_ONCE).await?;
     let events = views(&found.seated, &part)?;
     let last = events.last().map_or(asked.after, |event| event.seq);
-    let is_end = game.status.is_over() && last == game.version;
+    let follows = what_follows(game, now());
     let mut text = vec![];
     for event in &events {
         write_event(&mut text, event);
     }
-    if is_end {
+    if follows == Follows::Nothing && last == game.version {
         // So that a client need not come back to be told so.
         write!(text, "event: end\ndata: {{\"game_id\":\"{}\",\"seq\":{last}}}\n\n", game.id.0).expect(ALWAYS_TAKEN);
     }
-    Ok(Arc::new(Chunk { text: text.into(), last, version: game.version, is_end }))
+    Ok(Arc::new(Chunk { text: text.into(), last, version: game.version, follows }))
 }
 
 /// Why writing to memory does not fail.

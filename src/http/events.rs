@@ -10,6 +10,7 @@ use actix_web::{
     web::Data,
 };
 use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
@@ -23,6 +24,7 @@ use super::{
     extract::{GamePath, Query},
     games::{find_visible, in_turn},
     headers::NOT_KEPT,
+    now,
     observe::Waited,
     prefer::{self, Wait},
     tickets,
@@ -30,7 +32,7 @@ use super::{
 };
 use crate::{
     db::events,
-    domain::{Game, GameId, PlayerId},
+    domain::{Game, GameId, PlayerId, Status},
 };
 
 /// What the answers depend on beside the address.
@@ -42,8 +44,8 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, La
 /// spectator.
 ///
 /// With `Accept: text/event-stream`, as a browser's `EventSource` sends it, the answer is a stream that tells of each event as it
-/// happens: its `id` is the `seq`, its `event` the `type`, its `data` the event as JSON. It ends after the last event of a game that
-/// is over. Otherwise it is a page; with `Prefer: wait=N` one that would be empty is held until something happens, or for N
+/// happens: its `id` is the `seq`, its `event` the `type`, its `data` the event as JSON. It ends some minutes after a game that
+/// is over, or with its rematch. Otherwise it is a page; with `Prefer: wait=N` one that would be empty is held until something happens, or for N
 /// seconds.
 #[utoipa::path(
     tag = "events",
@@ -64,7 +66,7 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, La
         ), headers(
             ("Link" = String, description = "Where the next page is, if there is one"),
             ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
-        (status = 204, description = "To who would go on with a stream: the game is over, and nothing comes after that event"),
+        (status = 204, description = "To who would go on with a stream: the game is over, and nothing is expected after that event"),
         (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
     ),
     security((), ("bearer" = []))
@@ -105,7 +107,7 @@ async fn page(
     place.check(&found.seated.game)?;
     if let Some((mut waiter, wait_s)) = waiting
         && found.seated.game.version == place.after
-        && !found.seated.game.status.is_over()
+        && what_follows(&found.seated.game, now()) != Follows::Nothing
     {
         drop(found);
         has_waited = true;
@@ -132,6 +134,30 @@ async fn page(
         answer.extensions_mut().insert(Waited);
     }
     Ok(answer)
+}
+
+/// What may still follow the last event of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// The game goes on.
+    Play,
+    /// It is over, and its players may still agree on another one.
+    Rematch,
+    /// Nothing that anybody waits for.
+    Nothing,
+}
+
+/// How long after a game's end it is waited for a rematch. One that is offered later is found by whoever looks at the game.
+pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
+
+/// What may still follow the last event of a game, at a moment.
+pub fn what_follows(game: &Game, now: OffsetDateTime) -> Follows {
+    if !game.status.is_over() {
+        return Follows::Play;
+    }
+    let is_recent = game.finished_at.is_some_and(|ended| now - ended < REMATCH_AWAITED);
+    let is_open = game.status == Status::Finished && game.rematch.is_none();
+    if is_recent && is_open { Follows::Rematch } else { Follows::Nothing }
 }
 
 /// Where a client goes on, and what says so.

@@ -47,7 +47,7 @@ pub fn some_move(game: &Value) -> &str {
     legal[usize::try_from(ply * 7).expect("a small number") % legal.len()].as_str().expect("a move")
 }
 
-/// A finished game: created, joined, some moves, and a resignation.
+/// A game after which nothing comes any more: created, joined, some moves, a resignation, and a rematch.
 pub async fn finished(app: &TestApp, moves: u32) -> (String, Guest, Guest) {
     let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
     for ply in 1..=moves {
@@ -57,6 +57,11 @@ pub async fn finished(app: &TestApp, moves: u32) -> (String, Guest, Guest) {
         assert_eq!(played.status, 201, "{played:?}");
     }
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    let offers = format!("/v1/games/{id}/offers");
+    let offered = app.post(&offers, Some(&north), &json!({"type": "rematch"})).await;
+    assert!(offered.status.is_success(), "{offered:?}");
+    let accepted = app.post(&format!("{offers}/rematch/accept"), Some(&south), &json!({})).await;
+    assert!(accepted.status.is_success(), "{accepted:?}");
     (id, south, north)
 }
 
@@ -68,7 +73,10 @@ async fn whoever_resumes_anywhere_gets_exactly_the_log() {
     let moves = app.list_moves(&id, "limit=100", None).await.body["items"].take();
     let game = app.get_game(&id, None).await.body;
     let moved = ["moved"; 9];
-    assert_eq!(kinds(&whole), [&["created", "joined"][..], &moved, &["resigned", "finished"]].concat());
+    assert_eq!(
+        kinds(&whole),
+        [&["created", "joined"][..], &moved, &["resigned", "finished", "offered", "rematched"]].concat()
+    );
     for (event, seq) in whole.iter().zip(1..) {
         assert_eq!((event.id, &event.data["seq"]), (Some(seq), &json!(seq)));
         assert_eq!((&event.data["game_id"], &event.data["type"]), (&json!(id), &json!(event.kind)));
@@ -101,12 +109,12 @@ async fn whoever_resumes_anywhere_gets_exactly_the_log() {
     }
     // Nothing comes any more: an `EventSource` is told not to come back.
     for request in
-        [asking(&base(&app), &id, "after=13", None), asking(&base(&app), &id, "", None).header("last-event-id", "13")]
+        [asking(&base(&app), &id, "after=15", None), asking(&base(&app), &id, "", None).header("last-event-id", "15")]
     {
         let answer = send(request).await;
         assert_eq!((answer.status, answer.text.as_str()), (StatusCode::NO_CONTENT, ""));
     }
-    let page = app.get(&format!("/v1/games/{id}/events?after=13"), None).await;
+    let page = app.get(&format!("/v1/games/{id}/events?after=15"), None).await;
     assert_eq!((page.status.as_u16(), &page.body), (200, &json!({"items": [], "next_cursor": null})));
     until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
 }
@@ -138,6 +146,26 @@ async fn the_last_event_of_a_game_is_followed_by_the_end() {
 }
 
 #[actix_web::test]
+async fn a_stream_goes_on_from_a_game_to_its_rematch() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({})).await;
+    let mut stream = Listener::at(&app, &id, 0, None).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    assert_eq!(stream.until_finished().await.len(), 4);
+    // Also for who comes after the end.
+    let mut late = Listener::at(&app, &id, 4, None).await;
+    let offers = format!("/v1/games/{id}/offers");
+    assert!(app.post(&offers, Some(&north), &json!({"type": "rematch"})).await.status.is_success());
+    for stream in [&mut stream, &mut late] {
+        assert_eq!(stream.next().await.expect("an event").kind, "offered");
+    }
+    assert!(app.post(&format!("{offers}/rematch/accept"), Some(&south), &json!({})).await.status.is_success());
+    for stream in [&mut stream, &mut late] {
+        assert_eq!((kinds(&stream.rest().await), stream.is_whole), (vec!["rematched"], true));
+    }
+}
+
+#[actix_web::test]
 async fn what_happens_is_told_to_all_devices_and_spectators() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
@@ -150,7 +178,7 @@ async fn what_happens_is_told_to_all_devices_and_spectators() {
     assert_eq!(app.join_game(id, &bo).await.status, 200);
     let played = app.play_move(id, &ana, 1, "A").await;
     assert_eq!(app.resign_game(id, &bo).await.status, 200);
-    let heard = join_all(streams.iter_mut().map(Listener::rest)).await;
+    let heard = join_all(streams.iter_mut().map(Listener::until_finished)).await;
     for events in &heard {
         assert_eq!(kinds(events), ["created", "joined", "moved", "resigned", "finished"]);
         assert_eq!(events[2].data["move"], played.body["move"]);
@@ -166,12 +194,12 @@ async fn after_a_pie_swap_events_name_the_side_at_which_somebody_sat_then() {
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
     assert_eq!(app.play_move(&id, &north, 2, "swap").await.status, 201);
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
-    let events = Listener::at(&app, &id, 0, None).await.rest().await;
+    let events = Listener::at(&app, &id, 0, None).await.until_finished().await;
     let sides: Vec<_> = events.iter().map(|event| event.data["side"].as_str()).collect();
     assert_eq!(sides, [Some("south"), Some("north"), None, None, Some("north"), None]);
     assert_eq!(events[5].data["result"]["winner_player_id"], north.id);
     // What came before the place where a client goes on counts as well.
-    let rest = Listener::at(&app, &id, 4, None).await.rest().await;
+    let rest = Listener::at(&app, &id, 4, None).await.until_finished().await;
     assert_eq!(rest, events[4..]);
 }
 
@@ -180,7 +208,7 @@ async fn a_player_who_was_erased_is_shown_as_such() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     assert_eq!(app.delete_me(&south).await.status, 204);
-    let events = Listener::at(&app, &id, 0, None).await.rest().await;
+    let events = Listener::at(&app, &id, 0, None).await.until_finished().await;
     assert_eq!(kinds(&events), ["created", "joined", "resigned", "finished"]);
     let shown = |event: &Heard| (event.data["player"]["kind"].clone(), event.data["player"]["name"].clone());
     assert_eq!(shown(&events[0]), (json!("deleted"), json!("Deleted player")));
@@ -284,7 +312,7 @@ async fn a_page_that_would_be_empty_waits_for_an_event() {
     let (released, ()) = join(ask(2, "wait=50"), releasing).await;
     assert_eq!((released.status.as_u16(), released.headers.get("preference-applied")), (200, None));
     assert_eq!(app.resign_game(&id, &ana).await.status, 200);
-    assert_eq!(ask(4, "wait=50").await.body["items"], json!([]));
+    assert_eq!(ask(4, "wait=1").await.body["items"], json!([]));
     assert!(begun.elapsed() < SOON);
 }
 
@@ -303,7 +331,7 @@ async fn a_stream_is_sent_as_it_is_and_kept_by_nobody() {
     assert_eq!(stream.headers()["vary"], "Accept, Authorization, Last-Event-ID, Prefer");
     assert_eq!(stream.headers()["access-control-allow-origin"], "*");
     assert!(stream.headers().contains_key("x-request-id"));
-    assert_eq!(stream.rest().await.len(), 10);
+    assert_eq!(stream.rest().await.len(), 12);
     let page = app.get(&format!("/v1/games/{id}/events"), None).await;
     assert_eq!(page.headers["cache-control"], "private, no-cache");
 }

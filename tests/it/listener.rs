@@ -105,6 +105,15 @@ impl Listener {
         Some(Heard { id, kind: kind?, data: data? })
     }
 
+    /// Events up to the one that the game is finished.
+    pub async fn until_finished(&mut self) -> Vec<Heard> {
+        let mut all: Vec<Heard> = vec![];
+        while all.last().is_none_or(|last| last.kind != "finished") {
+            all.push(self.next().await.expect("the game is not finished yet"));
+        }
+        all
+    }
+
     /// Events up to the end of the stream, but the one that says so.
     pub async fn rest(&mut self) -> Vec<Heard> {
         let mut all = vec![];
