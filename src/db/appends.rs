@@ -11,12 +11,12 @@ use super::{
     DbError,
     game_rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent, seeds},
 };
-use crate::domain::{Event, Game, Opponent};
+use crate::domain::{Change, Event, Game, Opponent};
 
 /// The events that one command led to, and what they make of their game's row.
 #[derive(Debug)]
 pub(super) struct Append {
-    game: Uuid,
+    change: Change,
     /// The version that the row must still be at.
     expected: i32,
     updated_at: OffsetDateTime,
@@ -60,7 +60,7 @@ impl Append {
         let fold = Fold::of(next);
         let is_plain_move = first.kind == MOVED && further.is_empty();
         Self {
-            game: next.id.0,
+            change: next.change(),
             expected: first.seq - 1,
             updated_at: next.updated_at,
             seat_0_moved: next.moved.first,
@@ -73,12 +73,12 @@ impl Append {
     }
 
     pub(super) const fn game(&self) -> Uuid {
-        self.game
+        self.change.game.0
     }
 
-    /// The version of the game after it.
-    pub(super) const fn version(&self) -> u32 {
-        self.fold.version.cast_unsigned()
+    /// What is told of it, once it is stored.
+    pub(super) const fn change(&self) -> Change {
+        self.change
     }
 }
 
@@ -116,7 +116,7 @@ impl Once {
 ///
 /// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
 pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<HashSet<Uuid>, DbError> {
-    let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game, event)));
+    let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game(), event)));
     let stored = sqlx::query_scalar!(
         r#"
         with given as (
@@ -169,7 +169,7 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
         )
         select game_id as "game_id!" from updated
         "#,
-        &column(group, |append| append.game),
+        &column(group, Append::game),
         &column(group, |append| append.expected),
         &column(group, |append| append.fold.version),
         &column(group, |append| append.updated_at),

@@ -59,6 +59,12 @@ pub async fn find_whole(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>,
     Ok(load(pool, &[id.0], Histories::Read).await?.pop())
 }
 
+/// The games of some ids, newest first.
+pub async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<SeatedGame>, DbError> {
+    let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
+    load(pool, &ids, Histories::Left).await
+}
+
 /// Up to `limit` games that are not over, in which a player sits or to which the player is invited.
 pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Result<Vec<GameId>, DbError> {
     let ids = sqlx::query_scalar!(

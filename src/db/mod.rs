@@ -18,6 +18,7 @@ mod link;
 mod lookups;
 pub mod migrations;
 pub mod notices;
+pub mod player_events;
 pub mod players;
 pub mod refresh_tokens;
 pub mod summary;

@@ -30,7 +30,7 @@ use super::{
     games::Appended,
     link::Link,
 };
-use crate::{domain::GameId, metrics::Metrics};
+use crate::{domain::Change, metrics::Metrics};
 
 /// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
 const GROUP_MAX: usize = 64;
@@ -46,8 +46,8 @@ pub struct Writers {
     observer: Arc<OnceLock<Observer>>,
 }
 
-/// Is told of each game to which something was appended, and at which version it is now; after the commit.
-type Observer = Box<dyn Fn(GameId, u32) + Send + Sync>;
+/// Is told of each game to which something was appended, after the commit.
+type Observer = Box<dyn Fn(Change) + Send + Sync>;
 
 /// The tasks of some writers.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Writers {
     }
 
     /// Has somebody told of all that is stored from now on, whoever asked for it. There is one observer, the first.
-    pub fn observe(&self, observer: impl Fn(GameId, u32) + Send + Sync + 'static) {
+    pub fn observe(&self, observer: impl Fn(Change) + Send + Sync + 'static) {
         let _ = self.observer.set(Box::new(observer));
     }
 
@@ -236,7 +236,7 @@ impl Writer {
         let stored = self.link.run(async |connection| appends::store(connection, &group).await).await;
         if let (Ok(stored), Some(observer)) = (&stored, self.observer.get()) {
             for append in group.iter().filter(|append| stored.contains(&append.game())) {
-                observer(GameId(append.game()), append.version());
+                observer(append.change());
             }
         }
         stored

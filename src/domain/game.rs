@@ -203,6 +203,16 @@ pub enum ReplayError {
     CreatedTwice { seq: u32 },
 }
 
+/// That a game has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub game: GameId,
+    /// Its version since then.
+    pub version: u32,
+    /// Who sits in it, or is invited to.
+    pub people: [Option<PlayerId>; 2],
+}
+
 impl Game {
     /// A new game, and the event that begins its log.
     pub fn create(
@@ -335,6 +345,15 @@ impl Game {
             Opponent::Player { player } => Some(player),
             Opponent::Open | Opponent::Link { .. } | Opponent::Oneself => None,
         }
+    }
+
+    /// That the game has changed, for those whom it concerns.
+    pub fn change(&self) -> Change {
+        let Self { id: game, version, .. } = *self;
+        let of_seat = |seat| self.players[seat].or_else(|| self.invited());
+        let first = of_seat(Seat::First);
+        // Of a game against oneself there is one.
+        Change { game, version, people: [first, of_seat(Seat::Second).filter(|second| Some(*second) != first)] }
     }
 
     /// Whether a reader may see the game.

@@ -18,7 +18,7 @@ mod seat;
 pub use clock::{Clock, Pause, Time};
 pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
 pub use event::{Created, Event, Fact, Moved, Played};
-pub use game::{Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
+pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError};
 pub use offer::{Answer, Offer, OfferKind};
 pub use password::{Password, PasswordError};

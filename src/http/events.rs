@@ -6,7 +6,7 @@ use actix_web::{
     FromRequest, HttpRequest, HttpResponse,
     dev::Payload,
     get,
-    http::header::{self, HeaderName},
+    http::header::{self, HeaderName, HeaderValue},
     web::Data,
 };
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ use super::{
     accept::takes_events,
     cursor::Cursors,
     error::{Problem, ProblemBody},
-    event_stream,
     event_view::{EventView, views},
     extract::{GamePath, Query},
+    game_stream,
     games::{find_visible, in_turn},
     headers::NOT_KEPT,
     now,
@@ -33,6 +33,7 @@ use super::{
 use crate::{
     db::events,
     domain::{Game, GameId, PlayerId, Status},
+    live::Topic,
 };
 
 /// What the answers depend on beside the address.
@@ -81,10 +82,10 @@ pub async fn list_events(
     wait: Wait,
 ) -> Result<HttpResponse, Problem> {
     let (game, query) = (path.0, query.0);
-    let caller = tickets::admit(&state, &request, query.ticket.as_deref(), game).await?;
+    let caller = tickets::admit(&state, &request, query.ticket.as_deref(), Some(game)).await?;
     let place = query.place(last, game, &state.cursors)?;
     if takes_events(&request) {
-        return event_stream::open(state, &request, caller, game, place).await;
+        return game_stream::open(state, &request, caller, game, place).await;
     }
     let limit = page_size(query.limit)?;
     page(&state, caller.map(|caller| caller.player), game, place, limit, wait).await
@@ -100,7 +101,7 @@ async fn page(
     wait: Wait,
 ) -> Result<HttpResponse, Problem> {
     // Before the game is read, so that nothing that happens from then on is missed.
-    let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(id)?, wait_s)));
+    let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Game(id))?, wait_s)));
     let mut granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let mut has_waited = false;
     let mut found = Box::pin(find_visible(state, id, reader)).await?;
@@ -181,27 +182,24 @@ impl Place {
 }
 
 /// The last event that a client says it has; of an `EventSource`, when it comes back.
-#[derive(Clone, Copy, Debug)]
-pub struct LastEventId(Option<u32>);
+#[derive(Clone, Debug)]
+pub struct LastEventId(pub Option<String>);
 
 /// The name of its header.
-const LAST_EVENT_ID: &str = "last-event-id";
+pub const LAST_EVENT_ID: &str = "last-event-id";
 
 impl FromRequest for LastEventId {
     type Error = Problem;
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let invalid =
-            || Problem::invalid(LAST_EVENT_ID, "the id of an event of this game is an integer from 0 to 4294967295");
         let mut values = request.headers().get_all(LAST_EVENT_ID).filter(|value| !value.is_empty());
         let (value, another) = (values.next(), values.next());
+        let text = |value: &HeaderValue| value.to_str().ok().map(|text| Self(Some(text.to_owned())));
+        let invalid = || Problem::invalid(LAST_EVENT_ID, "one id, as events have them");
         ready(match (value, another) {
             (None, _) => Ok(Self(None)),
-            (Some(value), None) => {
-                let digits = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-                digits.and_then(|digits| digits.parse().ok()).map(|seq| Self(Some(seq))).ok_or_else(invalid)
-            }
+            (Some(value), None) => text(value).ok_or_else(invalid),
             (Some(_), Some(_)) => Err(invalid()),
         })
     }
@@ -237,7 +235,12 @@ impl ListEvents {
                 Place { after: after.ok_or_else(invalid)?, said_by: "?cursor" }
             }
         };
-        Ok(last.0.map_or(of_query, |after| Place { after, said_by: LAST_EVENT_ID }))
+        let Some(last) = last.0 else { return Ok(of_query) };
+        let digits = Some(&last).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let after = digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
+            Problem::invalid(LAST_EVENT_ID, "the id of an event of this game is an integer from 0 to 4294967295")
+        })?;
+        Ok(Place { after, said_by: LAST_EVENT_ID })
     }
 }
 

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     db::{DbError, games},
     domain::{Action, Game, GameId, PlayerId, Refusal, Status, Visibility},
-    live::Released,
+    live::{Released, Topic},
     metrics::Remembrance,
 };
 
@@ -74,7 +74,7 @@ pub async fn get_game(
 ) -> Result<HttpResponse, Problem> {
     // Before the game is read, so that nothing that happens from then on is missed.
     let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
-    let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(path.0)?, wait_s)));
+    let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(Topic::Game(path.0))?, wait_s)));
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
     // In a box of its own: otherwise who waits would keep the room that reading takes.

@@ -18,6 +18,7 @@ mod events;
 mod export;
 mod extract;
 mod game_list;
+mod game_stream;
 mod game_view;
 mod games;
 mod headers;
@@ -34,6 +35,8 @@ mod openapi;
 mod options_schema;
 mod passwords;
 mod play;
+mod player_events;
+mod player_stream;
 mod players;
 mod positions;
 mod prefer;
@@ -60,7 +63,7 @@ pub use connections::KEEP_ALIVE;
 use connections::REQUEST_TIMEOUT;
 pub use cors::ANY_ORIGIN;
 use cursor::Cursors;
-use event_stream::Readings;
+use game_stream::Readings;
 use health::Readiness;
 use ipnet::IpNet;
 use limits::Limits;
@@ -175,9 +178,9 @@ fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database:
         let hub = count.upgrade()?;
         Some(Waiters { all: hub.waiters(), streams: hub.audience().streams() })
     });
-    writers.observe(move |game, version| {
+    writers.observe(move |change| {
         if let Some(hub) = tell.upgrade() {
-            hub.stored(game, version);
+            hub.stored(change);
         }
     });
     let sender = notices::sender(database.clone());

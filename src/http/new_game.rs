@@ -157,6 +157,10 @@ async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option
         pause_before(state, attempt).await;
         match games::insert(&state.db, game, created, keyed.as_ref()).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
+            Ok(Inserted::Stored) => {
+                state.hub.stored(game.change());
+                return Ok(Inserted::Stored);
+            }
             inserted => return Ok(inserted?),
         }
     }

@@ -243,7 +243,10 @@ async fn agree(
         let outcome = games::append_beside(&state.db, next, events, &beside).await;
         if matches!(outcome, Ok(Appended::Stored)) {
             // It did not go through the writers, who tell of what they have stored.
-            state.hub.stored(id, next.version);
+            state.hub.stored(next.change());
+            if let Some((rematch, _)) = &beside.begun {
+                state.hub.stored(rematch.change());
+            }
         }
         outcome
     };

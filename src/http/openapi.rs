@@ -174,6 +174,8 @@ fn spread_shared_fields(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
         _ => None,
     };
     let wholes: Vec<_> = schemas.iter().filter_map(|(name, schema)| Some((name.clone(), parts(schema)?))).collect();
+    // A whole may be the choice of another one, which comes after it.
+    let names: Vec<_> = wholes.iter().map(|(name, _)| name.clone()).collect();
     for (name, (choice, shared, description)) in wholes {
         let Some(RefOr::T(Schema::OneOf(alternatives))) = schemas.get(&choice) else { continue };
         let mut alternatives = alternatives.clone();
@@ -184,7 +186,9 @@ fn spread_shared_fields(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
                 alternative.required.extend(shared.required.clone());
             }
         }
-        schemas.remove(&choice);
+        if !names.contains(&choice) {
+            schemas.remove(&choice);
+        }
         schemas.insert(name, RefOr::T(Schema::OneOf(alternatives)));
     }
 }

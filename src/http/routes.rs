@@ -22,7 +22,7 @@ use super::{
     error::Problem,
     events, export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
-    play, players, positions, problems, summary, tickets, tokens, variants,
+    play, player_events, players, positions, problems, summary, tickets, tokens, variants,
 };
 
 /// Every route of the service.
@@ -43,6 +43,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(me::delete_me)
                 .service(export::export_me)
                 .service(summary::get_summary)
+                .service(player_events::list_my_events)
                 .service(tickets::create_stream_ticket)
                 .service(tokens::create_token)
                 .service(tokens::revoke_token)

@@ -34,42 +34,49 @@ struct Claims {
     aud: String,
     sub: Uuid,
     cv: i32,
-    /// The game whose events it is for.
-    game: Uuid,
+    /// The game whose events it is for; without one it is for those of all the player's games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    game: Option<Uuid>,
     iat: i64,
     exp: i64,
 }
 
 impl Tokens {
-    /// A ticket by which a caller's client may read one game's events.
-    fn issue_ticket(&self, caller: Caller, game: GameId, now: OffsetDateTime, expires_at: OffsetDateTime) -> String {
+    /// A ticket by which a caller's client may read one game's events, or those of all games of the caller.
+    fn issue_ticket(
+        &self,
+        caller: Caller,
+        game: Option<GameId>,
+        now: OffsetDateTime,
+        expires_at: OffsetDateTime,
+    ) -> String {
         let claims = Claims {
             iss: self.issuer().to_owned(),
             aud: self.audience_of(AUDIENCE),
             sub: caller.player.0,
             cv: caller.credentials_version,
-            game: game.0,
+            game: game.map(|game| game.0),
             iat: now.unix_timestamp(),
             exp: expires_at.unix_timestamp(),
         };
         self.sign(TYPE, &claims)
     }
 
-    /// Whose ticket for this game's events it is, if it is one and has not expired.
-    fn verify_ticket(&self, ticket: &str, game: GameId) -> Option<Caller> {
+    /// Whose ticket for this game's events, or for those of all games, it is, if it is one and has not expired.
+    fn verify_ticket(&self, ticket: &str, game: Option<GameId>) -> Option<Caller> {
         let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE))?;
         let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
-        (claims.game == game.0).then_some(caller)
+        (claims.game == game.map(|game| game.0)).then_some(caller)
     }
 }
 
-/// Who asks for a game's events: whoever the token names, or the ticket. A ticket lives longer than a token, so it is looked
+/// Who asks for the events of a game, or of all their games: whoever the token names, or the ticket. A ticket lives longer than a token, so it is looked
 /// whether its player and password are still the same.
 pub async fn admit(
     state: &AppState,
     request: &HttpRequest,
     ticket: Option<&str>,
-    game: GameId,
+    game: Option<GameId>,
 ) -> Result<Option<Caller>, Problem> {
     let Some(ticket) = ticket else { return Ok(auth::identity(request)) };
     if request.headers().contains_key(header::AUTHORIZATION) {
@@ -90,8 +97,9 @@ pub async fn admit(
 
 /// Get a ticket for a stream
 ///
-/// For clients that cannot send headers, like a browser's `EventSource`: `GET /v1/games/{id}/events?ticket=…` is then answered as
-/// it would be with the token. It reads that game's events and nothing else, for an hour, as often as needed.
+/// For clients that cannot send headers, like a browser's `EventSource`: `GET /v1/games/{id}/events?ticket=…`, or
+/// `GET /v1/me/events?ticket=…`, is then answered as it would be with the token. It is good for that one stream and nothing else, for
+/// an hour, as often as needed.
 #[utoipa::path(
     tag = "events",
     operation_id = "create_stream_ticket",
@@ -110,13 +118,15 @@ pub async fn create_stream_ticket(
     _: Query<NoQuery>,
     body: Body<CreateStreamTicket>,
 ) -> Result<HttpResponse, Problem> {
-    let game = GameId(body.0.game_id);
+    let game = body.0.game_id.map(GameId);
     me::find(&state, caller).await?;
-    find_visible(&state, game, Some(caller.player)).await?;
+    if let Some(game) = game {
+        find_visible(&state, game, Some(caller.player)).await?;
+    }
     let now = now();
     let expires_at = now + TICKET_LIFETIME;
     let ticket = state.tokens.issue_ticket(caller, game, now, expires_at);
-    let shown = StreamTicketView { ticket, game_id: game.0, expires_at: Timestamp(expires_at) };
+    let shown = StreamTicketView { ticket, game_id: body.0.game_id, expires_at: Timestamp(expires_at) };
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(shown))
 }
 
@@ -124,17 +134,18 @@ pub async fn create_stream_ticket(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateStreamTicket {
-    /// The game whose events are to be read.
-    game_id: Uuid,
+    /// The game whose events are to be read; without one, those of all the caller's games.
+    game_id: Option<Uuid>,
 }
 
 /// A ticket.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = StreamTicket)]
 struct StreamTicketView {
-    /// Goes into the address: `?ticket=<ticket>`. Whoever has it can read what the caller can of this game.
+    /// Goes into the address: `?ticket=<ticket>`. Whoever has it can read what the caller can of this game, or of all the caller's.
     ticket: String,
-    game_id: Uuid,
+    #[schema(required = true)]
+    game_id: Option<Uuid>,
     expires_at: Timestamp,
 }
 
@@ -156,29 +167,33 @@ mod tests {
     #[test]
     fn a_ticket_is_good_for_its_game_until_it_expires() {
         let (tokens, now) = (tokens(&new_key()), now());
-        let ticket = tokens.issue_ticket(caller(), GAME, now, now + TICKET_LIFETIME);
-        assert_eq!(tokens.verify_ticket(&ticket, GAME), Some(caller()));
-        assert_eq!(tokens.verify_ticket(&ticket, GameId(Uuid::from_u128(9))), None);
-        let expired = tokens.issue_ticket(caller(), GAME, now - TICKET_LIFETIME, now - Duration::minutes(1));
-        assert_eq!(tokens.verify_ticket(&expired, GAME), None);
+        let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
+        assert_eq!(tokens.verify_ticket(&ticket, Some(GAME)), Some(caller()));
+        assert_eq!(tokens.verify_ticket(&ticket, Some(GameId(Uuid::from_u128(9)))), None);
+        assert_eq!(tokens.verify_ticket(&ticket, None), None);
+        let of_all = tokens.issue_ticket(caller(), None, now, now + TICKET_LIFETIME);
+        assert_eq!(tokens.verify_ticket(&of_all, None), Some(caller()));
+        assert_eq!(tokens.verify_ticket(&of_all, Some(GAME)), None);
+        let expired = tokens.issue_ticket(caller(), Some(GAME), now - TICKET_LIFETIME, now - Duration::minutes(1));
+        assert_eq!(tokens.verify_ticket(&expired, Some(GAME)), None);
     }
 
     #[test]
     fn a_ticket_is_no_token_and_a_token_no_ticket() {
         let (tokens, now) = (tokens(&new_key()), now());
-        let ticket = tokens.issue_ticket(caller(), GAME, now, now + TICKET_LIFETIME);
+        let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
         assert_eq!(tokens.verify(ticket.as_bytes(), now), None);
         let token = tokens.issue(caller().player, caller().credentials_version, now);
-        assert_eq!(tokens.verify_ticket(&token, GAME), None);
+        assert_eq!(tokens.verify_ticket(&token, Some(GAME)), None);
     }
 
     #[test]
     fn tickets_of_keys_that_are_accepted_are_good_and_no_others() {
         let (old, new) = (new_key(), new_key());
         let now = now();
-        let ticket = tokens(&old).issue_ticket(caller(), GAME, now, now + TICKET_LIFETIME);
-        assert_eq!(tokens(&new).verify_ticket(&ticket, GAME), None);
+        let ticket = tokens(&old).issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
+        assert_eq!(tokens(&new).verify_ticket(&ticket, Some(GAME)), None);
         let public = PublicKey::from_pem(&PublicKey::pem_of(&old).expect("a key")).expect("a public key");
-        assert_eq!(tokens(&new).accepting(&[public]).verify_ticket(&ticket, GAME), Some(caller()));
+        assert_eq!(tokens(&new).accepting(&[public]).verify_ticket(&ticket, Some(GAME)), Some(caller()));
     }
 }

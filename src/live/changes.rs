@@ -10,7 +10,10 @@ use std::{
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::{db::notices::NOTICE_BYTES_MAX, domain::GameId};
+use crate::{
+    db::notices::NOTICE_BYTES_MAX,
+    domain::{Change, GameId, PlayerId},
+};
 
 /// Of how many games the changes are told one by one: several times what a process stores between two notices. If there are more,
 /// the others are told to ask.
@@ -29,8 +32,8 @@ pub(super) struct Changes {
 
 #[derive(Debug, Default)]
 struct Pending {
-    /// Each with its last version.
-    games: HashMap<GameId, u32>,
+    /// Each as it was changed last.
+    games: HashMap<GameId, Change>,
     are_too_many: bool,
 }
 
@@ -38,17 +41,19 @@ struct Pending {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Notice {
     /// These games are at these versions at least.
-    Games(Vec<(GameId, u32)>),
+    Games(Vec<Change>),
     /// Whoever wants to know what has changed must ask.
     Anything,
 }
 
 impl Changes {
-    pub(super) fn add(&self, game: GameId, version: u32) {
+    pub(super) fn add(&self, change: Change) {
         let mut pending = self.lock();
-        if pending.games.len() < GAMES_MAX || pending.games.contains_key(&game) {
-            let known = pending.games.entry(game).or_default();
-            *known = version.max(*known);
+        if pending.games.len() < GAMES_MAX || pending.games.contains_key(&change.game) {
+            let known = pending.games.entry(change.game).or_insert(change);
+            if change.version > known.version {
+                *known = change;
+            }
         } else {
             pending.are_too_many = true;
         }
@@ -66,7 +71,7 @@ impl Changes {
     /// All of them, as notices.
     pub(super) fn take(&self) -> Vec<String> {
         let Pending { games, are_too_many } = mem::take(&mut *self.lock());
-        if are_too_many { vec![ANYTHING.to_owned()] } else { notices(games) }
+        if are_too_many { vec![ANYTHING.to_owned()] } else { notices(games.into_values()) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Pending> {
@@ -74,14 +79,18 @@ impl Changes {
     }
 }
 
-/// `<id>:<version>,…`, in as many notices as it needs.
-fn notices(games: impl IntoIterator<Item = (GameId, u32)>) -> Vec<String> {
+/// `<game>:<version>:<player>:<player>,…`, in as many notices as it needs.
+fn notices(changes: impl IntoIterator<Item = Change>) -> Vec<String> {
+    const ALWAYS_TAKEN: &str = "writing to a string does not fail";
     let mut notices = vec![];
     let mut notice = String::new();
     let mut entry = String::new();
-    for (game, version) in games {
+    for Change { game, version, people } in changes {
         entry.clear();
-        write!(entry, "{}:{version}", game.0.simple()).expect("writing to a string does not fail");
+        write!(entry, "{}:{version}", game.0.simple()).expect(ALWAYS_TAKEN);
+        for player in people.into_iter().flatten() {
+            write!(entry, ":{}", player.0.simple()).expect(ALWAYS_TAKEN);
+        }
         if notice.len() + 1 + entry.len() > NOTICE_BYTES_MAX {
             notices.push(mem::take(&mut notice));
         }
@@ -97,12 +106,19 @@ fn notices(games: impl IntoIterator<Item = (GameId, u32)>) -> Vec<String> {
 impl Notice {
     /// Reads a notice. What is none of ours, of an older or a later release, is a reason to ask.
     pub(super) fn read(text: &str) -> Self {
-        let entry = |entry: &str| {
-            let (game, version) = entry.split_once(':')?;
-            Some((GameId(Uuid::try_parse(game).ok()?), version.parse().ok()?))
-        };
-        text.split(',').map(entry).collect::<Option<_>>().map_or(Self::Anything, Self::Games)
+        text.split(',').map(change).collect::<Option<_>>().map_or(Self::Anything, Self::Games)
     }
+}
+
+fn change(entry: &str) -> Option<Change> {
+    let mut parts = entry.split(':');
+    let game = GameId(Uuid::try_parse(parts.next()?).ok()?);
+    let version = parts.next()?.parse().ok()?;
+    let mut people = [None; 2];
+    for (place, player) in people.iter_mut().zip(parts.by_ref()) {
+        *place = Some(PlayerId(Uuid::try_parse(player).ok()?));
+    }
+    parts.next().is_none().then_some(Change { game, version, people })
 }
 
 #[cfg(test)]
@@ -117,12 +133,18 @@ mod tests {
         GameId(Uuid::from_u128(n as u128))
     }
 
-    fn told(notices: &[String]) -> BTreeMap<GameId, u32> {
+    fn change_of(n: usize, version: u32) -> Change {
+        let player = |m: usize| Some(PlayerId(Uuid::from_u128((n + m) as u128)));
+        // Nobody, one, and two.
+        Change { game: game(n), version, people: [player(1).filter(|_| n > 3), player(2).filter(|_| n > 7)] }
+    }
+
+    fn told(notices: &[String]) -> BTreeMap<GameId, Change> {
         let games = |notice: &String| match Notice::read(notice) {
             Notice::Games(games) => games,
             Notice::Anything => panic!("{notice}"),
         };
-        notices.iter().flat_map(games).collect()
+        notices.iter().flat_map(games).map(|change| (change.game, change)).collect()
     }
 
     #[test]
@@ -131,9 +153,9 @@ mod tests {
         let mut expected = BTreeMap::new();
         for n in 0..GAMES_MAX {
             for version in [3, u32::MAX, 7] {
-                changes.add(game(n), version);
+                changes.add(change_of(n, version));
             }
-            expected.insert(game(n), u32::MAX);
+            expected.insert(game(n), change_of(n, u32::MAX));
         }
         let notices = changes.take();
         assert!(notices.iter().all(|notice| notice.len() <= NOTICE_BYTES_MAX) && notices.len() > 1);
@@ -145,12 +167,12 @@ mod tests {
     fn of_too_many_games_it_is_only_told_that_something_has_changed() {
         let changes = Changes::default();
         for n in 0..=GAMES_MAX {
-            changes.add(game(n), 1);
+            changes.add(change_of(n, 1));
         }
         assert_eq!(changes.take(), [ANYTHING]);
         assert_eq!(Notice::read(ANYTHING), Notice::Anything);
-        changes.add(game(1), 1);
-        assert_eq!(told(&changes.take()), BTreeMap::from([(game(1), 1)]));
+        changes.add(change_of(1, 1));
+        assert_eq!(told(&changes.take()), BTreeMap::from([(game(1), change_of(1, 1))]));
     }
 
     #[test]
@@ -166,17 +188,23 @@ mod tests {
             &format!("{id}:-1"),
             &format!("{id}:1,"),
             &format!("{id}:9999999999"),
+            &format!("{id}:1:"),
+            &format!("{id}:1:x"),
+            &format!("{id}:1:{id}:{id}:{id}"),
         ] {
             assert_eq!(Notice::read(text), Notice::Anything, "{text}");
         }
-        assert_eq!(Notice::read(&format!("{id}:1")), Notice::Games(vec![(game(1), 1)]));
+        assert_eq!(
+            Notice::read(&format!("{id}:1")),
+            Notice::Games(vec![Change { people: [None; 2], ..change_of(1, 1) }])
+        );
     }
 
     #[test]
     fn who_waits_for_changes_is_woken_by_one_that_came_before() {
         let changes = Changes::default();
         assert_eq!(changes.there_are_some().now_or_never(), None);
-        changes.add(game(1), 1);
+        changes.add(change_of(1, 1));
         assert_eq!(changes.there_are_some().now_or_never(), Some(()));
         changes.take();
         assert_eq!(changes.there_are_some().now_or_never(), None);

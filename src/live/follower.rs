@@ -31,11 +31,19 @@ const ANSWER_WAIT: Duration = Duration::from_secs(10);
 /// again and again at which version the games are that somebody waits for. While the database is away nobody is woken.
 pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: PgConnectOptions) {
     let mut failing = false;
-    let mut listener = None;
+    let (mut listener, mut has_missed) = (None, true);
+    // Whose games have changed is not asked: who waits for any of a player's looks for himself.
+    let mut players_told: Option<Instant> = None;
     while hub.strong_count() > 0 {
-        listener = listening(listener, &database).await;
+        let is_same;
+        (listener, is_same) = listening(listener, &database).await;
+        has_missed |= !is_same;
         // Whatever happens from here on is heard; what happened before is asked for.
         let Some(present) = hub.upgrade() else { return };
+        if has_missed && players_told.is_none_or(|told| told.elapsed() >= PAUSE) {
+            present.tell_all_players();
+            (has_missed, players_told) = (false, Some(Instant::now()));
+        }
         let cause = match timeout(ANSWER_WAIT, ask(&present, &pool)).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
@@ -48,45 +56,52 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: PgConnectOptions) {
             tracing::warn!(cause, "changes by other servers are not noticed until the database answers again");
         }
         failing = cause.is_some();
-        listener = hear(&hub, listener).await;
+        let missed;
+        (listener, missed) = hear(&hub, listener).await;
+        has_missed |= missed;
     }
 }
 
-/// The listener if it is still alive, or a new one, if one can be had.
-async fn listening(listener: Option<Listener>, database: &PgConnectOptions) -> Option<Listener> {
+/// The listener if it is still alive, or a new one, if one can be had; and whether it is the same.
+async fn listening(listener: Option<Listener>, database: &PgConnectOptions) -> (Option<Listener>, bool) {
     if let Some(mut listener) = listener
         && listener.is_alive().await
     {
-        return Some(listener);
+        return (Some(listener), true);
     }
-    timeout(ANSWER_WAIT, Listener::start(database)).await.ok()?.ok()
+    let listener = timeout(ANSWER_WAIT, Listener::start(database)).await;
+    (listener.ok().and_then(Result::ok), false)
 }
 
-/// Hears notices until it is time to ask again. Gives back the listener, unless it was lost.
-async fn hear(hub: &Weak<Hub>, listener: Option<Listener>) -> Option<Listener> {
+/// Hears notices until it is time to ask again. Gives back the listener, unless it was lost, and says whether something may have
+/// happened that no notice told.
+async fn hear(hub: &Weak<Hub>, listener: Option<Listener>) -> (Option<Listener>, bool) {
     let begun = Instant::now();
     let Some(mut listener) = listener else {
         sleep_until(begun + PAUSE_WITHOUT_NOTICES).await;
-        return None;
+        return (None, true);
     };
-    let mut until = begun + PAUSE;
+    let (mut until, mut has_missed) = (begun + PAUSE, false);
     while let Ok(notice) = timeout_at(until, listener.next()).await {
         match notice.as_deref().map(Notice::read) {
             Some(Notice::Games(games)) => {
-                let hub = hub.upgrade()?;
-                for (game, version) in games {
-                    hub.tell(game, version);
+                let Some(hub) = hub.upgrade() else { break };
+                for change in &games {
+                    hub.tell_change(change);
                 }
             }
-            Some(Notice::Anything) => until = begun + PAUSE_WITHOUT_NOTICES,
+            Some(Notice::Anything) => {
+                has_missed = true;
+                until = begun + PAUSE_WITHOUT_NOTICES;
+            }
             None => {
                 // Not at once: a database that is away stays so for a while.
                 sleep_until(begun + PAUSE_WITHOUT_NOTICES).await;
-                return None;
+                return (None, true);
             }
         }
     }
-    Some(listener)
+    (Some(listener), has_missed)
 }
 
 /// Asks for the versions of all games that somebody waits for, and whether those who hold streams may still listen.

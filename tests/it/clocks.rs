@@ -35,7 +35,7 @@ async fn play(app: &TestApp, id: &str, guest: &Guest, ply: u32, mv: &str) -> Val
 async fn settle(app: &TestApp) {
     let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX, &app.metrics).0;
     let hub = app.hub.clone();
-    writers.observe(move |game, version| hub.stored(game, version));
+    writers.observe(move |change| hub.stored(change));
     deadlines::settle(&app.db, &writers, now()).await.expect("it settles");
 }
 

@@ -386,7 +386,7 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     // Who does not see the game gets none.
     ask(Some(&eve), id).await.is_problem(404, "not_found");
     ask(None, id).await.is_problem(401, "unauthenticated");
-    app.post("/v1/me/stream-tickets", Some(&ana), &json!({})).await.is_problem(422, "validation_failed");
+    app.post("/v1/me/stream-tickets", Some(&ana), &json!({"game_id": 1})).await.is_problem(422, "validation_failed");
     app.delete_me(&ana).await;
     send(asking(&base(&app), id, &format!("ticket={ticket}"), None)).await.is_problem(401, "invalid_token");
     ask(Some(&ana), id).await.is_problem(401, "invalid_token");

@@ -19,6 +19,8 @@ pub struct Listener {
     pub retry_ms: Option<u64>,
     /// How often it said that it is there.
     pub comments: usize,
+    /// Where it said to go on.
+    pub last_id: String,
     /// Whether it ended as it should, and was not broken off.
     pub is_whole: bool,
 }
@@ -26,6 +28,7 @@ pub struct Listener {
 /// One event, as it was heard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heard {
+    /// Of a game's own stream.
     pub id: Option<u64>,
     pub kind: String,
     pub data: Value,
@@ -42,7 +45,7 @@ impl Listener {
         let response = request.send().await.expect("the server answers");
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { response, text: String::new(), retry_ms: None, comments: 0, is_whole: false }
+        Self { response, text: String::new(), retry_ms: None, comments: 0, last_id: String::new(), is_whole: false }
     }
 
     /// A stream at a test's server, from an event on.
@@ -64,9 +67,14 @@ impl Listener {
         let (begun, before) = (Instant::now(), self.comments);
         while self.comments == before {
             assert!(begun.elapsed() < PATIENCE, "it says nothing");
-            let heard = timeout(Duration::from_millis(100), self.next_event()).await;
-            assert!(heard.is_err(), "{heard:?}");
+            self.hears_nothing().await;
         }
+    }
+
+    /// Reads for a moment what is no event.
+    pub async fn hears_nothing(&mut self) {
+        let heard = timeout(Duration::from_millis(100), self.next_event()).await;
+        assert!(heard.is_err(), "{heard:?}");
     }
 
     async fn next_event(&mut self) -> Option<Heard> {
@@ -94,7 +102,10 @@ impl Listener {
         let (mut id, mut kind, mut data) = (None, None, None);
         for line in block.lines() {
             match line.split_once(": ").unwrap_or((line, "")) {
-                ("id", value) => id = Some(value.parse().expect("a number")),
+                ("id", value) => {
+                    value.clone_into(&mut self.last_id);
+                    id = value.parse().ok();
+                }
                 ("event", value) => kind = Some(value.to_owned()),
                 ("data", value) => data = Some(serde_json::from_str(value).expect("JSON on one line")),
                 ("retry", value) => self.retry_ms = Some(value.parse().expect("a number")),

@@ -29,6 +29,7 @@ mod offers;
 mod openapi;
 mod operation;
 mod play;
+mod player_events;
 mod players;
 mod readme;
 mod refresh;

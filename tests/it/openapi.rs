@@ -184,6 +184,7 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
     let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let (id, south, _) = app.started(&json!({})).await;
     let played = app.play_move(&id, &south, 1, "C").await.body;
+    let place = app.get("/v1/me/events", Some(&south)).await.string("/last_event_id");
     let finished = app.resign_game(&id, &south).await.body;
     let problem = app.play_move(&id, &south, 2, "C").await.body;
     let position = app.get(&format!("/v1/games/{id}/positions/1"), None).await.body;
@@ -192,6 +193,7 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
     let line = json!({"position": "0,0,0,0,0,1/0,0,0,0,0,1 23-23 S - 9 1S", "moves": ["F"]});
     let line = app.post("/v1/variants/kalah/play", None, &line).await.body;
     let events = app.get(&format!("/v1/games/{id}/events"), None).await.body;
+    let own_events = app.get(&format!("/v1/me/events?after={place}"), Some(&south)).await.body;
     let illegal = app.post("/v1/variants/kalah/play", None, &json!({"moves": ["a"]})).await.body;
     for (schema, value) in [
         ("Game", &played["game"]),
@@ -212,6 +214,8 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
         ("EventMoved", &events["items"][2]),
         ("EventResigned", &events["items"][3]),
         ("EventFinished", &events["items"][4]),
+        ("PlayerEventPage", &own_events),
+        ("PlayerEventResigned", &own_events["items"][0]),
     ] {
         let (known, required) = fields(&document, &document["components"]["schemas"][schema]);
         let shown = value.as_object().expect("an object");

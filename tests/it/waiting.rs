@@ -10,7 +10,7 @@ use futures_util::future::{join, join_all};
 use mancala_server::{
     domain::GameId,
     http::new_key,
-    live::{Hub, WAITERS_MAX},
+    live::{Hub, Topic, WAITERS_MAX},
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use reqwest::{Client, header};
@@ -333,7 +333,7 @@ async fn when_too_many_wait_the_next_is_answered_at_once_and_not_told_that_it_wa
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
     let other = GameId(Uuid::now_v7());
-    let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(other)).collect();
+    let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(Topic::Game(other))).collect();
     assert_eq!(crowd.len(), WAITERS_MAX);
     let (answer, took) = ask(app.address, &id, &etag, "wait=50", None).await;
     assert_eq!((answer.status.as_u16(), applied(&answer)), (304, None));
