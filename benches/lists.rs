@@ -23,7 +23,9 @@ use mancala_server::{
         game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
         games,
         invitations::{self, Direction},
-        migrations, summary, wakes,
+        migrations,
+        player_events::{self, Asked},
+        summary, wakes,
     },
     domain::{GameId, Status, Visibility},
     rules::Variant,
@@ -124,6 +126,8 @@ enum List {
     Invitations(u32, Direction),
     Running(u32),
     Summary(u32),
+    /// What has happened in a player's games since just now.
+    News(u32),
     /// Which games are due: none is.
     Due,
 }
@@ -141,6 +145,11 @@ impl List {
             }
             List::Summary(player) => {
                 return Ok(usize::try_from(summary::find(pool, player_id(*player)).await?.active).unwrap_or(0));
+            }
+            List::News(player) => {
+                let since = player_events::now(pool).await?;
+                let asked = Asked { since: &since, past: None, limit: PAGE };
+                return Ok(player_events::news(pool, player_id(*player), &asked).await?.games.len());
             }
             List::Due => {
                 let taken = wakes::take(pool, BEGIN, BEGIN, PAGE).await?;
@@ -196,6 +205,8 @@ fn lists() -> Vec<(&'static str, List)> {
         ("(how many are not over), an ordinary player", List::Running(ORDINARY)),
         ("`/v1/me/summary`, the busy player", List::Summary(BUSY)),
         ("`/v1/me/summary`, an ordinary player", List::Summary(ORDINARY)),
+        ("`/v1/me/events`, nothing new, the busy player", List::News(BUSY)),
+        ("`/v1/me/events`, nothing new, an ordinary player", List::News(ORDINARY)),
         ("(which deadlines have passed)", List::Due),
     ]);
     lists

@@ -1,11 +1,15 @@
 -- Events of all games of a player.
 
--- Whether a row is of a transaction that may not have been over at a moment whose oldest transaction was `since`: then whoever
--- read the table at that moment may not have seen it. Rows know 32 bits of the transaction that wrote them, so it is asked of
--- rows of the last days only; there is no arithmetic of transaction numbers but by way of text.
-create function is_since(written_by xid, since bigint) returns boolean
+-- Whether a row is of a transaction that was not over in a snapshot: whoever read the table in that snapshot has not seen it.
+-- Rows know 32 bits of the number of the transaction that wrote them, so it is only told of rows that are not too old; `next` is a
+-- number that was not given to any of them yet. There is no arithmetic of transaction numbers but by way of text.
+create function is_unseen(written_by xid, seen pg_snapshot, next xid8) returns boolean
     language sql stable parallel safe
-    as $$ select (written_by::text::bigint - since % 4294967296 + 4294967296) % 4294967296 < 2147483648 $$;
+    as $$
+        select not pg_visible_in_snapshot(
+            (next::text::bigint - (next::text::bigint - written_by::text::bigint) % 4294967296)::text::xid8, seen
+        )
+    $$;
 
 -- A player's games that ended without a result, the last ended first. (Those that ended with one have such indexes.)
 create index game_seat_0_aborted_idx on game (seat_0_player_id, aborted_at desc) where aborted_at is not null;

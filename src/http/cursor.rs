@@ -14,7 +14,7 @@ use chacha20poly1305::{
 const NONCE_BYTES: usize = 24;
 
 /// A cursor longer than this is none of ours.
-const CURSOR_CHARS_MAX: usize = 512;
+const CURSOR_CHARS_MAX: usize = 1024;
 
 /// Makes cursors and reads them, with a key that all servers of one signing key have.
 #[derive(Clone)]

@@ -97,12 +97,12 @@ async fn page(
     let mut has_waited = false;
     let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.heard());
     let mut place = begin(state, place).await?;
-    let mut portion = in_turn(state, Box::pin(read(state, player, &place, limit, &HashMap::new()))).await?;
+    let mut portion = in_turn(state, Box::pin(read(state, player, &place, limit))).await?;
     if let Some((mut waiter, wait_s)) = waiting {
         let until = Instant::now() + prefer::duration(wait_s);
         while portion.events.is_empty() && portion.is_all {
             has_waited = true;
-            place = portion.place;
+            place = portion.place.clone();
             match timeout_at(until, waiter.past(known)).await {
                 Ok(Ok(heard)) => known = heard,
                 Ok(Err(_)) => {
@@ -111,7 +111,7 @@ async fn page(
                 }
                 Err(_) => break,
             }
-            portion = in_turn(state, Box::pin(read(state, player, &place, limit, &HashMap::new()))).await?;
+            portion = in_turn(state, Box::pin(read(state, player, &place, limit))).await?;
         }
     }
     let last_event_id = portion.place.seal(&state.cursors, player);
@@ -132,7 +132,7 @@ async fn page(
 }
 
 /// Where to go on: what was not over at a moment, or the rest of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     since: Moment,
     /// There if some of it was read already.
@@ -140,7 +140,7 @@ pub struct Place {
 }
 
 /// What is left to be read of what had happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Rest {
     /// What comes after this, in the order of games and of their events.
     past: (GameId, u32),
@@ -149,7 +149,7 @@ struct Rest {
 }
 
 /// A place, and what said it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Said {
     place: Place,
     by: &'static str,
@@ -160,7 +160,7 @@ pub async fn begin(state: &AppState, said: Option<Said>) -> Result<Place, Proble
     let now = in_turn(state, async { player_events::now(&state.db).await.map_err(Problem::from) }).await?;
     match said {
         None => Ok(Place { since: now, rest: None }),
-        Some(Said { place, .. }) if place.since.is_known_at(now) => Ok(place),
+        Some(Said { place, .. }) if place.since.is_known_at(&now) => Ok(place),
         Some(Said { by, .. }) => {
             let detail = "too old, or of a state of the database that is lost: read the games again, and begin anew";
             Err(Problem::invalid(by, detail))
@@ -174,52 +174,41 @@ pub struct Portion {
     pub place: Place,
     /// Whether that was all.
     pub is_all: bool,
-    /// How far the games were read, of which something may be read again.
-    pub read: Vec<(GameId, u32)>,
 }
 
-/// Up to `limit` events from a place on. Of games in `sent`, only what comes after that event.
-pub async fn read(
-    state: &AppState,
-    player: PlayerId,
-    place: &Place,
-    limit: u32,
-    sent: &HashMap<GameId, u32>,
-) -> Result<Portion, Problem> {
-    let asked = Asked { since: place.since, past: place.rest.map(|rest| rest.past), limit };
+/// Up to `limit` events from a place on.
+pub async fn read(state: &AppState, player: PlayerId, place: &Place, limit: u32) -> Result<Portion, Problem> {
+    let rest = place.rest.as_ref();
+    let asked = Asked { since: &place.since, past: rest.map(|rest| rest.past), limit };
     let news = player_events::news(&state.db, player, &asked).await?;
-    let next = place.rest.map_or(news.now, |rest| rest.next);
+    let next = rest.map_or(news.now, |rest| rest.next.clone());
     let mut is_all = news.games.len() < limit as usize;
     let (mut room, mut taken) = (limit, vec![]);
-    for Changed { game, first_seq, last_seq } in news.games {
-        let after = sent.get(&game).map_or(first_seq - 1, |sent| (first_seq - 1).max(*sent));
-        let until = last_seq.min(after.saturating_add(room));
-        taken.push(Changed { game, first_seq: after + 1, last_seq: until.max(after) });
-        room -= until.saturating_sub(after);
-        if until < last_seq && after < last_seq || room == 0 {
+    for mut changed in news.games {
+        if room == 0 {
             is_all = false;
             break;
         }
+        let last_seq = changed.last_seq.min(changed.first_seq.saturating_add(room - 1));
+        is_all &= last_seq == changed.last_seq;
+        changed.last_seq = last_seq;
+        room -= last_seq + 1 - changed.first_seq;
+        taken.push(changed);
     }
-    let past = taken.last().map(|last| (last.game, last.last_seq)).or(place.rest.map(|rest| rest.past));
-    let end = match past {
-        Some(past) if !is_all => Place { since: place.since, rest: Some(Rest { past, next }) },
-        _ => Place { since: next, rest: None },
+    let after = |past| Place { since: place.since.clone(), rest: Some(Rest { past, next: next.clone() }) };
+    let end = match taken.last() {
+        Some(last) if !is_all => after((last.game, last.last_seq)),
+        _ => Place { since: next.clone(), rest: None },
     };
-    let read = taken.iter().map(|changed| (changed.game, changed.last_seq)).collect();
-    taken.retain(|changed| changed.first_seq <= changed.last_seq);
     let mut events = vec![];
     for event in load(state, &taken).await? {
-        let past = (GameId(event.game_id), event.seq);
-        let after_it = Place { since: place.since, rest: Some(Rest { past, next }) };
-        events.push((after_it, event));
+        let id = after((GameId(event.game_id), event.seq)).seal(&state.cursors, player);
+        events.push(PlayerEventView { id, event });
     }
-    if let Some((last, _)) = events.last_mut() {
-        *last = end;
+    if let Some(last) = events.last_mut() {
+        last.id = end.seal(&state.cursors, player);
     }
-    let events =
-        events.into_iter().map(|(place, event)| PlayerEventView { id: place.seal(&state.cursors, player), event });
-    Ok(Portion { events: events.collect(), place: end, is_all, read })
+    Ok(Portion { events, place: end, is_all })
 }
 
 /// Events of some games.
@@ -266,17 +255,17 @@ impl Place {
 }
 
 fn moment<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Moment> {
-    let horizon = words.next()?.parse().ok()?;
+    let snapshot = words.next()?.to_owned();
     let at = OffsetDateTime::from_unix_timestamp(words.next()?.parse().ok()?).ok()?;
-    Some(Moment { horizon, at })
+    Some(Moment { snapshot, at })
 }
 
-/// `<horizon> <seconds>`, and of a rest `<game> <seq> <horizon> <seconds>`.
+/// `<snapshot> <seconds>`, and of a rest `<game> <seq> <snapshot> <seconds>`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.since.horizon, self.since.at.unix_timestamp())?;
-        if let Some(Rest { past: (game, seq), next }) = self.rest {
-            write!(f, " {} {seq} {} {}", game.0.simple(), next.horizon, next.at.unix_timestamp())?;
+        write!(f, "{} {}", self.since.snapshot, self.since.at.unix_timestamp())?;
+        if let Some(Rest { past: (game, seq), next }) = &self.rest {
+            write!(f, " {} {seq} {} {}", game.0.simple(), next.snapshot, next.at.unix_timestamp())?;
         }
         Ok(())
     }
@@ -349,11 +338,13 @@ mod tests {
     fn a_place_is_read_as_it_was_written_and_by_nobody_else() {
         let cursors = Cursors::new([7; 32]);
         let (ana, bo) = (PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)));
-        let moment =
-            |horizon| Moment { horizon, at: OffsetDateTime::from_unix_timestamp(1_800_000_000).expect("a moment") };
-        let whole = Place { since: moment(i64::MAX), rest: None };
+        let moment = |next: u64| Moment {
+            snapshot: format!("{next}:{next}:{next},{next}"),
+            at: OffsetDateTime::from_unix_timestamp(1_800_000_000).expect("a moment"),
+        };
+        let whole = Place { since: moment(u64::MAX), rest: None };
         let rest = Rest { past: (GameId(Uuid::from_u128(3)), u32::MAX), next: moment(9) };
-        for place in [whole, Place { rest: Some(rest), ..whole }] {
+        for place in [whole.clone(), Place { rest: Some(rest), ..whole.clone() }] {
             let text = place.seal(&cursors, ana);
             assert_eq!(Place::open(&text, &cursors, ana), Some(place));
             assert_eq!(Place::open(&text, &cursors, bo), None);

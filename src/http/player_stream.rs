@@ -1,9 +1,7 @@
 //! The events of all of a player's games as they happen.
 //!
-//! Whoever is woken reads what was not over when it last read (`db::player_events`), and leaves out what it has sent: so nothing is
-//! missed, whichever process stored it, and whatever of the news got lost.
-
-use std::{collections::HashMap, mem};
+//! Whoever is woken reads what was not over when it last read (`db::player_events`): so nothing is missed, whichever process stored
+//! it, and whatever of the news got lost.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -20,10 +18,7 @@ use super::{
     me,
     player_events::{self, Place, Said},
 };
-use crate::{
-    domain::{GameId, PlayerId},
-    live::Topic,
-};
+use crate::{domain::PlayerId, live::Topic};
 
 /// How many events are read at once: a few milliseconds' work.
 const EVENTS_AT_ONCE: u32 = 32;
@@ -43,16 +38,7 @@ pub async fn open(
     let known = stay.as_ref().map_or(0, Stay::heard);
     me::find(&state, caller).await?;
     let place = player_events::begin(&state, said).await?;
-    let feed = PlayerFeed {
-        state,
-        player: caller.player,
-        place,
-        sent: HashMap::new(),
-        round: HashMap::new(),
-        known,
-        next_read: Some(Instant::now()),
-        marked: None,
-    };
+    let feed = PlayerFeed { state, player: caller.player, place, known, next_read: Some(Instant::now()), marked: None };
     Ok(event_stream::tell(request, stay, feed))
 }
 
@@ -61,10 +47,6 @@ struct PlayerFeed {
     state: Data<AppState>,
     player: PlayerId,
     place: Place,
-    /// How far the games were sent of which something was read on the way to the place: it may be read again.
-    sent: HashMap<GameId, u32>,
-    /// The same on the way from there.
-    round: HashMap<GameId, u32>,
     /// How many changes were heard of.
     known: u32,
     /// When to read; `None`: at once.
@@ -76,22 +58,17 @@ struct PlayerFeed {
 impl Feed for PlayerFeed {
     async fn read(&mut self) -> Result<Reading, Problem> {
         while self.next_read.is_none_or(|at| at <= Instant::now()) {
-            let Self { state, player, place, sent, .. } = self;
-            let read = Box::pin(player_events::read(state, *player, place, EVENTS_AT_ONCE, sent));
-            let portion = in_turn(state, read).await?;
+            let read = Box::pin(player_events::read(&self.state, self.player, &self.place, EVENTS_AT_ONCE));
+            let portion = in_turn(&self.state, read).await?;
             // Should something happen while this is read, it will have been heard.
             self.next_read = portion.is_all.then(|| Instant::now() + CATCH_UP);
-            self.round.extend(portion.read);
-            if portion.is_all {
-                self.sent = mem::take(&mut self.round);
-            }
             self.place = portion.place;
             if !portion.events.is_empty() {
                 let mut text = vec![];
                 for event in &portion.events {
                     write_event(&mut text, &event.id, event.event.fact.word(), event);
                 }
-                self.marked = Some(self.place);
+                self.marked = Some(self.place.clone());
                 return Ok(Reading::Some(Piece::of(text)));
             }
         }
@@ -110,11 +87,10 @@ impl Feed for PlayerFeed {
     }
 
     fn mark(&mut self) -> Option<Bytes> {
-        let place = Some(self.place);
-        if self.marked == place {
+        if self.marked.as_ref() == Some(&self.place) {
             return None;
         }
-        self.marked = place;
+        self.marked = Some(self.place.clone());
         // An event without data is none, but its id counts.
         Some(format!("id: {}\n\n", self.place.seal(&self.state.cursors, self.player)).into())
     }
