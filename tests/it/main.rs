@@ -2,6 +2,7 @@
 
 mod accounts;
 mod app;
+mod asynchronous;
 mod binary;
 mod bounds;
 mod clocks;
