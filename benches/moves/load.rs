@@ -95,6 +95,8 @@ struct Slot {
     late: Vec<u32>,
     in_time: usize,
     created: usize,
+    /// When which move was answered, if that is noted.
+    answered: Option<Vec<(Uuid, u32, Instant)>>,
 }
 
 /// What an answer must hold, in this order.
@@ -206,6 +208,21 @@ impl Load {
         Ok(self.played(time))
     }
 
+    /// From now on it is noted when moves are answered.
+    pub fn note_answers(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.answered = Some(vec![]));
+    }
+
+    /// When the moves that were noted were answered.
+    pub fn answered(&mut self) -> Vec<(Uuid, u32, Instant)> {
+        self.slots.iter_mut().filter_map(|slot| slot.answered.take()).flatten().collect()
+    }
+
+    /// The tokens of all players.
+    pub fn tokens(&self) -> Vec<String> {
+        self.slots.iter().flat_map(|slot| slot.tokens.clone()).collect()
+    }
+
     /// What the games must be in the database.
     pub fn records(&self) -> Vec<Record> {
         let open = |slot: &Slot| -> Vec<Record> { slot.hand.iter().chain(&slot.stock).map(Match::record).collect() };
@@ -312,6 +329,7 @@ impl Slot {
             late: vec![],
             in_time: 0,
             created: 0,
+            answered: None,
         })
     }
 
@@ -380,6 +398,9 @@ impl Slot {
         let answer = self.connection.exchange(&self.outbox).await?;
         if answer.status != 201 || !self.expected.is_held_by(answer.body) {
             return Err(wrong(&answer, &self.outbox, &self.expected));
+        }
+        if let Some(answered) = &mut self.answered {
+            answered.push((game.id, game.ply, Instant::now()));
         }
         if game.is_over() {
             self.records.extend(self.hand.pop_front().as_ref().map(Match::record));
