@@ -30,9 +30,9 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A comment, which clients skip.
 const COMMENT: &[u8] = b":\n\n";
 
-/// How long a stream lasts at most. Then the client comes back with the last id, and shows again who it is; so streams spread over
+/// How long a stream lasts at most: less than a ticket, so that a browser comes back once with the one that it has. Then the client comes back with the last id, and shows again who it is; so streams spread over
 /// the servers again after one was replaced.
-const LIFETIME: Duration = Duration::from_hours(1);
+const LIFETIME: Duration = Duration::from_mins(50);
 
 /// After how many milliseconds a client comes back whose stream ended, at least; up to as many more are drawn by lot, so that those
 /// of a server that stops do not all come at once.
@@ -63,6 +63,8 @@ pub trait Feed: 'static {
 pub enum Reading {
     Some(Piece),
     Nothing,
+    /// There may be something, but it is not read before so much time has gone by.
+    Later(Duration),
     /// There is something, but it cannot be read yet.
     NotYet,
 }
@@ -172,8 +174,14 @@ impl<F: Feed> Telling<F> {
                     Next::Beat => return Some(Piece::of(self.feed.mark().unwrap_or(Bytes::from_static(COMMENT)))),
                     Next::End => return self.feed.mark().map(|text| Piece { is_last: true, ..Piece::of(text) }),
                 },
+                Ok(Reading::Later(pause)) => match self.wait(u32::MAX, pause).await {
+                    Next::Read | Next::Beat => {}
+                    Next::End => return None,
+                },
                 Ok(Reading::NotYet) => return self.pause().await,
                 Err(problem) if problem.code() == Code::Unavailable => return self.pause().await,
+                // It comes back, and is told why.
+                Err(problem) if problem.code() == Code::ValidationFailed => return None,
                 Err(problem) => {
                     problem.log(self.request.map(|request| request.to_string()).unwrap_or_default());
                     return None;

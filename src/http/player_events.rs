@@ -4,7 +4,6 @@ use std::{collections::HashMap, fmt};
 
 use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 use tokio::time::{Instant, timeout_at};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -19,6 +18,7 @@ use super::{
     extract::Query,
     games::in_turn,
     headers::NOT_KEPT,
+    me,
     observe::Waited,
     player_stream,
     prefer::{self, Wait},
@@ -63,7 +63,7 @@ use crate::{
             ("Link" = String, description = "Where the next page is, if there is one"),
             ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
     ),
-    security(("bearer" = []))
+    security((), ("bearer" = []))
 )]
 #[get("/me/events")]
 pub async fn list_my_events(
@@ -80,6 +80,7 @@ pub async fn list_my_events(
     if takes_events(&request) {
         return player_stream::open(state, &request, caller, place).await;
     }
+    me::find(&state, caller).await?;
     page(&state, caller.player, place, page_size(query.limit)?, wait).await
 }
 
@@ -155,16 +156,16 @@ pub struct Said {
     by: &'static str,
 }
 
+/// Why a place is refused.
+const UNKNOWN: &str = "too old, or of a state of the database that is lost: read the games again, and begin anew";
+
 /// Where to begin: at the present moment, unless the client says something else.
 pub async fn begin(state: &AppState, said: Option<Said>) -> Result<Place, Problem> {
     let now = in_turn(state, async { player_events::now(&state.db).await.map_err(Problem::from) }).await?;
     match said {
         None => Ok(Place { since: now, rest: None }),
         Some(Said { place, .. }) if place.since.is_known_at(&now) => Ok(place),
-        Some(Said { by, .. }) => {
-            let detail = "too old, or of a state of the database that is lost: read the games again, and begin anew";
-            Err(Problem::invalid(by, detail))
-        }
+        Some(Said { by, .. }) => Err(Problem::invalid(by, UNKNOWN)),
     }
 }
 
@@ -181,6 +182,10 @@ pub async fn read(state: &AppState, player: PlayerId, place: &Place, limit: u32)
     let rest = place.rest.as_ref();
     let asked = Asked { since: &place.since, past: rest.map(|rest| rest.past), limit };
     let news = player_events::news(&state.db, player, &asked).await?;
+    if !place.since.is_known_at(&news.now) {
+        // While somebody waited, another server was made the primary.
+        return Err(Problem::invalid("?after", UNKNOWN));
+    }
     let next = rest.map_or(news.now, |rest| rest.next.clone());
     let mut is_all = news.games.len() < limit as usize;
     let (mut room, mut taken) = (limit, vec![]);
@@ -242,30 +247,24 @@ impl Place {
     fn open(text: &str, cursors: &Cursors, player: PlayerId) -> Option<Self> {
         let text = cursors.open(text, &list_of(player))?;
         let mut words = text.split(' ');
-        let since = moment(&mut words)?;
+        let since = words.next()?.parse().ok()?;
         let rest = match words.next() {
             None => None,
             Some(game) => {
                 let past = (GameId(Uuid::try_parse(game).ok()?), words.next()?.parse().ok()?);
-                Some(Rest { past, next: moment(&mut words)? })
+                Some(Rest { past, next: words.next()?.parse().ok()? })
             }
         };
         Some(Self { since, rest })
     }
 }
 
-fn moment<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Moment> {
-    let snapshot = words.next()?.to_owned();
-    let at = OffsetDateTime::from_unix_timestamp(words.next()?.parse().ok()?).ok()?;
-    Some(Moment { snapshot, at })
-}
-
-/// `<snapshot> <seconds>`, and of a rest `<game> <seq> <snapshot> <seconds>`.
+/// `<moment>`, and of a rest `<moment> <game> <seq> <moment>`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.since.snapshot, self.since.at.unix_timestamp())?;
+        write!(f, "{}", self.since)?;
         if let Some(Rest { past: (game, seq), next }) = &self.rest {
-            write!(f, " {} {seq} {} {}", game.0.simple(), next.snapshot, next.at.unix_timestamp())?;
+            write!(f, " {} {seq} {next}", game.0.simple())?;
         }
         Ok(())
     }
@@ -338,18 +337,15 @@ mod tests {
     fn a_place_is_read_as_it_was_written_and_by_nobody_else() {
         let cursors = Cursors::new([7; 32]);
         let (ana, bo) = (PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)));
-        let moment = |next: u64| Moment {
-            snapshot: format!("{next}:{next}:{next},{next}"),
-            at: OffsetDateTime::from_unix_timestamp(1_800_000_000).expect("a moment"),
-        };
-        let whole = Place { since: moment(u64::MAX), rest: None };
-        let rest = Rest { past: (GameId(Uuid::from_u128(3)), u32::MAX), next: moment(9) };
+        let moment = |text: &str| text.parse::<Moment>().expect("a moment");
+        let whole = Place { since: moment("18446744073709551000:600:0,1,599:-1:1800000000"), rest: None };
+        let rest = Rest { past: (GameId(Uuid::from_u128(3)), u32::MAX), next: moment("9:0::2:1800000000") };
         for place in [whole.clone(), Place { rest: Some(rest), ..whole.clone() }] {
             let text = place.seal(&cursors, ana);
             assert_eq!(Place::open(&text, &cursors, ana), Some(place));
             assert_eq!(Place::open(&text, &cursors, bo), None);
         }
-        for text in ["", "1", "1 2 3", "x y"] {
+        for text in ["", "1", "1:0::0:0 2 3", "x y"] {
             assert_eq!(Place::open(&cursors.seal(text, &list_of(ana)), &cursors, ana), None, "{text}");
         }
     }

@@ -23,6 +23,10 @@ use crate::{domain::PlayerId, live::Topic};
 /// How many events are read at once: a few milliseconds' work.
 const EVENTS_AT_ONCE: u32 = 32;
 
+/// How long to wait at least between two readings: who plays fast is told of some events together, and does not make the
+/// database read anew for each of them.
+const GAP: Duration = Duration::from_millis(100);
+
 /// How often it is looked for changes of which no notice told.
 const CATCH_UP: Duration = Duration::from_mins(1);
 
@@ -38,7 +42,7 @@ pub async fn open(
     let known = stay.as_ref().map_or(0, Stay::heard);
     me::find(&state, caller).await?;
     let place = player_events::begin(&state, said).await?;
-    let feed = PlayerFeed { state, player: caller.player, place, known, next_read: Some(Instant::now()), marked: None };
+    let feed = PlayerFeed { state, player: caller.player, place, known, last_read: None, is_due: true, marked: None };
     Ok(event_stream::tell(request, stay, feed))
 }
 
@@ -49,19 +53,26 @@ struct PlayerFeed {
     place: Place,
     /// How many changes were heard of.
     known: u32,
-    /// When to read; `None`: at once.
-    next_read: Option<Instant>,
+    last_read: Option<Instant>,
+    /// Whether there may be something to read, for all that is known.
+    is_due: bool,
     /// The place of which the client was told last.
     marked: Option<Place>,
 }
 
 impl Feed for PlayerFeed {
     async fn read(&mut self) -> Result<Reading, Problem> {
-        while self.next_read.is_none_or(|at| at <= Instant::now()) {
+        let since_last = self.last_read.map_or(CATCH_UP, |last| last.elapsed());
+        self.is_due |= since_last >= CATCH_UP;
+        if self.is_due && since_last < GAP {
+            return Ok(Reading::Later(GAP.saturating_sub(since_last)));
+        }
+        while self.is_due {
             let read = Box::pin(player_events::read(&self.state, self.player, &self.place, EVENTS_AT_ONCE));
             let portion = in_turn(&self.state, read).await?;
-            // Should something happen while this is read, it will have been heard.
-            self.next_read = portion.is_all.then(|| Instant::now() + CATCH_UP);
+            // Should something have happened since, it will be heard.
+            self.is_due = !portion.is_all;
+            self.last_read = Some(Instant::now()).filter(|_| portion.is_all);
             self.place = portion.place;
             if !portion.events.is_empty() {
                 let mut text = vec![];
@@ -83,7 +94,7 @@ impl Feed for PlayerFeed {
 
     fn hear(&mut self, heard: u32) {
         self.known = heard;
-        self.next_read = None;
+        self.is_due = true;
     }
 
     fn mark(&mut self) -> Option<Bytes> {

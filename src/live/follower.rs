@@ -20,6 +20,9 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// noticed than one by this process.
 const PAUSE_WITHOUT_NOTICES: Duration = Duration::from_secs(1);
 
+/// The least pause between two times that all are woken who wait for any game of a player's: each of them asks for all of them.
+const PLAYERS_PAUSE: Duration = Duration::from_secs(30);
+
 /// How many games or players one query asks for: a few milliseconds' work.
 const BATCH_MAX: usize = 1000;
 
@@ -40,7 +43,7 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: PgConnectOptions) {
         has_missed |= !is_same;
         // Whatever happens from here on is heard; what happened before is asked for.
         let Some(present) = hub.upgrade() else { return };
-        if has_missed && players_told.is_none_or(|told| told.elapsed() >= PAUSE) {
+        if has_missed && players_told.is_none_or(|told| told.elapsed() >= PLAYERS_PAUSE) {
             present.tell_all_players();
             (has_missed, players_told) = (false, Some(Instant::now()));
         }

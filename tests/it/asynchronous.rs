@@ -13,6 +13,12 @@ const PAGE: &str = include_str!("../../docs/asynchronous.md");
 /// Below a request: whether it was carried out is not known.
 const NO_ANSWER: &str = "*No answer.*";
 
+/// Where it was not.
+const NOT_ARRIVED: &str = "the request has not arrived";
+
+/// Access tokens that were given before are good no more.
+const EXPIRED: &str = "<!-- tokens expire -->";
+
 /// The first line, the headers and the body of a request or an answer.
 #[derive(Clone, Debug)]
 struct Message {
@@ -25,6 +31,9 @@ struct Message {
 enum Step {
     Answered(Message, Message),
     Unanswered(Message),
+    /// Never sent.
+    Lost,
+    Expired,
     /// So many seconds go by.
     Pause(u32),
 }
@@ -49,9 +58,12 @@ fn steps() -> Vec<Step> {
     let mut rest = parts.next().expect("the page begins");
     loop {
         if rest.contains(NO_ANSWER) {
-            steps.push(Step::Unanswered(asked.take().expect("a request")));
+            let request = asked.take().expect("a request");
+            steps.push(if rest.contains(NOT_ARRIVED) { Step::Lost } else { Step::Unanswered(request) });
         }
-        if let Some((_, pause)) = rest.split_once("<!-- ") {
+        if rest.contains(EXPIRED) {
+            steps.push(Step::Expired);
+        } else if let Some((_, pause)) = rest.split_once("<!-- ") {
             let seconds = pause.split_once(' ').and_then(|(seconds, _)| seconds.parse().ok());
             steps.push(Step::Pause(seconds.expect("a number of seconds")));
         }
@@ -77,6 +89,10 @@ impl Known {
     /// A text of the page with what is known in place of its names.
     fn fill(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+    }
+
+    fn forget_tokens(&mut self) {
+        self.0.retain(|name, _| !name.contains("_token"));
     }
 
     /// Learns what is in braces, and says whether the rest is the same.
@@ -150,7 +166,12 @@ async fn the_game_of_the_page_on_asynchronous_play_goes_as_it_says() {
                 let answer = known.send(&app, &request).await;
                 assert!(answer.status.is_success(), "{request:?}: {answer:?}");
             }
-            Step::Pause(seconds) => app.let_pass(&known.0["game"], seconds).await,
+            Step::Lost => {}
+            Step::Expired => known.forget_tokens(),
+            Step::Pause(seconds) => {
+                known.forget_tokens();
+                app.let_pass(&known.0["game"], seconds).await;
+            }
         }
     }
 }
@@ -159,8 +180,8 @@ async fn the_game_of_the_page_on_asynchronous_play_goes_as_it_says() {
 fn the_page_on_asynchronous_play_shows_what_it_is_there_to_show() {
     let steps = steps();
     let lost = steps.iter().filter(|step| matches!(step, Step::Unanswered(_))).count();
-    let pauses = steps.iter().filter(|step| matches!(step, Step::Pause(_))).count();
-    assert_eq!((lost, pauses), (5, 1));
+    let others = steps.iter().filter(|step| matches!(step, Step::Pause(_) | Step::Expired | Step::Lost)).count();
+    assert_eq!((lost, others), (5, 3));
     assert!(steps.len() > 25, "{}", steps.len());
     let mut known = Known::default();
     let json = |text| serde_json::from_str::<Value>(text).expect("JSON");

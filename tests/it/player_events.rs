@@ -230,7 +230,7 @@ async fn a_server_whose_clock_is_wrong_costs_nobody_an_event() {
     let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
     let begun = beginning(&app, &ana).await;
     let mut told = vec![];
-    for shift in ["- interval '1 hour'", "+ interval '1 hour'"] {
+    for shift in ["- interval '3 days'", "+ interval '3 days'"] {
         let id = game_of(&app, &ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
         for set in [
             format!("update event set at = at {shift} where game_id = '{id}'"),
@@ -374,26 +374,19 @@ async fn players_who_play_many_games_at_once_through_two_servers_are_told_all_of
         }
         game["version"].as_u64().expect("a number")
     }));
-    let (first, second) = streams.split_at_mut(1);
-    let listening = async |stream: &mut Listener| {
-        let mut heard = vec![];
-        let mut known = BTreeMap::<String, u64>::new();
-        // Twelve games of at least ten plies; what comes then is read below.
-        while known.len() < GAMES || known.values().sum::<u64>() < (GAMES as u64) * 10 {
+    let versions = playing.await;
+    for stream in &mut streams {
+        let (mut known, mut heard) = (BTreeMap::<String, u64>::new(), vec![]);
+        while known.values().sum::<u64>() < versions.iter().sum::<u64>() {
             let event = stream.next().await.expect("an event").data;
-            known.insert(event["game_id"].to_string(), event["seq"].as_u64().expect("a number"));
-            heard.push(event);
+            let (seq, before) = (event["seq"].as_u64(), known.entry(event["game_id"].to_string()).or_default());
+            // On a busy server it may come again.
+            if seq > Some(*before) {
+                *before = seq.expect("a number");
+                heard.push(event);
+            }
         }
-        heard
-    };
-    let (versions, (mut here, mut there)) =
-        join(playing, join(listening(&mut first[0]), listening(&mut second[0]))).await;
-    let all: u64 = versions.iter().sum();
-    for (heard, stream) in [(&mut here, &mut first[0]), (&mut there, &mut second[0])] {
-        while (heard.len() as u64) < all {
-            heard.push(stream.next().await.expect("an event").data);
-        }
-        are_complete(&app, heard, &ana).await;
+        are_complete(&app, &heard, &ana).await;
     }
 }
 
