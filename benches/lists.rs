@@ -24,7 +24,7 @@ use mancala_server::{
         games,
         invitations::{self, Direction},
         migrations,
-        player_events::{self, Asked},
+        player_events::{self, Asked, Moment},
         summary, wakes,
     },
     domain::{GameId, Status, Visibility},
@@ -32,6 +32,7 @@ use mancala_server::{
 };
 use serde_json::Value;
 use sqlx::PgPool;
+use tokio::sync::OnceCell;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::{Layer, layer::Context, prelude::*};
 use uuid::Uuid;
@@ -147,8 +148,9 @@ impl List {
                 return Ok(usize::try_from(summary::find(pool, player_id(*player)).await?.active).unwrap_or(0));
             }
             List::News(player) => {
-                let since = player_events::now(pool).await?;
-                let asked = Asked { since: &since, past: None, limit: PAGE };
+                static SINCE: OnceCell<Moment> = OnceCell::const_new();
+                let since = SINCE.get_or_try_init(|| player_events::now(pool)).await?;
+                let asked = Asked { since, until: None, past: None, limit: PAGE };
                 return Ok(player_events::news(pool, player_id(*player), &asked).await?.games.len());
             }
             List::Due => {

@@ -105,6 +105,8 @@ impl FromStr for Moment {
 pub struct Asked<'a> {
     /// What was not over by then.
     pub since: &'a Moment,
+    /// And was by then, if this is the rest of what was read then.
+    pub until: Option<&'a Moment>,
     /// Only what comes after this, in the order of games and of their events.
     pub past: Option<(GameId, u32)>,
     /// Of so many games at most.
@@ -212,6 +214,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<
                 select min(seq) as first_seq, max(seq) as last_seq from event
                 where game_id = id and at >= $4 and is_unseen(event.xmin, $6::text::pg_snapshot, next)
                   and (id > $7 or seq > $8)
+                  and not is_unseen(event.xmin, coalesce($10::text::pg_snapshot, snapshot), next)
             ) new where first_seq is not null
             order by id limit $9
         )
@@ -229,6 +232,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<
         past_game,
         i32::try_from(past_seq).unwrap_or(i32::MAX),
         i64::from(asked.limit),
+        asked.until.map(Moment::snapshot),
     )
     .fetch_all(pool)
     .instrument(statement("select events of a player"))

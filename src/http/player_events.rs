@@ -180,7 +180,8 @@ pub struct Portion {
 /// Up to `limit` events from a place on.
 pub async fn read(state: &AppState, player: PlayerId, place: &Place, limit: u32) -> Result<Portion, Problem> {
     let rest = place.rest.as_ref();
-    let asked = Asked { since: &place.since, past: rest.map(|rest| rest.past), limit };
+    let asked =
+        Asked { since: &place.since, until: rest.map(|rest| &rest.next), past: rest.map(|rest| rest.past), limit };
     let news = player_events::news(&state.db, player, &asked).await?;
     if !place.since.is_known_at(&news.now) {
         // While somebody waited, another server was made the primary.

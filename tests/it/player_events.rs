@@ -224,6 +224,36 @@ async fn what_was_under_way_when_the_client_read_is_told_when_it_is_stored_howev
 }
 
 #[actix_web::test]
+async fn what_happens_while_pages_are_read_is_told_once() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let after = beginning(&app, &ana).await;
+    let mut games = vec![];
+    for _ in 0..3 {
+        games.push(game_of(&app, &ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await);
+    }
+    let (mut all, mut cursor) = (vec![], after);
+    // After each page but the last something happens in every game: what is read already, and what is not yet.
+    for ply in 1.. {
+        let page = page(&app, &format!("cursor={cursor}&limit=2"), &ana).await;
+        all.extend(page.body["items"].as_array().expect("items").iter().cloned());
+        cursor = page.string("/last_event_id");
+        if ply < 5 {
+            for id in &games {
+                let game = app.get_game(id, None).await.body;
+                assert_eq!(app.play_move(id, &ana, ply, some_move(&game)).await.status, 201);
+            }
+        } else if page.body["next_cursor"].is_null() {
+            break;
+        }
+    }
+    // All of the last round, too.
+    all.extend(rest(&app, &cursor, 2, &ana).await.0);
+    are_complete(&app, &all, &ana).await;
+    assert_eq!(all.len(), 3 * 5);
+}
+
+#[actix_web::test]
 async fn a_server_whose_clock_is_wrong_costs_nobody_an_event() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
