@@ -179,6 +179,22 @@ pub struct Portion {
 
 /// Up to `limit` events from a place on.
 pub async fn read(state: &AppState, player: PlayerId, place: &Place, limit: u32) -> Result<Portion, Problem> {
+    let mut portion = read_once(state, player, place, limit).await?;
+    if place.rest.is_some() && portion.place.rest.is_none() {
+        // That was the rest of what had happened when the first of it was read. More may have happened since.
+        let room = limit.saturating_sub(u32::try_from(portion.events.len()).unwrap_or(limit));
+        if room == 0 {
+            return Ok(Portion { is_all: false, ..portion });
+        }
+        let since = read_once(state, player, &portion.place, room).await?;
+        portion.events.extend(since.events);
+        return Ok(Portion { events: portion.events, ..since });
+    }
+    Ok(portion)
+}
+
+/// The same, but of a rest only what belongs to it.
+async fn read_once(state: &AppState, player: PlayerId, place: &Place, limit: u32) -> Result<Portion, Problem> {
     let rest = place.rest.as_ref();
     let asked =
         Asked { since: &place.since, until: rest.map(|rest| &rest.next), past: rest.map(|rest| rest.past), limit };

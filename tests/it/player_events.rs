@@ -254,6 +254,33 @@ async fn what_happens_while_pages_are_read_is_told_once() {
 }
 
 #[actix_web::test]
+async fn what_happened_since_a_part_was_read_is_told_together_with_the_rest() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let begun = beginning(&app, &ana).await;
+    for _ in 0..3 {
+        game_of(&app, &ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+    }
+    let first = page(&app, &format!("after={begun}&limit=2"), &ana).await;
+    let (after, told) = (first.string("/last_event_id"), first.body["items"].as_array().expect("items").len());
+    let last = game_of(&app, &ana, &json!({"variant": "oware", "opponent": {"type": "self"}})).await;
+    for limit in [1, 2, 3, 100] {
+        let (all, end) = rest(&app, &after, limit, &ana).await;
+        assert_eq!((told + all.len(), &all.last().expect("an event")["game_id"]), (4, &json!(last)));
+        assert_eq!(rest(&app, &end, limit, &ana).await.0, Vec::<Value>::new());
+    }
+    let mut resumed = Listener::open(asking_for_all(&base(&app), &format!("after={after}"), Some(&ana))).await;
+    while resumed.next().await.expect("an event").data["game_id"] != *last {}
+    // Nobody waits for what is there.
+    let rest_alone = rest(&app, &begun, 2, &ana).await.0[2]["id"].as_str().expect("an id").to_owned();
+    let begun = Instant::now();
+    let request = Client::new().get(format!("{}/v1/me/events?after={rest_alone}", base(&app)));
+    let waited = send(signed(request.header("prefer", "wait=50"), Some(&ana))).await;
+    assert_eq!(waited.body["items"][0]["game_id"], *last);
+    assert!(begun.elapsed() < SOON);
+}
+
+#[actix_web::test]
 async fn a_server_whose_clock_is_wrong_costs_nobody_an_event() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
