@@ -208,6 +208,11 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "on", value_name = "WHETHER")]
     pub rate_limits: Switch,
 
+    /// Whether webhooks may be sent to private addresses, as those of this machine and its networks, and without TLS: where all players
+    /// are trusted, and for tests
+    #[arg(long, env, global = true, default_value = "off", value_name = "WHETHER")]
+    pub webhook_allow_private: Switch,
+
     /// Networks of reverse proxies, such as `10.0.0.0/8`, separated by commas: from there, `Forwarded` or `X-Forwarded-For`
     /// says who calls. Unless given, nobody is believed
     #[arg(long, env, global = true, default_value = "", hide_default_value = true, value_parser = networks, value_name = "NETWORKS")]

@@ -15,6 +15,9 @@ pub mod db;
 /// Who waits for which game, and is woken when it has changed.
 pub mod live;
 
+/// Sends to addresses that players name, and to no others. Knows nothing of ours.
+pub mod webhook;
+
 /// What is done without being asked: ending the games of the erased, deleting what has run out.
 pub mod jobs;
 

@@ -23,13 +23,15 @@ use mancala_server::{
         migrations,
     },
     http::{self, PublicKey, RateLimits, Service, Tokens},
-    jobs::{self, purge},
+    jobs::{self, purge, webhooks},
     metrics::Metrics,
     telemetry::{self, Telemetry},
+    webhook::{Reach, Sender, system_names},
 };
 use sqlx::postgres::PgConnectOptions;
 use tikv_jemallocator::Jemalloc;
 use tokio::{
+    runtime,
     signal::unix::{Signal, SignalKind, signal},
     sync::oneshot,
     time::sleep,
@@ -103,10 +105,12 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let writers = Arc::new(writers);
     let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
     let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
+    let telling = Telling::start(options, &database, &writers, &metrics)?;
     let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
     working.abort();
     settling.abort();
+    telling.end().await;
     // Also what clients have asked for who did not wait for the answer.
     writing.end().await;
     served
@@ -135,9 +139,51 @@ fn service(
         public_url: options.public_url.clone(),
         shutdown_timeout_s: options.shutdown_timeout_s,
         open_for: time::Duration::days(options.open_game_days.into()),
+        webhook_reach: reach(options),
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),
+    }
+}
+
+/// Telling players by webhooks, on a thread of its own: what signing and encrypting takes, it takes from no move.
+struct Telling {
+    stopping: CancellationToken,
+    ended: oneshot::Receiver<()>,
+}
+
+impl Telling {
+    fn start(
+        options: &Serve,
+        database: &PgConnectOptions,
+        writers: &Writers,
+        metrics: &Arc<Metrics>,
+    ) -> Result<Self, Failure> {
+        let sender = Sender::new(reach(options), system_names());
+        let settings = webhooks::Settings { sender, write: http::write_notice, metrics: metrics.clone() };
+        let (stopping, (end, ended)) = (CancellationToken::new(), oneshot::channel());
+        let work = webhooks::run(database.clone(), writers.notices(), settings, stopping.clone());
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
+        let run = move || {
+            runtime.block_on(work);
+            // A look-up of a name that takes for ever keeps nobody.
+            runtime.shutdown_background();
+            let _ = end.send(());
+        };
+        thread::Builder::new().name("webhooks".to_owned()).spawn(run).map_err(Failure::new)?;
+        Ok(Self { stopping, ended })
+    }
+
+    async fn end(self) {
+        self.stopping.cancel();
+        let _ = self.ended.await;
+    }
+}
+
+fn reach(options: &Serve) -> Reach {
+    match options.webhook_allow_private {
+        Switch::On => Reach::Anywhere,
+        Switch::Off => Reach::Public,
     }
 }
 

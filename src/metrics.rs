@@ -62,6 +62,8 @@ pub struct Metrics {
     tokens_issued: [Counter; 3],
     /// In the order of [`TokenKind`].
     tokens_refused: [Counter; 3],
+    /// In the order of [`DeliveryOutcome`].
+    webhook_deliveries: [Counter; 3],
 }
 
 /// Says who waits for a game to change; `None` once the service is gone.
@@ -124,6 +126,16 @@ pub enum AppendOutcome {
     Failed,
 }
 
+/// What became of an attempt to send to a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    Delivered,
+    /// It failed, and is made again later.
+    Retried,
+    /// It failed, and is not made again.
+    Failed,
+}
+
 /// What a set of tokens was given for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
@@ -173,6 +185,7 @@ impl Metrics {
         let appends = Family::default();
         let issued = Family::default();
         let refused = Family::default();
+        let deliveries = Family::default();
         let metrics = Self {
             registry: Registry::default(),
             sources: Mutex::default(),
@@ -200,11 +213,13 @@ impl Metrics {
             cache_misses: Counter::default(),
             tokens_issued: ["guest", "password", "refresh"].map(|word| of(&issued, "grant", word)),
             tokens_refused: ["access", "refresh", "ticket"].map(|word| of(&refused, "token", word)),
+            webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
         };
         metrics.register(ours);
         ours.register("appends", "Appends to the logs of games, by what became of them", appends);
         ours.register("tokens_issued", "Sets of tokens given out, by what they were given for", issued);
         ours.register("tokens_refused", "Tokens presented that were not valid, or no longer", refused);
+        ours.register("webhook_deliveries", "Attempts to send to webhooks, by what became of them", deliveries);
         Self { registry, ..metrics }
     }
 
@@ -318,6 +333,10 @@ impl Metrics {
 
     pub fn token_refused(&self, kind: TokenKind) {
         self.tokens_refused[kind as usize].inc();
+    }
+
+    pub fn webhook_sent(&self, outcome: DeliveryOutcome) {
+        self.webhook_deliveries[outcome as usize].inc();
     }
 
     /// Asks who waits for a game to change whenever the metrics are read, for as long as there is an answer.

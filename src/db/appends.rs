@@ -110,14 +110,17 @@ impl Once {
 /// game is still at the version that it expects, and not at all otherwise, whatever becomes of the others; if this fails,
 /// none is. Says of which games something was stored.
 ///
+/// Of a game whose players have webhooks, a row says that they are to be told. Whether they have, the game's row says; it is looked
+/// up when a seat is taken, and whoever makes a webhook later sees to the games that are there.
+///
 /// The rows are locked by being updated, in the order of `given`: so two groups of the same games wait for one another and
 /// do not block each other for good. Should PostgreSQL ever join in another order, it ends one of them, and its appends are
 /// tried one by one. Locking them first, in a statement's part of its own, would write a tenth more of its log.
 ///
 /// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
-pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<HashSet<Uuid>, DbError> {
+pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<Stored, DbError> {
     let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game(), event)));
-    let stored = sqlx::query_scalar!(
+    let stored = sqlx::query!(
         r#"
         with given as (
             select * from unnest(
@@ -152,10 +155,18 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 result_score_north = coalesce((once ->> 'result_score_north')::smallint, game.result_score_north),
                 winner_seat = coalesce((once ->> 'winner_seat')::smallint, game.winner_seat),
                 rematch_game_id = coalesce((once ->> 'rematch_game_id')::uuid, game.rematch_game_id),
-                join_code = coalesce(once ->> 'join_code', game.join_code)
+                join_code = coalesce(once ->> 'join_code', game.join_code),
+                has_webhooks = case when once is null or game.has_webhooks then game.has_webhooks else exists (
+                    select from webhook where disabled_at is null and player_id in (
+                        (once ->> 'seat_0_player_id')::uuid, (once ->> 'seat_1_player_id')::uuid
+                    )
+                ) end
             from given
             where game.id = given.game_id and game.version = given.expected
-            returning given.*
+            returning given.*, game.has_webhooks
+        ), to_tell as (
+            insert into webhook_event (game_id, from_seq, to_seq)
+            select game_id, expected + 1, version from updated where has_webhooks
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
             select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,
@@ -167,7 +178,7 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 as further (game_id, seq, seat, kind, detail)
             join updated using (game_id)
         )
-        select game_id as "game_id!" from updated
+        select game_id as "game_id!", has_webhooks as "has_webhooks!" from updated
         "#,
         &column(group, Append::game),
         &column(group, |append| append.expected),
@@ -194,7 +205,16 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
     )
     .fetch_all(connection)
     .await?;
-    Ok(stored.into_iter().collect())
+    let has_notices = stored.iter().any(|row| row.has_webhooks);
+    Ok(Stored { games: stored.into_iter().map(|row| row.game_id).collect(), has_notices })
+}
+
+/// What came of storing a group.
+pub(super) struct Stored {
+    /// Those to which something was appended.
+    pub(super) games: HashSet<Uuid>,
+    /// Whether players are to be told of any of it.
+    pub(super) has_notices: bool,
 }
 
 /// Which games' rows nobody else has locked at this moment.

@@ -284,13 +284,16 @@ pub async fn insert(
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat,
-                history_from_seq, clock, deadline, time, expires_at, wake_at
+                history_from_seq, clock, deadline, time, expires_at, wake_at, has_webhooks
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
-                $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37
+                $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37,
+                exists (select from webhook where player_id in ($15, $16, $23) and disabled_at is null)
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
-            returning id
+            returning id, has_webhooks
+        ), to_tell as (
+            insert into webhook_event (game_id, from_seq, to_seq) select id, $20, $20 from made where has_webhooks
         )
         insert into event (game_id, at, seq, kind, detail) select id, $19, $20, $21, $22 from made
         "#,
@@ -364,7 +367,7 @@ pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside:
     {
         return Ok(Appended::KeyUsed);
     }
-    if appends::store(&mut transaction, &[&append]).await?.is_empty() {
+    if appends::store(&mut transaction, &[&append]).await?.games.is_empty() {
         return Ok(Appended::Conflict);
     }
     if let Some((game, [created, joined])) = &beside.begun {

@@ -23,6 +23,9 @@ pub mod players;
 pub mod refresh_tokens;
 pub mod summary;
 pub mod wakes;
+pub mod webhook_deliveries;
+pub mod webhook_events;
+pub mod webhooks;
 mod writers;
 
 use std::time::Duration;

@@ -221,6 +221,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
             delete from account using erased where player_id = erased.id
         ), answers as (
             delete from idempotency_key using erased where player_id = erased.id
+        ), endpoints as (
+            delete from webhook using erased where player_id = erased.id
         )
         delete from refresh_family using erased where player_id = erased.id
         "#,

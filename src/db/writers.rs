@@ -18,7 +18,7 @@ use std::{
 use futures_util::FutureExt;
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,7 @@ pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
     busy: Arc<AtomicUsize>,
     observer: Arc<OnceLock<Observer>>,
+    notices: Arc<Notify>,
 }
 
 /// Is told of each game to which something was appended, after the commit.
@@ -77,22 +78,27 @@ impl Writers {
     /// What comes while `queue_max` appends wait for a writer is refused.
     pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize, metrics: &Arc<Metrics>) -> (Self, Writing) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
-        let observer = Arc::<OnceLock<Observer>>::default();
+        let (observer, notices) = (Arc::<OnceLock<Observer>>::default(), Arc::<Notify>::default());
         let (queues, tasks) = (0..count.max(1))
             .map(|_| {
                 let (queue, queued) = mpsc::channel(queue_max);
                 let (busy, observer, metrics) = (busy.clone(), observer.clone(), metrics.clone());
-                let writer =
-                    Writer { link: Link::new(options.clone()), locked: HashSet::new(), busy, observer, metrics };
+                let (link, notices) = (Link::new(options.clone()), notices.clone());
+                let writer = Writer { link, locked: HashSet::new(), busy, observer, notices, metrics };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
             })
             .unzip();
-        (Self { queues, busy, observer }, Writing { tasks, ending })
+        (Self { queues, busy, observer, notices }, Writing { tasks, ending })
     }
 
     /// Has somebody told of all that is stored from now on, whoever asked for it. There is one observer, the first.
     pub fn observe(&self, observer: impl Fn(Change) + Send + Sync + 'static) {
         let _ = self.observer.set(Box::new(observer));
+    }
+
+    /// Is notified when something was stored of which players are to be told by webhooks.
+    pub fn notices(&self) -> Arc<Notify> {
+        self.notices.clone()
     }
 
     /// How many have a statement in flight right now.
@@ -134,6 +140,7 @@ struct Writer {
     locked: HashSet<Uuid>,
     busy: Arc<AtomicUsize>,
     observer: Arc<OnceLock<Observer>>,
+    notices: Arc<Notify>,
     metrics: Arc<Metrics>,
 }
 
@@ -233,13 +240,16 @@ impl Writer {
 
     async fn store(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
         let group: Vec<_> = group.iter().map(|(append, _)| append).collect();
-        let stored = self.link.run(async |connection| appends::store(connection, &group).await).await;
-        if let (Ok(stored), Some(observer)) = (&stored, self.observer.get()) {
-            for append in group.iter().filter(|append| stored.contains(&append.game())) {
+        let stored = self.link.run(async |connection| appends::store(connection, &group).await).await?;
+        if let Some(observer) = self.observer.get() {
+            for append in group.iter().filter(|append| stored.games.contains(&append.game())) {
                 observer(append.change());
             }
         }
-        stored
+        if stored.has_notices {
+            self.notices.notify_one();
+        }
+        Ok(stored.games)
     }
 
     async fn unlocked(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {

@@ -114,6 +114,10 @@ codes! {
     TooManyGames "too_many_games" CONFLICT "The player has too many games"
         "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
          of them (resign, abort) before beginning another."
+    TooManyWebhooks "too_many_webhooks" CONFLICT "The player has too many webhooks"
+        "A player has at most 10 webhooks. Change or delete one of them."
+    WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"
+        "Nothing is sent to it. Enable it first: `PATCH` with `enabled`."
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
         "The version in `If-Match` is not the game's. Read the game again, then decide."
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"

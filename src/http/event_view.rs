@@ -126,7 +126,7 @@ pub fn views(seated: &SeatedGame, part: &Part) -> Result<Vec<EventView>, Problem
 }
 
 /// One event. `previous` is the last ply before it, and then the last one with it.
-fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<EventView, Problem> {
+pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<EventView, Problem> {
     let game = &seated.game;
     // At that time: a pie swap changes who sits at which side.
     let side = |seat| side_of(seat, previous).into();
@@ -168,7 +168,7 @@ fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<E
 }
 
 /// The side of the board at which a seat's player sat after a ply.
-fn side_of(seat: Seat, after: &Previous) -> Side {
+pub fn side_of(seat: Seat, after: &Previous) -> Side {
     let is_south = (seat == Seat::First) != after.position.swapped();
     if is_south { Side::South } else { Side::North }
 }

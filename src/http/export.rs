@@ -24,13 +24,14 @@ use super::{
     moves::MoveView,
     now,
     players::ProfileView,
+    webhooks::WebhookView,
     wire::{ALWAYS_JSON, Timestamp},
 };
 use crate::{
     db::{
         DbError, games, idempotency,
         invitations::{self, Direction},
-        refresh_tokens,
+        refresh_tokens, webhooks,
     },
     domain::{GameId, PlayerId},
 };
@@ -44,7 +45,7 @@ const LISTED_MAX: u32 = 1000;
 /// Export everything held about the caller
 ///
 /// Profile, sign-ins, keys of requests and open invitations (the newest 1,000 of each), and all games with their histories.
-/// An account's password is held as a hash, which is not shown.
+/// An account's password is held as a hash, which is not shown, nor are the secrets of webhooks.
 #[utoipa::path(
     tag = "players",
     operation_id = "export_me",
@@ -64,6 +65,7 @@ pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })
             .collect(),
         idempotency_keys: keys.into_iter().map(|(key, at)| KeyView { key, created_at: Timestamp(at) }).collect(),
+        webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         games: vec![],
     };
@@ -129,6 +131,8 @@ struct Export {
     sign_ins: Vec<SignInView>,
     /// Keys of requests that may be sent again.
     idempotency_keys: Vec<KeyView>,
+    /// Where the player's notices are sent to, newest first.
+    webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.
     invitations: Vec<GameView>,
     /// All games in which the player sits, newest first.
@@ -144,7 +148,7 @@ struct SignInView {
     expires_at: Timestamp,
 }
 
-/// The key of a request that may be sent again; the answer to it is a game.
+/// The key of a request that may be sent again; the answer to it is what it created.
 #[derive(Serialize, ToSchema)]
 #[schema(as = IdempotencyKey)]
 struct KeyView {

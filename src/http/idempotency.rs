@@ -100,11 +100,11 @@ pub fn replayed(answer: &Answer) -> HttpResponse {
 
 /// The answer to a creation, the first time and every other.
 pub fn created(answer: &Answer) -> HttpResponse {
-    HttpResponse::Created()
-        .insert_header(ContentType::json())
-        .insert_header((header::LOCATION, answer.location.as_str()))
-        .insert_header((header::ETAG, answer.etag.as_str()))
-        .insert_header(NOT_KEPT)
-        .insert_header(VARIES)
-        .body(answer.body.clone())
+    let mut response = HttpResponse::Created();
+    response.insert_header(ContentType::json()).insert_header((header::LOCATION, answer.location.as_str()));
+    // What is not asked for again by its state has no tag.
+    if !answer.etag.is_empty() {
+        response.insert_header((header::ETAG, answer.etag.as_str()));
+    }
+    response.insert_header(NOT_KEPT).insert_header(VARIES).body(answer.body.clone())
 }

@@ -49,6 +49,9 @@ mod summary;
 mod tickets;
 mod tokens;
 mod variants;
+mod webhook_deliveries;
+mod webhook_view;
+mod webhooks;
 mod wire;
 
 use std::{
@@ -76,16 +79,18 @@ use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
+pub use webhook_view::write_notice;
 
 use crate::{
     clock::now,
     db::{self, Lookups, Writers, notices},
     live::{self, Hub},
     metrics::{Connections, Metrics, Waiters},
+    webhook::Reach,
 };
 
 /// All connections of a process to the database that read for requests. Beside them each worker has one for lookups, and the
-/// process one for each writer, two for what other processes tell or are asked about, and one of the jobs'. More than cores pay off only
+/// process one for each writer, two for what other processes tell or are asked about, one of the jobs', and three for webhooks. More than cores pay off only
 /// while statements wait for the disk; every one costs the database memory, and several processes share one.
 const DATABASE_CONNECTIONS_MAX: u32 = 16;
 
@@ -115,6 +120,8 @@ pub struct Service {
     pub shutdown_timeout_s: u64,
     /// How long a game waits for somebody to join.
     pub open_for: time::Duration,
+    /// Which addresses players may have notices sent to.
+    pub webhook_reach: Reach,
     /// What it counts.
     pub metrics: Arc<Metrics>,
     /// To be cancelled when the service shall stop soon: it says that it is not ready, and who waits is released, while it
@@ -159,6 +166,7 @@ struct AppState {
     readiness: Arc<Readiness>,
     /// How long a new game waits for somebody to join.
     open_for: time::Duration,
+    webhook_reach: Reach,
     /// Cancelled when the server begins to stop.
     draining: CancellationToken,
 }
@@ -209,7 +217,8 @@ fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
 /// actix-web's runtime is.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
     let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, .. } = service;
+    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, webhook_reach, .. } =
+        service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let connections = DATABASE_CONNECTIONS_MAX / workers;
     let (tokens, recent) = (Arc::new(tokens), Arc::new(RecentGames::new()));
@@ -239,6 +248,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             metrics: metrics.clone(),
             readiness: readiness.clone(),
             open_for,
+            webhook_reach,
             draining: draining.clone(),
         });
         let watched = Arc::downgrade(&state);

@@ -34,6 +34,7 @@ use super::limits::UNLIMITED;
         (name = "games", description = "Creating, finding, joining and ending games"),
         (name = "moves", description = "Playing and replaying"),
         (name = "events", description = "Being told of what happens"),
+        (name = "webhooks", description = "Being told without asking"),
         (name = "operation", description = "For those who run the service"),
     ),
     servers((url = "/", description = "This server")),
@@ -87,7 +88,7 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
 }
 
 /// Operations that say everything by their address, and still take a body: an empty object, for clients that always send one.
-const SAYING_ALL: [&str; 7] = [
+const SAYING_ALL: [&str; 10] = [
     "resign_game",
     "abort_game",
     "decline_invitation",
@@ -95,6 +96,9 @@ const SAYING_ALL: [&str; 7] = [
     "decline_offer",
     "withdraw_offer",
     "renew_join_code",
+    "rotate_webhook_secret",
+    "ping_webhook",
+    "redeliver_webhook",
 ];
 
 fn add_empty_body(operation: &mut Operation) {

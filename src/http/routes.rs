@@ -22,7 +22,8 @@ use super::{
     error::Problem,
     events, export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
-    play, player_events, players, positions, problems, summary, tickets, tokens, variants,
+    play, player_events, players, positions, problems, summary, tickets, tokens, variants, webhook_deliveries,
+    webhooks,
 };
 
 /// Every route of the service.
@@ -61,7 +62,16 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(offers::decline_offer)
                 .service(offers::withdraw_offer)
                 .service(invitations::decline_invitation)
-                .service(invitations::list_invitations),
+                .service(invitations::list_invitations)
+                .service(webhooks::create_webhook)
+                .service(webhooks::list_webhooks)
+                .service(webhooks::get_webhook)
+                .service(webhooks::update_webhook)
+                .service(webhooks::delete_webhook)
+                .service(webhooks::rotate_webhook_secret)
+                .service(webhook_deliveries::ping_webhook)
+                .service(webhook_deliveries::list_webhook_deliveries)
+                .service(webhook_deliveries::redeliver_webhook),
         )
         .service(problems::get_problem)
         .service(tokens::get_jwks)

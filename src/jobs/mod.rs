@@ -1,5 +1,5 @@
 //! What is done without being asked: settling games whose time has run out, ending those of the erased, and deleting what
-//! nobody needs any more.
+//! nobody needs any more, and telling those who want to be told.
 //!
 //! Every process does it; what one has done another finds done. This module knows the database and the domain; it knows
 //! nothing of HTTP.
@@ -7,6 +7,7 @@
 pub mod deadlines;
 pub mod erasure;
 pub mod purge;
+pub mod webhooks;
 
 use std::{sync::Arc, time::Duration};
 

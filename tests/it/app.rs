@@ -22,6 +22,7 @@ use mancala_server::{
     http::{self, ANY_ORIGIN, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
+    webhook::Reach,
 };
 use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
@@ -106,6 +107,8 @@ pub struct Setup {
     pub open_for: time::Duration,
     /// How many appends wait at most.
     pub queue_max: usize,
+    /// Where webhooks may be: anywhere, unless a test is about that.
+    pub webhook_reach: Reach,
     /// Where appends go, if not straight to the database.
     pub writers_database: Option<PgConnectOptions>,
 }
@@ -119,6 +122,7 @@ impl Default for Setup {
             keep_alive: http::KEEP_ALIVE,
             open_for: time::Duration::days(14),
             queue_max: Writers::QUEUE_MAX,
+            webhook_reach: Reach::Anywhere,
             writers_database: None,
         }
     }
@@ -145,6 +149,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         public_url: None,
         shutdown_timeout_s: 20,
         open_for: setup.open_for,
+        webhook_reach: setup.webhook_reach,
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),

@@ -54,8 +54,25 @@ fn every_operation_is_named_described_and_complete() {
         assert!(
             id.split_once('_').is_some_and(|(verb, _)| {
                 [
-                    "create", "get", "list", "join", "decline", "play", "resign", "abort", "revoke", "update",
-                    "delete", "export", "make", "accept", "withdraw", "renew",
+                    "create",
+                    "get",
+                    "list",
+                    "join",
+                    "decline",
+                    "play",
+                    "resign",
+                    "abort",
+                    "revoke",
+                    "update",
+                    "delete",
+                    "export",
+                    "make",
+                    "accept",
+                    "withdraw",
+                    "renew",
+                    "rotate",
+                    "ping",
+                    "redeliver",
                 ]
                 .contains(&verb)
             }),
@@ -146,7 +163,9 @@ async fn no_operation_takes_a_parameter_that_the_document_does_not_name() {
     for (path, method, operation) in operations(&document) {
         let path = path.replace("{id}", "0199aaaa-0000-7000-8000-000000000000").replace("{ply}", "1");
         let path = path.replace("{variant}", "kalah").replace("{code}", "internal").replace("{type}", "draw");
-        let path = path.replace("{player_id}", "0199aaaa-0000-7000-8000-000000000000");
+        let path = ["{player_id}", "{webhook_id}", "{delivery_id}"]
+            .into_iter()
+            .fold(path, |path, name| path.replace(name, "0199aaaa-0000-7000-8000-000000000000"));
         let request = app.request(method.clone(), &format!("{path}?no_such_parameter=1"));
         let answer = send(signed(request, Some(&ana))).await;
         answer.is_problem(422, "validation_failed");
@@ -166,6 +185,8 @@ async fn the_examples_of_requests_are_accepted() {
             let ana = app.guest("Ana").await;
             let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
             let path = path.replace("{id}", game["id"].as_str().expect("an id")).replace("{variant}", "kalah");
+            let webhook = app.post("/v1/webhooks", Some(&ana), &json!({"url": "https://push.example/"})).await;
+            let path = path.replace("{webhook_id}", &webhook.string("/id"));
             let answer = send(signed(app.request(method.clone(), &path), Some(&ana)).json(&example)).await;
             // A refresh token in an example is nobody's: readable and valid, and still refused.
             // A name may be taken by another example's account.

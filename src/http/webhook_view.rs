@@ -1,0 +1,81 @@
+//! What an endpoint is sent: a notice as JSON. It has no names, which may be erased while it is on its way.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::{
+    event_view::view,
+    wire::{ALWAYS_JSON, SideWord, Timestamp},
+};
+use crate::{
+    db::{webhook_deliveries::PING, webhook_events::Told},
+    rules::Side,
+};
+
+/// A notice, in the form of Standard Webhooks.
+#[derive(Serialize)]
+struct NoticeView<T> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// When it happened.
+    timestamp: Timestamp,
+    data: T,
+}
+
+/// What happened in a game: enough to tell the player of it; the rest the game itself shows.
+#[derive(Serialize)]
+struct HappenedView {
+    game_id: Uuid,
+    /// The event's: the game's `version` after it.
+    seq: u32,
+    /// Who is told.
+    player_id: Uuid,
+    /// At which side of the board that player sits now; null for who does not sit there, or at both.
+    side: Option<SideWord>,
+    variant: String,
+    status: &'static str,
+    /// The number of the last ply.
+    ply: u32,
+    /// The side to move.
+    turn: Option<SideWord>,
+    /// When the side to move runs out of time.
+    deadline: Option<Timestamp>,
+    /// As the game's events show it, but that of players it has the id only.
+    event: Value,
+}
+
+/// What is sent of an event.
+pub fn write_notice(told: &Told<'_>) -> Result<String, String> {
+    let Told { notice, event, game, previous, seated } = *told;
+    let shown = view(seated, event, &mut previous.clone()).map_err(|problem| problem.to_string())?;
+    let mut event_json = serde_json::to_value(&shown).map_err(|error| error.to_string())?;
+    if let Some(player) = event_json.get_mut("player") {
+        *player = json!({ "id": player["id"] });
+    }
+    let mut sides = [Side::South, Side::North].into_iter().filter(|side| game.player_at(*side) == Some(notice.player));
+    let data = HappenedView {
+        game_id: game.id.0,
+        seq: event.seq,
+        player_id: notice.player.0,
+        side: match (sides.next(), sides.next()) {
+            (Some(side), None) => Some(side.into()),
+            _ => None,
+        },
+        variant: game.terms.options.variant().to_string(),
+        status: game.status.as_str(),
+        ply: game.ply,
+        turn: game.turn().map(SideWord::from),
+        deadline: game.time.deadline.map(Timestamp),
+        event: event_json,
+    };
+    serde_json::to_string(&NoticeView { kind: notice.kind.as_str(), timestamp: Timestamp(event.at), data })
+        .map_err(|error| error.to_string())
+}
+
+/// What is sent as a test.
+pub fn ping(webhook: Uuid, now: OffsetDateTime) -> String {
+    let notice = NoticeView { kind: PING, timestamp: Timestamp(now), data: json!({ "webhook_id": webhook }) };
+    serde_json::to_string(&notice).expect(ALWAYS_JSON)
+}

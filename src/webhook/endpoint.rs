@@ -1,0 +1,149 @@
+//! An endpoint's address, as its player wrote it and as it is understood.
+
+use std::net::IpAddr;
+
+use thiserror::Error;
+use url::{Host, Url};
+
+use super::is_public;
+
+/// The longest address, in bytes: longer than any that somebody means.
+pub const URL_BYTES_MAX: usize = 2048;
+
+/// How far an address may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Public addresses, over TLS.
+    Public,
+    /// Any address, also without TLS: for tests, and where all players are trusted.
+    Anywhere,
+}
+
+/// Why an address is none that notices are sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum EndpointError {
+    #[error("an address has at most {URL_BYTES_MAX} characters")]
+    TooLong,
+    #[error("an address is like https://example.com/notices")]
+    Unreadable,
+    #[error("an address begins with https://")]
+    Scheme,
+    #[error("an address has no user and no password: put a secret into its path or query")]
+    User,
+    #[error("an address has no fragment")]
+    Fragment,
+    #[error("the address is not public")]
+    NotPublic,
+}
+
+/// An address that may be sent to, as far as it can be told without asking for the addresses of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint(Url);
+
+/// Names that never are a public host's.
+const PRIVATE_NAMES: [&str; 6] = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
+
+impl Endpoint {
+    /// Reads an address as browsers do: `0x7f.1` and `2130706433` are 127.0.0.1.
+    pub fn parse(text: &str, reach: Reach) -> Result<Self, EndpointError> {
+        if text.len() > URL_BYTES_MAX {
+            return Err(EndpointError::TooLong);
+        }
+        // The parser takes blanks and line breaks out, which nobody means.
+        if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(EndpointError::Unreadable);
+        }
+        let url = Url::parse(text).map_err(|_| EndpointError::Unreadable)?;
+        match (url.scheme(), reach) {
+            ("https", _) | ("http", Reach::Anywhere) => {}
+            _ => return Err(EndpointError::Scheme),
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(EndpointError::User);
+        }
+        if url.fragment().is_some() {
+            return Err(EndpointError::Fragment);
+        }
+        let is_allowed = reach == Reach::Anywhere
+            || match url.host().ok_or(EndpointError::Unreadable)? {
+                Host::Ipv4(address) => is_public(IpAddr::V4(address)),
+                Host::Ipv6(address) => is_public(IpAddr::V6(address)),
+                Host::Domain(name) => {
+                    let name = name.trim_end_matches('.');
+                    let is_below = |top: &str| name == top || name.ends_with(&format!(".{top}"));
+                    name.contains('.') && !PRIVATE_NAMES.iter().any(|top| is_below(top))
+                }
+            };
+        if is_allowed { Ok(Self(url)) } else { Err(EndpointError::NotPublic) }
+    }
+
+    pub const fn url(&self) -> &Url {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_public_addresses_over_tls_are_endpoints() {
+        use EndpointError::{Fragment, NotPublic, Scheme, TooLong, Unreadable, User};
+        for (text, error) in [
+            ("", Unreadable),
+            ("example.com", Unreadable),
+            ("/notices", Unreadable),
+            ("https://", Unreadable),
+            ("https:// example.com", Unreadable),
+            ("https://exam\nple.com", Unreadable),
+            ("https://1.2.3.4.5", Unreadable),
+            ("http://example.com", Scheme),
+            ("http://169.254.169.254/latest/meta-data", Scheme),
+            ("ftp://example.com", Scheme),
+            ("file:///etc/passwd", Scheme),
+            ("gopher://example.com", Scheme),
+            ("data:text/plain,a", Scheme),
+            ("https://user@example.com", User),
+            ("https://user:word@example.com", User),
+            ("https://:word@example.com", User),
+            ("https://example.com/#a", Fragment),
+            ("https://169.254.169.254/", NotPublic),
+            ("https://localhost/", NotPublic),
+            ("https://LOCALHOST./", NotPublic),
+            ("https://a.localhost/", NotPublic),
+            ("https://printer.local/", NotPublic),
+            ("https://metadata.google.internal/", NotPublic),
+            ("https://postgres/", NotPublic),
+            ("https://127.0.0.1/", NotPublic),
+            ("https://127.1/", NotPublic),
+            ("https://2130706433/", NotPublic),
+            ("https://0x7f000001/", NotPublic),
+            ("https://0x7f.1/", NotPublic),
+            ("https://017700000001/", NotPublic),
+            ("https://0/", NotPublic),
+            ("https://0.0.0.0/", NotPublic),
+            ("https://10.0.0.1:8443/", NotPublic),
+            ("https://[::1]/", NotPublic),
+            ("https://[::]/", NotPublic),
+            ("https://[::ffff:10.0.0.1]/", NotPublic),
+            ("https://[::ffff:a9fe:a9fe]/", NotPublic),
+            ("https://[64:ff9b::7f00:1]/", NotPublic),
+            ("https://[fd00:ec2::254]/", NotPublic),
+            ("https://[fe80::1]/", NotPublic),
+            ("https://①②⑦.⓪.⓪.①/", NotPublic),
+            ("https://127。0。0。1/", NotPublic),
+        ] {
+            assert_eq!(Endpoint::parse(text, Reach::Public), Err(error), "{text}");
+        }
+        assert_eq!(Endpoint::parse(&format!("https://example.com/{}", "a".repeat(3000)), Reach::Public), Err(TooLong));
+        for text in
+            ["https://example.com", "https://example.com:8443/a?b=c", "https://8.8.8.8/", "https://[2606:4700::1111]/"]
+        {
+            assert!(Endpoint::parse(text, Reach::Public).is_ok(), "{text}");
+        }
+        for text in ["http://127.0.0.1:1/", "http://localhost/", "https://10.0.0.1/"] {
+            assert!(Endpoint::parse(text, Reach::Anywhere).is_ok(), "{text}");
+        }
+        assert_eq!(Endpoint::parse("ftp://127.0.0.1/", Reach::Anywhere), Err(Scheme));
+    }
+}

@@ -1,0 +1,178 @@
+//! An endpoint on this machine, which keeps what it is sent and answers as it is told.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+use standardwebhooks::Webhook;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+/// What an endpoint was sent.
+#[derive(Clone, Debug)]
+pub struct Received {
+    pub path: String,
+    pub headers: HeaderMap,
+    pub text: String,
+    pub body: Value,
+}
+
+impl Received {
+    pub fn kind(&self) -> &str {
+        self.body["type"].as_str().expect("a type")
+    }
+
+    pub fn id(&self) -> &str {
+        self.headers["webhook-id"].to_str().expect("an id")
+    }
+
+    pub fn seq(&self) -> u64 {
+        self.body["data"]["seq"].as_u64().expect("a seq")
+    }
+
+    /// Whether it verifies by a secret.
+    pub fn is_signed_by(&self, secret: &str) -> bool {
+        let signing = Webhook::new(secret).expect("a secret");
+        signing.verify(self.text.as_bytes(), &self.headers).is_ok()
+    }
+}
+
+/// What an endpoint answers.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    Status(u16),
+    /// A status with another header.
+    With(u16, String),
+    /// An answer that says it has a thousand million bytes, and sends as much of it as is taken.
+    Giant,
+    /// An answer whose body never ends.
+    Endless,
+    /// Headers without an end.
+    EndlessHead,
+    /// Nothing, and the connection is closed.
+    Nothing,
+    /// Nothing, and the connection stays.
+    Silence,
+}
+
+/// An endpoint on this machine, which answers 200 unless it is told otherwise.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub address: SocketAddr,
+    received: Arc<Mutex<Vec<Received>>>,
+    replies: Arc<Mutex<VecDeque<Reply>>>,
+    always: Arc<Mutex<Reply>>,
+}
+
+impl Endpoint {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let endpoint = Self {
+            address: listener.local_addr().expect("an address"),
+            received: Arc::default(),
+            replies: Arc::default(),
+            always: Arc::new(Mutex::new(Reply::Status(200))),
+        };
+        let serving = endpoint.clone();
+        actix_web::rt::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let serving = serving.clone();
+                actix_web::rt::spawn(async move { serving.answer(stream).await });
+            }
+        });
+        endpoint
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/notices?key=1", self.address)
+    }
+
+    pub fn received(&self) -> Vec<Received> {
+        self.received.lock().expect("a lock").clone()
+    }
+
+    pub fn kinds(&self) -> Vec<String> {
+        self.received().iter().map(|received| received.kind().to_owned()).collect()
+    }
+
+    /// What the next requests are answered.
+    pub fn will(&self, replies: &[Reply]) {
+        self.replies.lock().expect("a lock").extend(replies.iter().cloned());
+    }
+
+    /// What all requests are answered of which nothing else was said.
+    pub fn always(&self, reply: Reply) {
+        *self.always.lock().expect("a lock") = reply;
+    }
+
+    async fn answer(self, mut stream: TcpStream) -> Option<()> {
+        let mut bytes = vec![];
+        let (head, body) = loop {
+            let mut part = [0; 4096];
+            let count = stream.read(&mut part).await.ok().filter(|count| *count > 0)?;
+            bytes.extend_from_slice(&part[..count]);
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if let Some((head, body)) = text.split_once("\r\n\r\n") {
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+                if body.len() >= length.expect("a length") {
+                    break (head.to_owned(), body.to_owned());
+                }
+            }
+        };
+        let mut lines = head.lines();
+        let path = lines.next()?.split(' ').nth(1)?.to_owned();
+        let headers = lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| {
+            (name.parse::<HeaderName>().expect("a name"), HeaderValue::from_str(value).expect("a value"))
+        });
+        let received =
+            Received { path, headers: headers.collect(), body: serde_json::from_str(&body).expect("JSON"), text: body };
+        self.received.lock().expect("a lock").push(received);
+        let reply = self.replies.lock().expect("a lock").pop_front();
+        let reply = reply.unwrap_or_else(|| self.always.lock().expect("a lock").clone());
+        match reply {
+            Reply::Status(status) => {
+                stream
+                    .write_all(format!("HTTP/1.1 {status} A\r\ncontent-length: 2\r\n\r\nok").as_bytes())
+                    .await
+                    .ok()?;
+            }
+            Reply::With(status, header) => {
+                let head = format!("HTTP/1.1 {status} A\r\ncontent-length: 0\r\n{header}\r\n\r\n");
+                stream.write_all(head.as_bytes()).await.ok()?;
+            }
+            Reply::Giant => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n").await.ok()?;
+                let part = vec![b'a'; 1_000_000];
+                for _ in 0..1000 {
+                    stream.write_all(&part).await.ok()?;
+                }
+            }
+            Reply::Endless => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await.ok()?;
+                loop {
+                    stream.write_all(b"1\r\na\r\n").await.ok()?;
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            Reply::EndlessHead => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\n").await.ok()?;
+                loop {
+                    stream
+                        .write_all(b"x-a: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n")
+                        .await
+                        .ok()?;
+                }
+            }
+            Reply::Nothing => {}
+            Reply::Silence => std::future::pending().await,
+        }
+        Some(())
+    }
+}
