@@ -222,7 +222,9 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
         ), answers as (
             delete from idempotency_key using erased where player_id = erased.id
         ), endpoints as (
-            delete from webhook using erased where player_id = erased.id
+            update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
+                due_at = null, flag_at = null, disabled_at = $3, disabled_reason = 'deleted'
+            from erased where player_id = erased.id
         )
         delete from refresh_family using erased where player_id = erased.id
         "#,

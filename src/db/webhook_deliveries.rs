@@ -7,23 +7,20 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{DbError, statement};
-use crate::domain::PlayerId;
+use super::{DbError, statement, webhooks};
+use crate::domain::{GameId, PlayerId};
 
 /// The type of a test that its player asked for.
 pub const PING: &str = "webhook.ping";
 
-/// How long what has ended is kept.
+/// How long what has ended is kept, and what waits for a webhook that is disabled.
 pub const KEPT: Duration = Duration::days(7);
 
-/// How long an endpoint's queue is left alone in which nothing can be sent, though its time has come: nobody sets it back.
-const STUCK_PAUSE: Duration = Duration::seconds(10);
-
-/// Which endpoints. An endpoint that fails, or has yet to show that it answers, may keep whoever sends to it waiting for as long as
-/// they wait: these share places of their own, and are in nobody else's way.
+/// Which endpoints. An endpoint that fails, or takes long, or has yet to show that it answers, may keep whoever sends to it waiting for as
+/// long as they wait: these share places of their own, and are in nobody else's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Those whose last attempt succeeded.
+    /// Those whose last attempt succeeded, and soon.
     Quick,
     Slow,
 }
@@ -41,13 +38,17 @@ impl Lane {
 /// A delivery whose turn it is.
 pub struct Due {
     pub id: Uuid,
+    pub webhook: Uuid,
+    pub created_at: OffsetDateTime,
     /// Which attempt it is, from 1. Only whoever made the last one says what became of it.
     pub attempt: i32,
     pub payload: String,
     pub url: String,
     pub secret: Vec<u8>,
-    /// The secret before, and until when it signs too.
-    pub previous: Option<(Vec<u8>, OffsetDateTime)>,
+    /// Secrets before it, and until when they sign too.
+    pub previous: Vec<(Vec<u8>, OffsetDateTime)>,
+    /// Of a notice that time runs out: in which game, and when it has.
+    pub deadline: Option<(GameId, OffsetDateTime)>,
 }
 
 /// Nobody is shown a secret, or an address, which may have one in it.
@@ -64,6 +65,8 @@ pub struct Outcome {
     pub status: Option<u16>,
     /// Why it failed, in a word.
     pub error: Option<&'static str>,
+    /// For how long the endpoint asked to be left alone.
+    pub retry_after: Duration,
     pub next: Next,
 }
 
@@ -89,7 +92,7 @@ pub struct Delivery {
     pub seq: Option<i32>,
     pub kind: String,
     pub attempts: i32,
-    pub next_attempt_at: OffsetDateTime,
+    pub next_attempt_at: Option<OffsetDateTime>,
     pub last_attempt_at: Option<OffsetDateTime>,
     pub last_status: Option<i32>,
     pub last_error: Option<String>,
@@ -98,10 +101,10 @@ pub struct Delivery {
 }
 
 /// Takes deliveries whose time has come, and no other process's, for as long as `leased_until`; of as many endpoints as there is `room`
-/// for. Of each game only the first that waits is taken, so that they arrive in order; a redelivery or a ping waits for nobody.
+/// for. It is their time then: should whoever took them end before, another takes them.
 ///
-/// Looks at endpoints, not at deliveries: what waits for an endpoint that does not answer is not even read. An endpoint that was told
-/// of something new meanwhile has another `due_at`, and is looked at again.
+/// Looks at endpoints, not at deliveries: what waits for an endpoint whose time has not come is not even read. An endpoint that was told
+/// of something new meanwhile has another `due_at`, and is looked at again; so is one that somebody else has locked.
 pub async fn take(
     pool: &PgPool,
     lane: Lane,
@@ -112,55 +115,44 @@ pub async fn take(
     let rows = sqlx::query!(
         r#"
         with looked as (
-            select id, due_at from webhook
-            where (is_proven and failing_since is null) = $1 and due_at <= $2 and disabled_at is null
+            select id, due_at, (
+                select count(*) from webhook_delivery where webhook_id = webhook.id and leased_until > $2
+            ) as busy
+            from webhook
+            where is_quick = $1 and due_at <= $2 and disabled_at is null and player_id is not null
             order by due_at limit $4
         ), chosen as (
-            select head.id, looked.id as webhook_id from looked
-            cross join lateral (
-                select count(*) as count from webhook_delivery
-                where webhook_id = looked.id and ended_at is null and leased_until is not null and leased_until > $2
-            ) busy
-            cross join lateral (
-                select waiting.id from (
-                    select id, game_id, seq, type, in_order, leased_until, next_attempt_at from webhook_delivery
-                    where webhook_id = looked.id and ended_at is null and next_attempt_at <= $2
-                    order by next_attempt_at limit 100
-                ) waiting
-                where (leased_until is null or leased_until <= $2) and (not in_order or not exists (
-                    select from webhook_delivery before
-                    where before.webhook_id = looked.id and before.game_id = waiting.game_id
-                      and before.ended_at is null and before.in_order
-                      and (before.seq, before.type) < (waiting.seq, waiting.type)
-                ))
-                order by next_attempt_at limit greatest($5 - busy.count, 0)
+            select head.id, looked.id as webhook_id from looked cross join lateral (
+                select id from webhook_delivery
+                where webhook_id = looked.id and next_attempt_at <= $2
+                order by next_attempt_at limit greatest($5 - looked.busy, 0)
+                for update skip locked
             ) head
         ), leased as (
-            update webhook_delivery set leased_until = $3, last_attempt_at = $2, attempts = attempts + 1
+            update webhook_delivery set
+                leased_until = $3, next_attempt_at = $3, last_attempt_at = $2, attempts = attempts + 1
             from chosen where webhook_delivery.id = chosen.id
-              and ended_at is null and (leased_until is null or leased_until <= $2)
-            returning webhook_delivery.id, webhook_delivery.webhook_id, attempts, payload
+            returning webhook_delivery.*
         ), later as (
             select looked.id, looked.due_at, case
-                when exists (select from chosen where chosen.webhook_id = looked.id) or exists (
-                    select from webhook_delivery
-                    where webhook_id = looked.id and ended_at is null and leased_until is not null and leased_until > $2
-                ) then least($3, coming.at)
-                when exists (
-                    select from webhook_delivery
-                    where webhook_id = looked.id and ended_at is null and next_attempt_at <= $2
-                ) then least($6, coming.at)
-                else coming.at
+                when looked.busy + taken.count >= $5 then $3
+                else least(waiting.at, case when taken.count > 0 then $3 end)
             end as at
             from looked cross join lateral (
+                select count(*) as count from chosen where chosen.webhook_id = looked.id
+            ) taken cross join lateral (
                 select min(next_attempt_at) as at from webhook_delivery
-                where webhook_id = looked.id and ended_at is null and next_attempt_at > $2
-            ) coming
+                where webhook_id = looked.id and next_attempt_at is not null
+                  and not exists (select from chosen where chosen.id = webhook_delivery.id)
+            ) waiting
+        ), free as (
+            select webhook.id, later.at from later join webhook on webhook.id = later.id and webhook.due_at = later.due_at
+            order by webhook.id for no key update of webhook skip locked
         ), put_off as (
-            update webhook set due_at = later.at from later
-            where webhook.id = later.id and webhook.due_at = later.due_at
+            update webhook set due_at = free.at from free where webhook.id = free.id
         )
-        select leased.id as "id!", attempts as "attempts!", payload as "payload!", url, secret, previous_secret,
+        select leased.id as "id!", leased.webhook_id as "webhook_id!", leased.created_at as "created_at!",
+            attempts as "attempts!", payload as "payload!", game_id, deadline, url, secret, previous_secrets,
             previous_until
         from leased join webhook on webhook.id = leased.webhook_id
         "#,
@@ -169,76 +161,105 @@ pub async fn take(
         leased_until,
         i64::from((room / lane.at_once()).max(1)),
         i64::from(lane.at_once()),
-        now + STUCK_PAUSE,
     )
     .fetch_all(pool)
     .instrument(statement("update webhook_delivery leased_until"))
     .await?;
-    let due = rows.into_iter();
-    Ok(due
-        .map(|row| Due {
-            id: row.id,
-            attempt: row.attempts,
-            payload: row.payload,
-            url: row.url,
-            secret: row.secret,
-            previous: row.previous_secret.zip(row.previous_until),
-        })
-        .collect())
+    let due = rows.into_iter().map(|row| Due {
+        id: row.id,
+        webhook: row.webhook_id,
+        created_at: row.created_at,
+        attempt: row.attempts,
+        payload: row.payload,
+        url: row.url,
+        secret: row.secret,
+        previous: row.previous_secrets.into_iter().zip(row.previous_until).collect(),
+        deadline: row.game_id.map(GameId).zip(row.deadline),
+    });
+    Ok(due.collect())
 }
 
-/// Records what became of an attempt, unless another one was made since. What waits behind it in its game is not looked at before it
-/// is tried again. An endpoint that wants nothing any more is disabled, and so is one that has failed since `failing_before`.
+/// Says what became of an attempt, unless the delivery was tried again meanwhile, and what its endpoint is like then. What comes after a
+/// delivery that has ended in its game gets its time; and if an endpoint answers again, so does all that waits for it.
 pub async fn record(
     pool: &PgPool,
-    due: (Uuid, i32),
+    due: &Due,
     outcome: &Outcome,
+    took: Duration,
     now: OffsetDateTime,
-    failing_before: OffsetDateTime,
 ) -> Result<(), DbError> {
+    let mut transaction = pool.begin().await?;
+    let Some(before) = webhooks::lock(&mut transaction, due.webhook).await? else { return Ok(()) };
+    let is_delivered = outcome.next == Next::Delivered;
     let again = match outcome.next {
         Next::Again(at) => Some(at),
-        _ => None,
+        Next::Delivered | Next::GivenUp | Next::Gone => None,
     };
-    sqlx::query!(
+    let recorded = sqlx::query!(
         r#"
         with done as (
-            update webhook_delivery set leased_until = null, last_status = $3, last_error = $4,
-                next_attempt_at = coalesce($5, next_attempt_at), ended_at = case when $5::timestamptz is null then $6::timestamptz end,
-                is_delivered = $7
+            update webhook_delivery set
+                leased_until = null, last_status = $3, last_error = $4, next_attempt_at = $5,
+                ended_at = case when $5::timestamptz is null then $6::timestamptz end, is_delivered = $7
             where id = $1 and attempts = $2 and ended_at is null
-            returning id, webhook_id, game_id, in_order
+            returning id, webhook_id, game_id, in_order, ended_at
         ), behind as (
-            update webhook_delivery as later set next_attempt_at = $5 from done
-            where $5 is not null and done.in_order
-              and later.webhook_id = done.webhook_id and later.game_id = done.game_id and later.id <> done.id
-              and later.ended_at is null and later.in_order and later.next_attempt_at < $5
+            update webhook_delivery set next_attempt_at = $6 where id = (
+                select waiting.id from done join webhook_delivery waiting
+                    on waiting.webhook_id = done.webhook_id and waiting.game_id = done.game_id
+                where done.in_order and done.ended_at is not null
+                  and waiting.in_order and waiting.ended_at is null and waiting.id <> done.id
+                order by waiting.seq, waiting.type limit 1
+            )
+        ), others as (
+            update webhook_delivery set next_attempt_at = $6 from done
+            where $8 and webhook_delivery.webhook_id = done.webhook_id and webhook_delivery.id <> done.id
+              and next_attempt_at > $6 and leased_until is null and deadline is null
         )
-        update webhook set
-            due_at = $6,
-            is_proven = is_proven or $7,
-            failing_since = case when not $7 then coalesce(failing_since, $6) end,
-            disabled_at = case when $8 or (not $7 and failing_since <= $9) then coalesce(disabled_at, $6) else disabled_at end,
-            disabled_reason = case
-                when disabled_at is not null then disabled_reason when $8 then 'gone'
-                when not $7 and failing_since <= $9 then 'failing'
-            end
-        from done where webhook.id = done.webhook_id
+        select id from done
         "#,
-        due.0,
-        due.1,
+        due.id,
+        due.attempt,
         outcome.status.map(i32::from),
         outcome.error,
         again,
         now,
-        outcome.next == Next::Delivered,
-        outcome.next == Next::Gone,
-        failing_before,
+        is_delivered,
+        is_delivered && before.health.failures > 0,
     )
-    .execute(pool)
-    .instrument(statement("update webhook_delivery webhook"))
+    .fetch_optional(&mut *transaction)
+    .instrument(statement("update webhook_delivery"))
     .await?;
+    if recorded.is_some() {
+        // What the endpoint at another address did is none of this one's.
+        let is_same = before.url == due.url;
+        let after = if is_same { before.health.after(outcome, took, now) } else { before.health };
+        webhooks::set_health(&mut transaction, due.webhook, &after, now).await?;
+    }
+    transaction.commit().await?;
     Ok(())
+}
+
+/// Deletes a delivery of which nobody wants to know any more.
+pub async fn drop_stale(pool: &PgPool, due: &Due) -> Result<(), DbError> {
+    sqlx::query!("delete from webhook_delivery where id = $1 and attempts = $2", due.id, due.attempt)
+        .execute(pool)
+        .instrument(statement("delete webhook_delivery"))
+        .await?;
+    Ok(())
+}
+
+/// Whether a game still has a deadline.
+pub async fn has_deadline(pool: &PgPool, game: GameId, deadline: OffsetDateTime) -> Result<bool, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"select exists (select from game where id = $1 and deadline = $2 and finished_at is null) as "is_so!""#,
+        game.0,
+        deadline,
+    )
+    .fetch_one(pool)
+    .instrument(statement("select deadline"))
+    .await?;
+    Ok(found)
 }
 
 /// Up to `limit` deliveries of a webhook, newest first, from the one before `before`.
@@ -273,18 +294,22 @@ pub async fn ping(
         Delivery,
         r#"
         with woken as (
-            update webhook set due_at = $5 where id = $2 and player_id = $1 and disabled_at is null returning id
+            update webhook set due_at = $5, paused_until = null
+            where id = $2 and player_id = $1 and disabled_at is null returning id
         ), waiting as (
-            select webhook_delivery.* from webhook_delivery join woken on woken.id = webhook_id
-            where ended_at is null and not in_order and type = $6
-            limit 1
+            update webhook_delivery set next_attempt_at = case when leased_until is null then $5 else next_attempt_at end
+            where id = (
+                select webhook_delivery.id from webhook_delivery join woken on woken.id = webhook_id
+                where ended_at is null and game_id is null limit 1
+            )
+            returning *
         ), made as (
             insert into webhook_delivery (id, webhook_id, created_at, type, payload, in_order, next_attempt_at)
             select $3, woken.id, $5, $6, $4, false, $5 from woken where not exists (select from waiting)
             returning *
         )
         select id as "id!", created_at as "created_at!", game_id as game, seq, type as "kind!",
-            attempts as "attempts!", next_attempt_at as "next_attempt_at!", last_attempt_at, last_status, last_error,
+            attempts as "attempts!", next_attempt_at, last_attempt_at, last_status, last_error,
             ended_at, is_delivered as "is_delivered!"
         from (select * from waiting union all select * from made) ping
         "#,
@@ -301,8 +326,8 @@ pub async fn ping(
     Ok(row)
 }
 
-/// Sends a delivery of a player's webhook once more, whatever became of it, without waiting for others of its game. `None` if there is
-/// no such delivery.
+/// Sends a delivery of a player's webhook once more, whatever became of it, without waiting for others of its game. One that still waits
+/// is sent now, or after those before it in its game, which are. `None` if there is no such delivery.
 pub async fn send_again(
     pool: &PgPool,
     player: PlayerId,
@@ -310,26 +335,52 @@ pub async fn send_again(
     id: Uuid,
     now: OffsetDateTime,
 ) -> Result<Option<Delivery>, DbError> {
+    let mut transaction = pool.begin().await?;
+    sqlx::query!(
+        r#"
+        update webhook set due_at = $3, paused_until = null
+        where id = $2 and player_id = $1 and disabled_at is null
+        "#,
+        player.0,
+        webhook,
+        now
+    )
+    .execute(&mut *transaction)
+    .instrument(statement("update webhook due_at"))
+    .await?;
     let row = sqlx::query_as!(
         Delivery,
         r#"
-        with woken as (
-            update webhook set due_at = $4 where id = $2 and player_id = $1 and disabled_at is null returning id
+        with wanted as (
+            select id, game_id, ended_at is not null as is_over from webhook_delivery where id = $3 and webhook_id = $2
+              and exists (select from webhook where id = $2 and player_id = $1 and disabled_at is null)
+        ), first as (
+            update webhook_delivery set next_attempt_at = $4 from wanted
+            where not is_over and webhook_delivery.webhook_id = $2 and webhook_delivery.game_id = wanted.game_id
+              and webhook_delivery.id <> wanted.id and next_attempt_at > $4 and leased_until is null and deadline is null
+        ), again as (
+            update webhook_delivery set
+                next_attempt_at = case when is_over or next_attempt_at > $4 and leased_until is null then $4
+                    else next_attempt_at end,
+                attempts = case when is_over then 0 else attempts end,
+                in_order = in_order and not is_over, ended_at = null, is_delivered = false,
+                deadline = case when not is_over then deadline end
+            from wanted where webhook_delivery.id = wanted.id
+            returning webhook_delivery.*
         )
-        update webhook_delivery set next_attempt_at = $4, ended_at = null, is_delivered = false,
-            in_order = in_order and ended_at is null
-        from woken where webhook_delivery.id = $3 and webhook_id = woken.id
-        returning webhook_delivery.id, created_at, game_id as game, seq, type as kind, attempts, next_attempt_at,
-            last_attempt_at, last_status, last_error, ended_at, is_delivered
+        select id, created_at, game_id as game, seq, type as kind, attempts, next_attempt_at, last_attempt_at,
+            last_status, last_error, ended_at, is_delivered
+        from again
         "#,
         player.0,
         webhook,
         id,
         now,
     )
-    .fetch_optional(pool)
+    .fetch_optional(&mut *transaction)
     .instrument(statement("update webhook_delivery"))
     .await?;
+    transaction.commit().await?;
     Ok(row)
 }
 
@@ -348,4 +399,39 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
     .instrument(statement("delete webhook_delivery"))
     .await?;
     Ok(deleted.rows_affected())
+}
+
+/// Deletes up to `limit` deliveries of webhooks that are deleted, or have been disabled for long, and then the deleted ones; says how much.
+pub async fn purge_abandoned(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let deleted = sqlx::query!(
+        r#"
+        with abandoned as (
+            (select id, false as is_kept from webhook where player_id is null limit $2)
+            union all
+            (select id, true from webhook where disabled_at <= $1 and player_id is not null
+               and exists (select from webhook_delivery where webhook_id = webhook.id and ended_at is null) limit $2)
+        ), chosen as (
+            select delivery.id from abandoned cross join lateral (
+                select id from webhook_delivery
+                where webhook_id = abandoned.id and (not is_kept or ended_at is null)
+                limit $2
+            ) delivery
+            limit $2
+        ), deliveries as (
+            delete from webhook_delivery using chosen where webhook_delivery.id = chosen.id returning 1
+        ), webhooks as (
+            delete from webhook using abandoned
+            where webhook.id = abandoned.id and not is_kept
+              and not exists (select from webhook_delivery where webhook_id = webhook.id)
+            returning 1
+        )
+        select (select count(*) from deliveries) + (select count(*) from webhooks) as "count!"
+        "#,
+        now - KEPT,
+        i64::from(limit),
+    )
+    .fetch_one(pool)
+    .instrument(statement("delete webhook_delivery webhook"))
+    .await?;
+    Ok(deleted.count.unsigned_abs())
 }

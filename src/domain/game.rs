@@ -6,7 +6,9 @@ use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::{BySeat, Clock, Created, Event, Fact, Moved, Offer, OfferKind, Played, PlayerId, Seat, Time};
+use super::{
+    BySeat, Clock, Created, Event, Fact, Moved, Offer, OfferKind, Played, PlayerId, Seat, Time, history::seat_at,
+};
 use crate::rules::{AnyOptions, AnyPosition, BySide, EndReason, History, Side};
 
 /// A game's id, a UUIDv7: ordered by the time of creation.
@@ -301,8 +303,7 @@ impl Game {
 
     /// Who sits at a side of the board now: after a pie swap the people have changed places.
     pub fn seat_at(&self, side: Side) -> Seat {
-        let opener = if self.position.swapped() { Side::North } else { Side::South };
-        if side == opener { Seat::First } else { Seat::Second }
+        seat_at(&self.position, side)
     }
 
     /// The player at a side of the board now.

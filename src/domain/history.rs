@@ -3,7 +3,7 @@
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 
-use super::{Game, Moved, Played, PlayerId};
+use super::{Event, Fact, Game, Moved, Played, PlayerId, Seat};
 use crate::rules::{AnyPosition, Effect, Side};
 
 /// What a ply was played upon. The history of the position is not asked for.
@@ -95,4 +95,29 @@ impl Previous {
     pub fn opening(game: &Game) -> Self {
         Self { position: AnyPosition::opening(&game.terms.options), at: game.started_at.unwrap_or(game.created_at) }
     }
+
+    /// The last ply with an event.
+    #[must_use]
+    pub fn after(self, event: &Event) -> Self {
+        match &event.fact {
+            Fact::Moved(moved) => Self { position: moved.position.clone(), at: event.at },
+            _ => self,
+        }
+    }
+
+    /// Who was to move after it, unless the game was over.
+    pub fn seat_to_move(&self) -> Seat {
+        seat_to_move(&self.position)
+    }
+}
+
+/// Who is to move in a position, unless the game is over.
+pub(super) fn seat_to_move(position: &AnyPosition) -> Seat {
+    seat_at(position, position.turn())
+}
+
+/// Who sits at a side of the board: after a pie swap the people have changed places.
+pub(super) fn seat_at(position: &AnyPosition, side: Side) -> Seat {
+    let opener = if position.swapped() { Side::North } else { Side::South };
+    if side == opener { Seat::First } else { Seat::Second }
 }

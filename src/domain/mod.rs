@@ -21,7 +21,7 @@ pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
 pub use event::{Created, Event, Fact, Moved, Played};
 pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError};
-pub use notice::{Notice, NoticeKind, notices};
+pub use notice::{Notice, NoticeKind, deadline_soon, notices};
 pub use offer::{Answer, Offer, OfferKind};
 pub use password::{Password, PasswordError};
 pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError, RUNNING_GAMES_MAX};

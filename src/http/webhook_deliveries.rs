@@ -22,13 +22,13 @@ use crate::db::webhook_deliveries::{self, Delivery};
 
 /// Send a test to a webhook
 ///
-/// A notice of type `webhook.ping`. While one still waits, it is answered, and no other one is made.
+/// A notice of type `webhook.ping`. While one still waits, no other one is made, and that one is tried now.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "ping_webhook",
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
-        (status = 202, description = "It will be sent", body = DeliveryView),
+        (status = 202, description = "It is tried, like any other", body = DeliveryView),
         (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
     ),
@@ -97,7 +97,8 @@ pub async fn list_webhook_deliveries(
 
 /// Send something to a webhook once more
 ///
-/// Whatever became of it: with the same `webhook-id`, and without waiting for what else there is to send of its game.
+/// Whatever became of it: with the same `webhook-id`, and without waiting for what else there is to send of its game. One that still
+/// waits is tried now, or if there is something before it in its game, that.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "redeliver_webhook",
@@ -106,7 +107,7 @@ pub async fn list_webhook_deliveries(
         ("delivery_id" = Uuid, Path, description = "The delivery's id"),
     ),
     responses(
-        (status = 202, description = "It will be sent", body = DeliveryView),
+        (status = 202, description = "It is tried, like any other", body = DeliveryView),
         (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
     ),
@@ -196,11 +197,11 @@ struct DeliveryView {
     /// The status that was answered last; null if there was no answer.
     #[schema(required = true, example = 503)]
     last_status: Option<i32>,
-    /// Why the last attempt failed: `status`, `gone`, `timeout`, `no_connection`, `no_answer`, `name_not_found`, `address_not_allowed`.
+    /// Why the last attempt failed: `status`, `gone`, `timeout`, `no_connection`, `tls`, `no_answer`, `name_not_found`, `address_not_allowed`.
     /// Clients ignore values that they do not know.
     #[schema(required = true, example = "status")]
     last_error: Option<String>,
-    /// When it is tried next, at the earliest; null if it is not.
+    /// When it is tried next, at the earliest; null if it is not, or waits for one before it in its game.
     #[schema(required = true)]
     next_attempt_at: Option<Timestamp>,
     /// When it was delivered or given up.
@@ -225,7 +226,7 @@ impl DeliveryView {
             last_attempt_at: delivery.last_attempt_at.map(Timestamp),
             last_status: delivery.last_status,
             last_error: delivery.last_error.clone(),
-            next_attempt_at: delivery.ended_at.is_none().then_some(Timestamp(delivery.next_attempt_at)),
+            next_attempt_at: delivery.next_attempt_at.map(Timestamp),
             ended_at: delivery.ended_at.map(Timestamp),
         }
     }

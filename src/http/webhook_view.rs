@@ -10,7 +10,8 @@ use super::{
     wire::{ALWAYS_JSON, SideWord, Timestamp},
 };
 use crate::{
-    db::{webhook_deliveries::PING, webhook_events::Told},
+    db::{games::SeatedGame, webhook_deliveries::PING, webhook_events::Told},
+    domain::{Event, Previous},
     rules::Side,
 };
 
@@ -28,7 +29,7 @@ struct NoticeView<T> {
 #[derive(Serialize)]
 struct HappenedView {
     game_id: Uuid,
-    /// The event's: the game's `version` after it.
+    /// The event's: the game's `version` after it; of a notice that time runs out the last one's.
     seq: u32,
     /// Who is told.
     player_id: Uuid,
@@ -42,22 +43,19 @@ struct HappenedView {
     turn: Option<SideWord>,
     /// When the side to move runs out of time.
     deadline: Option<Timestamp>,
-    /// As the game's events show it, but that of players it has the id only.
-    event: Value,
+    /// As the game's events show it, but that of players it has the id only; null if nothing happened but that time goes by.
+    event: Option<Value>,
 }
 
-/// What is sent of an event.
+/// What is sent to tell of something.
 pub fn write_notice(told: &Told<'_>) -> Result<String, String> {
-    let Told { notice, event, game, previous, seated } = *told;
-    let shown = view(seated, event, &mut previous.clone()).map_err(|problem| problem.to_string())?;
-    let mut event_json = serde_json::to_value(&shown).map_err(|error| error.to_string())?;
-    if let Some(player) = event_json.get_mut("player") {
-        *player = json!({ "id": player["id"] });
-    }
+    let Told { notice, at, happened, seated } = *told;
+    let game = &seated.game;
+    let event = happened.map(|(event, previous)| event_without_names(seated, event, previous)).transpose()?;
     let mut sides = [Side::South, Side::North].into_iter().filter(|side| game.player_at(*side) == Some(notice.player));
     let data = HappenedView {
         game_id: game.id.0,
-        seq: event.seq,
+        seq: notice.seq,
         player_id: notice.player.0,
         side: match (sides.next(), sides.next()) {
             (Some(side), None) => Some(side.into()),
@@ -68,10 +66,19 @@ pub fn write_notice(told: &Told<'_>) -> Result<String, String> {
         ply: game.ply,
         turn: game.turn().map(SideWord::from),
         deadline: game.time.deadline.map(Timestamp),
-        event: event_json,
+        event,
     };
-    serde_json::to_string(&NoticeView { kind: notice.kind.as_str(), timestamp: Timestamp(event.at), data })
+    serde_json::to_string(&NoticeView { kind: notice.kind.as_str(), timestamp: Timestamp(at), data })
         .map_err(|error| error.to_string())
+}
+
+fn event_without_names(seated: &SeatedGame, event: &Event, previous: &Previous) -> Result<Value, String> {
+    let shown = view(seated, event, &mut previous.clone()).map_err(|problem| problem.to_string())?;
+    let mut json = serde_json::to_value(&shown).map_err(|error| error.to_string())?;
+    if let Some(player) = json.get_mut("player") {
+        *player = json!({ "id": player["id"] });
+    }
+    Ok(json)
 }
 
 /// What is sent as a test.

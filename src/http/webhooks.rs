@@ -75,7 +75,7 @@ pub async fn create_webhook(
         url: parse_url(&url, state.webhook_reach)?,
         events: events.map(|events| words(&events)),
         secret: new_secret(),
-        previous: None,
+        previous_until: vec![],
         failing_since: None,
         disabled: None,
     };
@@ -92,7 +92,13 @@ pub async fn create_webhook(
             let detail = format!("a player has at most {} webhooks", webhooks::WEBHOOKS_MAX);
             Err(Problem::new(Code::TooManyWebhooks, detail))
         }
-        _ => Ok(idempotency::created(&answer)),
+        (Made::NoPlayer, _) => Err(Problem::new(Code::InvalidToken, "the player is deleted")),
+        _ => {
+            let mut response = idempotency::created(&answer);
+            // It has a secret.
+            response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+            Ok(response)
+        }
     }
 }
 
@@ -185,7 +191,7 @@ pub async fn delete_webhook(
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
     me::find(&state, caller).await?;
-    if !webhooks::delete(&state.db, caller.player, path.0).await? {
+    if !webhooks::delete(&state.db, caller.player, path.0, now()).await? {
         return Err(no_webhook());
     }
     Ok(HttpResponse::NoContent().finish())
@@ -193,8 +199,8 @@ pub async fn delete_webhook(
 
 /// Exchange a webhook's secret
 ///
-/// The answer has the new one, which is not shown again. For 24 hours the one before signs as well: each request has two
-/// signatures then. Exchanged once more in that time, the one before that is good for nothing.
+/// The answer has the new one, which is not shown again. For 24 hours those before sign as well: each request has several signatures
+/// then. Of secrets before the present one the last four sign.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "rotate_webhook_secret",
@@ -329,6 +335,9 @@ enum EventChoice {
     /// A game was created for the player.
     #[serde(rename = "game.invited")]
     Invited,
+    /// It is the player's turn, and time runs out.
+    #[serde(rename = "game.deadline_soon")]
+    DeadlineSoon,
 }
 
 impl From<EventChoice> for NoticeKind {
@@ -339,6 +348,7 @@ impl From<EventChoice> for NoticeKind {
             EventChoice::Offer => NoticeKind::Offer,
             EventChoice::Finished => NoticeKind::Finished,
             EventChoice::Invited => NoticeKind::Invited,
+            EventChoice::DeadlineSoon => NoticeKind::DeadlineSoon,
         }
     }
 }
@@ -355,8 +365,8 @@ pub struct WebhookView {
     events: Option<Vec<String>>,
     /// Whether anything is sent.
     enabled: bool,
-    /// Why not: `by_request`; `gone`: it answered 410; `failing`: it has failed for five days. Clients ignore values that they do not
-    /// know.
+    /// Why not: `by_request`; `gone`: it answered 410; `failing`: it has failed for five days; `overflow`: 10,000 notices waited for it.
+    /// Clients ignore values that they do not know.
     #[schema(required = true, example = "failing")]
     disabled_reason: Option<String>,
     #[schema(required = true)]
@@ -364,7 +374,7 @@ pub struct WebhookView {
     /// Since when every attempt has failed; null if the last one succeeded.
     #[schema(required = true)]
     failing_since: Option<Timestamp>,
-    /// Until when the secret before the present one signs too.
+    /// Until when a secret before the present one signs too.
     #[schema(required = true)]
     previous_secret_until: Option<Timestamp>,
     created_at: Timestamp,
@@ -381,7 +391,7 @@ impl WebhookView {
             disabled_reason,
             disabled_at: disabled_at.map(Timestamp),
             failing_since: webhook.failing_since.map(Timestamp),
-            previous_secret_until: webhook.previous.as_ref().map(|(_, until)| Timestamp(*until)),
+            previous_secret_until: webhook.previous_until.first().copied().map(Timestamp),
             created_at: Timestamp(webhook.created_at),
         }
     }

@@ -1,11 +1,12 @@
-//! Ends the games of players who were erased while their server was stopped or a game was changing under its hands.
+//! Ends the games of players who were erased while their server was stopped or a game was changing under its hands, and what they made
+//! in that moment.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use super::deadlines::settle_game;
 use crate::{
-    db::{DbError, Writers, games, players},
+    db::{DbError, Writers, games, players, webhooks},
     domain::{Action, Command, GameId, PlayerId},
 };
 
@@ -18,6 +19,7 @@ const GAMES_AT_ONCE: u32 = 1000;
 
 /// One round. A game that changes meanwhile is left to the next, and so is one that cannot be ended.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
+    webhooks::delete_of_erased(pool, now - LOOKED_AFTER, now).await?;
     for player in players::list_unfinished_erased(pool, now - LOOKED_AFTER, PLAYERS_AT_ONCE).await? {
         for id in games::list_unfinished(pool, player, GAMES_AT_ONCE).await? {
             if let Err(error) = end_game(pool, writers, player, id, now).await {

@@ -3,9 +3,11 @@
 //! Any number of processes share the work. What one has taken and not finished, another one takes when its lease has run out: so
 //! everything arrives at least once, and with the same id each time.
 
-use std::{sync::Arc, time::Duration as StdDuration};
+use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration as StdDuration};
 
+use futures_util::FutureExt;
 use sqlx::{PgPool, postgres::PgConnectOptions};
+use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 use tokio::{sync::Notify, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -15,12 +17,13 @@ use crate::{
     clock::now,
     db::{
         self, DbError,
+        events::{self, Part, Wanted},
         games::{self, SeatedGame},
-        webhook_deliveries::{self, Due, Lane, Next, Outcome},
-        webhook_events::{self, Listener, NewDelivery, Told, Untold},
+        webhook_deliveries::{self, Due, KEPT, Lane, Next, Outcome},
+        webhook_events::{self, Batch, Listener, NewDelivery, Soon, Told},
         webhooks,
     },
-    domain::{Event, Fact, Game, GameId, Notice, PlayerId, Previous, notices},
+    domain::{Notice, NoticeKind, PlayerId, deadline_soon, notices},
     metrics::{DeliveryOutcome, Metrics},
     webhook::{Answer, Attempt, SendError, Sender},
 };
@@ -47,14 +50,20 @@ const JITTER: f64 = 0.2;
 /// The longest time after which an endpoint may ask to be tried again.
 const RETRY_AFTER_MAX: Duration = Duration::hours(24);
 
-/// An endpoint that has failed for so long without a success is disabled.
-const FAILING_FOR: Duration = Duration::days(5);
-
 /// How long whoever took a delivery has for it: longer than an attempt takes, and the record of it.
 const LEASE: Duration = Duration::seconds(30);
 
-/// How many appends are made into deliveries at once.
+/// Of how many games appends are made into deliveries at once.
 const TOLD_AT_ONCE: u32 = 100;
+
+/// By how much the clocks of servers may differ. What happened longer before a webhook was made is not sent to it.
+const CLOCKS_DIFFER: Duration = Duration::minutes(1);
+
+/// How long a game is left alone of which players could not be told.
+const PUT_OFF: Duration = Duration::seconds(10);
+
+/// How long between two attempts to record what became of a delivery, as long as nobody else may take it.
+const RECORD_PAUSE: StdDuration = StdDuration::from_secs(2);
 
 /// How many attempts are on their way at once, to endpoints that answer, and to the others. Each holds a connection and a TLS session:
 /// some 50 KiB.
@@ -85,16 +94,23 @@ pub async fn run(database: PgConnectOptions, woken: Arc<Notify>, settings: Setti
     let mut failing = false;
     while !stopping.is_cancelled() {
         // What it had taken when it was told to stop, another takes when the lease has run out.
-        let Some(done) = stopping.run_until_cancelled(work(&pool, &settings, &mut sending)).await else { break };
-        if let (Err(error), false) = (&done, failing) {
-            tracing::warn!("webhooks are not sent until the database answers again: {error}");
+        let working = AssertUnwindSafe(work(&pool, &settings, &mut sending)).catch_unwind();
+        let Some(worked) = stopping.run_until_cancelled(working).await else { break };
+        let worked = worked.unwrap_or_else(|_| {
+            tracing::error!("sending webhooks panicked; it goes on");
+            Worked { is_all: true, failure: None }
+        });
+        if let (Some(error), false) = (&worked.failure, failing) {
+            tracing::warn!("webhooks are not all sent until the database answers again: {error}");
         }
-        failing = done.is_err();
-        tokio::select! {
-            () = stopping.cancelled() => {}
-            () = woken.notified(), if !failing => {}
-            () = sending.one_ended(), if !failing => {}
-            () = tokio::time::sleep(PAUSE) => {}
+        failing = worked.failure.is_some();
+        if failing || worked.is_all {
+            tokio::select! {
+                () = stopping.cancelled() => {}
+                () = woken.notified(), if !failing => {}
+                () = sending.one_ended(), if !failing => {}
+                () = tokio::time::sleep(PAUSE) => {}
+            }
         }
     }
     let _ = timeout(END_WAIT, sending.all_ended()).await;
@@ -103,27 +119,43 @@ pub async fn run(database: PgConnectOptions, woken: Arc<Notify>, settings: Setti
 /// For what is told, and for the records of what was sent.
 const CONNECTIONS: u32 = 3;
 
-async fn work(pool: &PgPool, settings: &Settings, sending: &mut Sending) -> Result<(), DbError> {
-    webhooks::flag_again(pool, now(), FLAGGED_AT_ONCE).await?;
-    while tell(pool, settings.write, now()).await? {}
+/// What came of a look at all there is to do.
+struct Worked {
+    /// Whether it is done, as far as that can be said.
+    is_all: bool,
+    failure: Option<DbError>,
+}
+
+/// Does some of each thing there is to do. What fails keeps nothing else from being done.
+async fn work(pool: &PgPool, settings: &Settings, sending: &mut Sending) -> Worked {
+    let flagged = webhooks::flag_again(pool, now(), FLAGGED_AT_ONCE).await;
+    let told = tell(pool, settings.write, now()).await;
+    let mut failure = flagged.err();
     for lane in [Lane::Quick, Lane::Slow] {
         let room = sending.room(lane);
-        if room > 0 {
-            for due in take(pool, lane, room, now()).await? {
-                sending.begin(lane, deliver(pool.clone(), settings.clone(), due));
+        if room == 0 {
+            continue;
+        }
+        match take(pool, lane, room, now()).await {
+            Ok(taken) => {
+                taken.into_iter().for_each(|due| sending.begin(lane, deliver(pool.clone(), settings.clone(), due)))
             }
+            Err(error) => failure = Some(error),
         }
     }
-    Ok(())
+    match told {
+        Ok(is_all) => Worked { is_all, failure },
+        Err(error) => Worked { is_all: true, failure: Some(error) },
+    }
 }
 
 /// One round, until all that was due is recorded; says how much that was.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     let mut sending = Sending::default();
-    work(pool, settings, &mut sending).await?;
+    let worked = work(pool, settings, &mut sending).await;
     let count = sending.quick.len() + sending.slow.len();
     sending.all_ended().await;
-    Ok(count)
+    worked.failure.map_or(Ok(count), Err)
 }
 
 /// What is on its way.
@@ -167,117 +199,128 @@ impl Sending {
     }
 }
 
-/// Makes some appends into deliveries; says whether there may be more.
+/// Makes some appends into deliveries; says whether that was all. Should that fail because of one game, it alone is put off.
 pub async fn tell(pool: &PgPool, write: WriteNotice, now: OffsetDateTime) -> Result<bool, DbError> {
-    let untold = webhook_events::list(pool, TOLD_AT_ONCE).await?;
-    if untold.is_empty() {
-        return Ok(false);
+    let batch = Batch::begin(pool, now, TOLD_AT_ONCE).await?;
+    let (games, is_all) = (batch.games(), batch.looked_at < TOLD_AT_ONCE as usize);
+    if games.is_empty() {
+        return Ok(true);
     }
-    let mut deliveries = vec![];
-    for appends in untold.chunk_by(|one, next| one.game == next.game) {
-        match of_game(pool, appends, write).await {
-            Ok(of_game) => deliveries.extend(of_game),
-            // A game that cannot be read keeps nobody else from being told.
-            Err(error @ DbError::Inconsistent { .. }) => {
-                let id = appends[0].game.0;
-                tracing::error!(game.id = %id, "players are not told of what happened in a game: {error}");
+    if tell_batch(pool, batch, write, now).await.is_err() {
+        for game in games {
+            if let Err(error) = tell_batch(pool, Batch::of_game(pool, game).await?, write, now).await {
+                tracing::error!(game.id = %game.0, "players are not yet told of what happened in a game: {error}");
+                webhook_events::put_off(pool, game, now + PUT_OFF).await?;
             }
-            Err(error) => return Err(error),
         }
     }
-    webhook_events::tell(pool, &untold, &deliveries, now).await?;
-    Ok(untold.len() == TOLD_AT_ONCE as usize)
+    Ok(is_all)
 }
 
-/// What some appends to one game are made into, in their order.
-async fn of_game(pool: &PgPool, appends: &[Untold], write: WriteNotice) -> Result<Vec<NewDelivery>, DbError> {
-    let id: GameId = appends[0].game;
-    let Some(seated) = games::find(pool, id).await? else { return Ok(vec![]) };
-    let players: Vec<PlayerId> =
-        [seated.game.players.first, seated.game.players.second, seated.game.invited()].into_iter().flatten().collect();
+/// Why players were not told of something.
+#[derive(Debug, Error)]
+enum TellError {
+    #[error(transparent)]
+    Database(#[from] DbError),
+    #[error("it cannot be written: {0}")]
+    Unwritable(String),
+    #[error("it panicked")]
+    Panicked,
+}
+
+async fn tell_batch(pool: &PgPool, batch: Batch, write: WriteNotice, now: OffsetDateTime) -> Result<(), TellError> {
+    AssertUnwindSafe(make_deliveries(pool, batch, write, now)).catch_unwind().await.unwrap_or(Err(TellError::Panicked))
+}
+
+async fn make_deliveries(
+    pool: &PgPool,
+    batch: Batch,
+    write: WriteNotice,
+    now: OffsetDateTime,
+) -> Result<(), TellError> {
+    let games: HashMap<_, _> =
+        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id, seated)).collect();
+    let of_game = |seated: &SeatedGame| [seated.game.players.first, seated.game.players.second, seated.game.invited()];
+    let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
     let listeners = webhook_events::listeners(pool, &players).await?;
-    if listeners.is_empty() {
-        return Ok(vec![]);
+    // Of each append its events, with what they were played upon.
+    let known = batch.untold.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
+    let known: Vec<_> = if listeners.is_empty() { vec![] } else { known.collect() };
+    let wanted = known.iter().map(|(append, seated)| Wanted {
+        game: &seated.game,
+        after: u32::try_from(append.from_seq - 1).unwrap_or(0),
+        until: u32::try_from(append.to_seq).unwrap_or(0),
+    });
+    let parts = events::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
+    let mut deliveries = vec![];
+    for ((_, seated), part) in known.iter().zip(&parts) {
+        deliveries.extend(of_append(seated, part, &listeners, write)?);
     }
-    let log = games::log(pool, id).await?;
-    Ok(replay(&seated, &log, appends, &listeners, write))
+    let present = games.values().flat_map(|seated| {
+        let here = listeners.iter().filter(|listener| of_game(seated).contains(&Some(listener.player)));
+        here.map(|listener| (listener.webhook, seated.game.id, seated.game.time.deadline))
+    });
+    let present: Vec<_> = present.collect();
+    batch.tell(&deliveries, &present, now).await?;
+    Ok(())
 }
 
-/// Goes through a game's log, so that everything is told as it was then.
-fn replay(
+/// What an append is made into: what happened, and when a deadline that it set will be near.
+fn of_append(
     seated: &SeatedGame,
-    log: &[Event],
-    appends: &[Untold],
+    part: &Part,
     listeners: &[Listener],
     write: WriteNotice,
-) -> Vec<NewDelivery> {
-    let mut game: Option<Game> = None;
-    let mut previous = Previous::opening(&seated.game);
-    let mut rest = log;
+) -> Result<Vec<NewDelivery>, TellError> {
+    let game = &seated.game;
     let mut deliveries = vec![];
-    for append in appends {
-        let before = usize::try_from(append.from_seq - 1).unwrap_or(0).saturating_sub(log.len() - rest.len());
-        let (earlier, from) = rest.split_at(before.min(rest.len()));
-        let count = usize::try_from(append.to_seq - append.from_seq + 1).unwrap_or(0);
-        let (events, later) = from.split_at(count.min(from.len()));
-        rest = later;
-        game = advanced(game, earlier, seated.game.id);
-        for event in earlier {
-            pass(&mut previous, event);
+    let mut previous = part.previous.clone();
+    for event in &part.events {
+        for notice in notices(game, &part.previous, &part.events).into_iter().filter(|notice| notice.seq == event.seq) {
+            let told = Told { notice, at: event.at, happened: Some((event, &previous)), seated };
+            deliveries.extend(for_listeners(&told, None, listeners, write)?);
         }
-        let after = advanced(game.clone(), events, seated.game.id);
-        let Some(present) = after else { return deliveries };
-        let notices = notices(game.as_ref(), events, &present);
-        for event in events {
-            for notice in notices.iter().copied().filter(|notice| notice.seq == event.seq) {
-                let told = Told { notice, event, game: &present, previous: &previous, seated };
-                deliveries.extend(for_listeners(&told, append, listeners, write));
-            }
-            pass(&mut previous, event);
-        }
-        game = Some(present);
+        previous = previous.after(event);
     }
-    deliveries
-}
-
-/// The game after some events; `None` before the first.
-fn advanced(game: Option<Game>, events: &[Event], id: GameId) -> Option<Game> {
-    let Some(mut game) = game else { return Game::replay(id, events).ok() };
-    events.iter().try_for_each(|event| game.apply(event)).ok()?;
-    Some(game)
-}
-
-fn pass(previous: &mut Previous, event: &Event) {
-    if let Fact::Moved(moved) = &event.fact {
-        *previous = Previous { position: moved.position.clone(), at: event.at };
+    let last = part.events.last().filter(|last| last.seq == game.version);
+    if let (Some(deadline), Some(last)) = (game.time.deadline, last)
+        && let Some((player, at)) = deadline_soon(game, last.at)
+    {
+        let notice = Notice { player, kind: NoticeKind::DeadlineSoon, seq: last.seq };
+        let told = Told { notice, at, happened: None, seated };
+        deliveries.extend(for_listeners(&told, Some(Soon { at, deadline }), listeners, write)?);
     }
+    Ok(deliveries)
 }
 
 /// One notice for each endpoint that wants it.
-fn for_listeners(told: &Told<'_>, append: &Untold, listeners: &[Listener], write: WriteNotice) -> Vec<NewDelivery> {
+fn for_listeners(
+    told: &Told<'_>,
+    due: Option<Soon>,
+    listeners: &[Listener],
+    write: WriteNotice,
+) -> Result<Vec<NewDelivery>, TellError> {
     let Notice { player, kind, seq } = told.notice;
-    let mut wanting = listeners.iter().filter(|listener| listener.player == player && listener.wants(kind)).peekable();
-    if wanting.peek().is_none() {
-        return vec![];
-    }
-    let payload = match write(told) {
-        Ok(payload) => payload,
-        Err(error) => {
-            tracing::error!(game.id = %append.game.0, seq, "a player is not told of an event: {error}");
-            return vec![];
-        }
-    };
-    wanting
-        .map(|listener| NewDelivery {
-            id: Uuid::now_v7(),
-            webhook: listener.webhook,
-            game: append.game,
-            seq,
-            kind,
-            payload: payload.clone(),
-            from_seq: append.from_seq,
+    let wanting: Vec<_> = listeners
+        .iter()
+        .filter(|listener| {
+            listener.player == player && listener.wants(kind) && listener.created_at <= told.at + CLOCKS_DIFFER
         })
-        .collect()
+        .collect();
+    if wanting.is_empty() {
+        return Ok(vec![]);
+    }
+    let payload = write(told).map_err(TellError::Unwritable)?;
+    let of_listener = |listener: &&Listener| NewDelivery {
+        id: Uuid::now_v7(),
+        webhook: listener.webhook,
+        game: told.seated.game.id,
+        seq,
+        kind,
+        payload: payload.clone(),
+        due,
+    };
+    Ok(wanting.iter().map(of_listener).collect())
 }
 
 /// Takes what is due, for a while.
@@ -287,24 +330,36 @@ pub async fn take(pool: &PgPool, lane: Lane, room: u32, now: OffsetDateTime) -> 
 
 /// Sends a delivery, and records what became of it. If that cannot be recorded, it is sent again when its lease has run out.
 async fn deliver(pool: PgPool, settings: Settings, due: Due) {
+    let begun = now();
+    if let Some((game, deadline)) = due.deadline
+        && let Ok(false) = webhook_deliveries::has_deadline(&pool, game, deadline).await
+    {
+        if let Err(error) = webhook_deliveries::drop_stale(&pool, &due).await {
+            tracing::warn!(delivery.id = %due.id, "what nobody wants to know any more is not deleted yet: {error}");
+        }
+        return;
+    }
     let sent = send(&settings.sender, &due, now()).await;
     let ended = now();
-    let outcome = outcome_of(sent, due.attempt, ended, rand::random());
+    let outcome = outcome_of(sent, &due, ended, rand::random());
     settings.metrics.webhook_sent(match outcome.next {
         Next::Delivered => DeliveryOutcome::Delivered,
         Next::Again(_) => DeliveryOutcome::Retried,
         Next::GivenUp | Next::Gone => DeliveryOutcome::Failed,
     });
-    let recorded = webhook_deliveries::record(&pool, (due.id, due.attempt), &outcome, ended, ended - FAILING_FOR).await;
-    if let Err(error) = recorded {
-        tracing::warn!(delivery.id = %due.id, "what became of a delivery is not recorded, it is sent again: {error}");
+    while let Err(error) = webhook_deliveries::record(&pool, &due, &outcome, ended - begun, ended).await {
+        if now() + RECORD_PAUSE >= begun + LEASE {
+            tracing::warn!(delivery.id = %due.id, "what became of a delivery is not recorded, it is sent again: {error}");
+            break;
+        }
+        tokio::time::sleep(RECORD_PAUSE).await;
     }
 }
 
 /// Makes one attempt.
 pub async fn send(sender: &Sender, due: &Due, now: OffsetDateTime) -> Result<Answer, SendError> {
-    let previous = due.previous.as_ref().filter(|(_, until)| *until > now).map(|(secret, _)| secret.as_slice());
-    let secrets: Vec<&[u8]> = [Some(due.secret.as_slice()), previous].into_iter().flatten().collect();
+    let previous = due.previous.iter().filter(|(_, until)| *until > now).map(|(secret, _)| secret.as_slice());
+    let secrets: Vec<&[u8]> = [due.secret.as_slice()].into_iter().chain(previous).collect();
     let id = due.id.to_string();
     let attempt =
         Attempt { url: &due.url, id: &id, now_s: now.unix_timestamp(), payload: &due.payload, secrets: &secrets };
@@ -312,24 +367,21 @@ pub async fn send(sender: &Sender, due: &Due, now: OffsetDateTime) -> Result<Ans
 }
 
 /// What follows from an attempt. `lot` is from 0 to 1.
-fn outcome_of(sent: Result<Answer, SendError>, attempt: i32, now: OffsetDateTime, lot: f64) -> Outcome {
-    let (status, error) = match sent {
-        Ok(answer) if answer.is_success() => {
-            return Outcome { status: Some(answer.status), error: None, next: Next::Delivered };
-        }
-        Ok(answer) if answer.is_gone() => {
-            return Outcome { status: Some(answer.status), error: Some("gone"), next: Next::Gone };
-        }
+fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, lot: f64) -> Outcome {
+    let outcome = |status, error, next| Outcome { status, error, retry_after: Duration::ZERO, next };
+    let (answer, error) = match sent {
+        Ok(answer) if answer.is_success() => return outcome(Some(answer.status), None, Next::Delivered),
+        Ok(answer) if answer.is_gone() => return outcome(Some(answer.status), Some("gone"), Next::Gone),
         Ok(answer) => (Some(answer), "status"),
         Err(error) => (None, error.as_str()),
     };
-    let tried = usize::try_from(attempt - 1).unwrap_or(0);
-    let next = SCHEDULE.get(tried).map_or(Next::GivenUp, |pause| {
-        let wanted = status.and_then(|answer| answer.retry_after_s).map(|seconds| Duration::seconds(seconds.into()));
-        let wanted = wanted.map_or(Duration::ZERO, |wanted| wanted.min(RETRY_AFTER_MAX));
-        Next::Again(now + (*pause * (1.0 + JITTER * lot)).max(wanted))
-    });
-    Outcome { status: status.map(|answer| answer.status), error: Some(error), next }
+    let retry_after = answer.and_then(|answer| answer.retry_after_s).map(|seconds| Duration::seconds(seconds.into()));
+    let retry_after = retry_after.map_or(Duration::ZERO, |wanted| wanted.min(RETRY_AFTER_MAX));
+    let tried = usize::try_from(due.attempt - 1).unwrap_or(0);
+    // What has waited for days behind others in its game is tried once.
+    let pause = SCHEDULE.get(tried).filter(|_| now - due.created_at < KEPT);
+    let next = pause.map_or(Next::GivenUp, |pause| Next::Again(now + (*pause * (1.0 + JITTER * lot)).max(retry_after)));
+    Outcome { status: answer.map(|answer| answer.status), error: Some(error), retry_after, next }
 }
 
 #[cfg(test)]
@@ -342,13 +394,20 @@ mod tests {
         Answer { status, retry_after_s }
     }
 
+    /// An attempt of something that has happened just now.
+    fn due(attempt: i32) -> Due {
+        let (id, created_at) = (Uuid::nil(), NOW);
+        let (payload, url, secret, previous) = (String::new(), String::new(), vec![], vec![]);
+        Due { id, webhook: id, created_at, attempt, payload, url, secret, previous, deadline: None }
+    }
+
     #[test]
     fn a_failed_attempt_is_made_again_for_three_days_and_then_given_up() {
         let mut at = NOW;
         let mut attempt = 1;
-        while let Next::Again(next) = outcome_of(Err(SendError::Timeout), attempt, at, 0.0).next {
+        while let Next::Again(next) = outcome_of(Err(SendError::Timeout), &due(attempt), at, 0.0).next {
             assert_eq!(next - at, SCHEDULE[usize::try_from(attempt - 1).expect("it is counted from 1")]);
-            let latest = outcome_of(Ok(answered(500, None)), attempt, at, 1.0).next;
+            let latest = outcome_of(Ok(answered(500, None)), &due(attempt), at, 1.0).next;
             assert_eq!(latest, Next::Again(at + (next - at) * 1.2));
             (at, attempt) = (next, attempt + 1);
         }
@@ -356,10 +415,16 @@ mod tests {
     }
 
     #[test]
+    fn what_waited_for_a_week_is_tried_once() {
+        assert_eq!(outcome_of(Err(SendError::Timeout), &due(1), NOW + KEPT, 0.0).next, Next::GivenUp);
+    }
+
+    #[test]
     fn an_endpoint_may_ask_for_more_time_but_not_for_ever() {
         for (asked, seconds) in [(3, 5), (120, 120), (u32::MAX, 24 * 60 * 60)] {
-            let outcome = outcome_of(Ok(answered(503, Some(asked))), 1, NOW, 0.0);
+            let outcome = outcome_of(Ok(answered(503, Some(asked))), &due(1), NOW, 0.0);
             assert_eq!(outcome.next, Next::Again(NOW + Duration::seconds(seconds)));
+            assert!(outcome.retry_after <= RETRY_AFTER_MAX);
         }
     }
 
@@ -368,11 +433,14 @@ mod tests {
         for (status, next) in
             [(200, Next::Delivered), (204, Next::Delivered), (299, Next::Delivered), (410, Next::Gone)]
         {
-            assert_eq!(outcome_of(Ok(answered(status, None)), 1, NOW, 0.0).next, next);
+            assert_eq!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, next);
         }
         for status in [101, 301, 302, 307, 400, 404, 429, 500, 600] {
-            assert!(matches!(outcome_of(Ok(answered(status, None)), 1, NOW, 0.0).next, Next::Again(_)), "{status}");
-            assert_eq!(outcome_of(Ok(answered(status, None)), 10, NOW, 0.0).next, Next::GivenUp);
+            assert!(
+                matches!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, Next::Again(_)),
+                "{status}"
+            );
+            assert_eq!(outcome_of(Ok(answered(status, None)), &due(10), NOW, 0.0).next, Next::GivenUp);
         }
     }
 }

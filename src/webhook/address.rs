@@ -3,18 +3,19 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Networks of IPv4 that are not public: the address and how many of its bits count.
-const SPECIAL_V4: [([u8; 4], u32); 15] = [
-    ([0, 0, 0, 0], 8),      // this network; 0.0.0.0 is this machine
-    ([10, 0, 0, 0], 8),     // private
-    ([100, 64, 0, 0], 10),  // shared by a provider
-    ([127, 0, 0, 0], 8),    // this machine
-    ([169, 254, 0, 0], 16), // this link; the metadata of clouds
-    ([172, 16, 0, 0], 12),  // private
-    ([192, 0, 0, 0], 24),   // protocols
-    ([192, 0, 2, 0], 24),   // documentation
-    ([192, 88, 99, 0], 24), // 6to4 relays
-    ([192, 168, 0, 0], 16), // private
-    ([198, 18, 0, 0], 15),  // benchmarks
+const SPECIAL_V4: [([u8; 4], u32); 16] = [
+    ([0, 0, 0, 0], 8),        // this network; 0.0.0.0 is this machine
+    ([10, 0, 0, 0], 8),       // private
+    ([100, 64, 0, 0], 10),    // shared by a provider
+    ([127, 0, 0, 0], 8),      // this machine
+    ([169, 254, 0, 0], 16),   // this link; the metadata of clouds
+    ([168, 63, 129, 16], 32), // the metadata of one cloud, at an address like any other
+    ([172, 16, 0, 0], 12),    // private
+    ([192, 0, 0, 0], 24),     // protocols
+    ([192, 0, 2, 0], 24),     // documentation
+    ([192, 88, 99, 0], 24),   // 6to4 relays
+    ([192, 168, 0, 0], 16),   // private
+    ([198, 18, 0, 0], 15),    // benchmarks
     ([198, 51, 100, 0], 24),
     ([203, 0, 113, 0], 24),
     ([224, 0, 0, 0], 4), // to many
@@ -75,6 +76,7 @@ mod tests {
             "100.127.255.255",
             "127.0.0.1",
             "127.255.0.1",
+            "168.63.129.16",
             "169.254.169.254",
             "172.16.0.1",
             "172.31.255.255",
@@ -129,6 +131,7 @@ mod tests {
             "100.128.0.0",
             "126.1.1.1",
             "128.0.0.1",
+            "168.63.129.17",
             "169.253.1.1",
             "172.15.0.1",
             "172.32.0.1",

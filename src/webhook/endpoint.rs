@@ -64,6 +64,10 @@ impl Endpoint {
         if url.fragment().is_some() {
             return Err(EndpointError::Fragment);
         }
+        // What is not ASCII has become longer.
+        if url.as_str().len() > URL_BYTES_MAX {
+            return Err(EndpointError::TooLong);
+        }
         let is_allowed = reach == Reach::Anywhere
             || match url.host().ok_or(EndpointError::Unreadable)? {
                 Host::Ipv4(address) => is_public(IpAddr::V4(address)),
@@ -136,6 +140,7 @@ mod tests {
             assert_eq!(Endpoint::parse(text, Reach::Public), Err(error), "{text}");
         }
         assert_eq!(Endpoint::parse(&format!("https://example.com/{}", "a".repeat(3000)), Reach::Public), Err(TooLong));
+        assert_eq!(Endpoint::parse(&format!("https://example.com/{}", "é".repeat(700)), Reach::Public), Err(TooLong));
         for text in
             ["https://example.com", "https://example.com:8443/a?b=c", "https://8.8.8.8/", "https://[2606:4700::1111]/"]
         {

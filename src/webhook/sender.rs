@@ -84,6 +84,8 @@ pub enum SendError {
     Timeout,
     #[error("no_connection")]
     NoConnection,
+    #[error("tls")]
+    Tls,
     #[error("no_answer")]
     NoAnswer,
 }
@@ -96,6 +98,7 @@ impl SendError {
             SendError::NameNotFound => "name_not_found",
             SendError::Timeout => "timeout",
             SendError::NoConnection => "no_connection",
+            SendError::Tls => "tls",
             SendError::NoAnswer => "no_answer",
         }
     }
@@ -130,7 +133,7 @@ impl Sender {
         }
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let name = ServerName::try_from(host).map_err(|_| SendError::NameNotFound)?;
-        let encrypted = self.tls.connect(name, stream).await.map_err(|_| SendError::NoConnection)?;
+        let encrypted = self.tls.connect(name, stream).await.map_err(|_| SendError::Tls)?;
         exchange(encrypted, request).await
     }
 
