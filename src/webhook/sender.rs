@@ -107,7 +107,11 @@ impl SendError {
 impl Sender {
     /// `names` says the addresses of names: [`system_names`], unless there is a reason.
     pub fn new(reach: Reach, names: Names) -> Self {
-        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        Self::believing(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }, reach, names)
+    }
+
+    /// Believes certificates that these vouch for, and no others.
+    pub fn believing(roots: RootCertStore, reach: Reach, names: Names) -> Self {
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("the provider knows the versions of TLS that are safe")

@@ -3,17 +3,21 @@
 use std::{
     collections::{HashMap, HashSet},
     future::ready,
+    net::Ipv4Addr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use actix_web::rt::time::sleep;
 use futures_util::future::join;
 use mancala_server::{
     db::{Writers, webhook_deliveries::Lane},
     jobs::webhooks,
-    webhook::{Names, Reach, system_names},
+    webhook::{Names, Reach, Sender, system_names},
 };
 use nix::sys::signal::Signal;
+use rcgen::CertifiedKey;
+use rustls::{RootCertStore, ServerConfig, crypto::ring};
 use serde_json::{Value, json};
 
 use crate::{
@@ -66,10 +70,12 @@ async fn an_attempt_that_fails_is_made_again_by_the_schedule_with_the_same_id_an
     assert_eq!(app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await.status, 202);
     assert_eq!(round(&app).await, 1);
     for (n, seconds) in [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].into_iter().enumerate() {
-        let_pass(&app, seconds - 2).await;
-        assert_eq!(round(&app).await, 0, "{n}");
+        if n > 0 {
+            let_pass(&app, seconds / 2).await;
+            assert_eq!(round(&app).await, 0, "{n}");
+        }
         // Some of it is drawn by lot.
-        let_pass(&app, seconds / 5 + 3).await;
+        let_pass(&app, seconds * if n > 0 { 7 } else { 12 } / 10 + 1).await;
         assert_eq!(round(&app).await, 1, "{n}");
     }
     let log = app.get(&format!("{path}/deliveries"), Some(&ana)).await.body;
@@ -88,12 +94,12 @@ async fn an_endpoint_may_ask_for_time() {
     let ana = app.guest("Ana").await;
     let endpoint = Endpoint::start().await;
     let (path, _) = created(&app, &ana, &endpoint).await;
-    endpoint.will(&[Reply::With(429, "retry-after: 100".to_owned())]);
+    endpoint.will(&[Reply::With(429, "retry-after: 1000".to_owned())]);
     app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
     deliver(&app).await;
-    let_pass(&app, 90).await;
+    let_pass(&app, 900).await;
     assert_eq!(round(&app).await, 0);
-    let_pass(&app, 11).await;
+    let_pass(&app, 101).await;
     assert_eq!(round(&app).await, 1);
     assert_eq!(app.get(&format!("{path}/deliveries"), Some(&ana)).await.body["items"][0]["status"], "delivered");
 }
@@ -160,15 +166,15 @@ async fn an_endpoint_that_never_answers_is_in_nobodys_way() {
     );
     let arrived = async {
         while live.received().len() < 9 {
-            assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", live.kinds());
-            actix_web::rt::task::yield_now().await;
+            assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", live.kinds());
+            sleep(Duration::from_millis(5)).await;
         }
+        // One attempt at a time, of the first thing, each of ten seconds.
+        let attempts = u64::try_from(dead.received().len()).expect("a few");
+        assert!(attempts <= 1 + begun.elapsed().as_secs() / 10);
         stopping.cancel();
     };
     join(running, arrived).await;
-    assert!(begun.elapsed() < Duration::from_secs(9));
-    // One attempt at a time, of the first thing.
-    assert_eq!(dead.received().len(), 1);
     writing.end().await;
 }
 
@@ -270,6 +276,44 @@ async fn nothing_is_sent_to_an_address_that_is_not_public_whatever_its_name() {
 }
 
 #[actix_web::test]
+async fn what_is_encrypted_goes_to_whom_the_certificate_names_and_to_nobody_else() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let CertifiedKey { cert, signing_key } =
+        rcgen::generate_simple_self_signed(["push.example".to_owned()]).expect("a certificate");
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions of TLS")
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.der().clone()], signing_key.into())
+        .expect("they belong together");
+    let endpoint = Endpoint::start_encrypted(config).await;
+    let port = endpoint.address.port();
+    let names: Names = Arc::new(|_| Box::pin(ready(Ok(vec![Ipv4Addr::LOCALHOST.into()]))));
+    let mut roots = RootCertStore::empty();
+    roots.add(cert.der().clone()).expect("a root");
+    let believed = Sender::believing(roots, Reach::Anywhere, names.clone());
+    let nobody = Sender::new(Reach::Anywhere, names);
+    let plain = settings(&app, Reach::Anywhere, system_names());
+    for (name, sender, became) in [
+        ("push.example", &believed, (json!("delivered"), Value::Null)),
+        ("other.example", &believed, (json!("waiting"), json!("tls"))),
+        ("push.example", &nobody, (json!("waiting"), json!("tls"))),
+    ] {
+        let answer = create(&app, &ana, &json!({"url": format!("https://{name}:{port}/a?b=c")})).await;
+        let path = format!("/v1/webhooks/{}", answer.string("/id"));
+        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        let settings = webhooks::Settings { sender: sender.clone(), ..plain.clone() };
+        assert_eq!(webhooks::round(&app.db, &settings).await.expect("a round"), 1);
+        let log = app.get(&format!("{path}/deliveries"), Some(&ana)).await.body;
+        assert_eq!((log["items"][0]["status"].clone(), log["items"][0]["last_error"].clone()), became, "{name}");
+    }
+    let received = endpoint.received();
+    assert_eq!((received.len(), received[0].path.as_str()), (1, "/a?b=c"));
+    assert_eq!(received[0].headers["host"], format!("push.example:{port}"));
+}
+
+#[actix_web::test]
 async fn a_redirect_is_a_failure_and_nobody_follows_it() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
@@ -340,18 +384,16 @@ async fn two_servers_share_the_work_and_send_nothing_twice() {
         play(&app, &id, &bo, 2, "a").await;
         games.push(id);
     }
-    let mut shares = [0, 0];
+    // First the one, then the other, then both at once.
+    assert!(webhooks::round(&app.db, &mine).await.expect("a round") > 0);
+    assert!(webhooks::round(&other, &mine).await.expect("a round") > 0);
     for _ in 0..200 {
         let (one, two) = join(webhooks::round(&app.db, &mine), webhooks::round(&other, &mine)).await;
-        // A lock that one holds the other may not get: then it does nothing this time.
-        let (one, two) = (one.unwrap_or(0), two.unwrap_or(0));
-        shares = [shares[0] + one, shares[1] + two];
+        assert!(one.is_ok() || two.is_ok(), "{one:?} {two:?}");
         if count(&app, "webhook_event").await + count(&app, "webhook_delivery where ended_at is null").await == 0 {
             break;
         }
-        let_pass(&app, 1).await;
     }
-    assert!(shares.iter().all(|share| *share > 0), "{shares:?}");
     let received = endpoint.received();
     assert_eq!(received.iter().map(Received::id).collect::<HashSet<_>>().len(), 8 * 4);
     assert_eq!(received.len(), 8 * 4);
@@ -388,8 +430,8 @@ async fn a_server_tells_as_soon_as_something_happens_and_a_killed_one_loses_noth
         let begun = Instant::now();
         // What was sent and not recorded when the server was killed comes twice.
         while endpoint.received().iter().map(Received::seq).collect::<HashSet<_>>().len() < count {
-            assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", endpoint.kinds());
-            actix_web::rt::task::yield_now().await;
+            assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", endpoint.kinds());
+            sleep(Duration::from_millis(5)).await;
         }
     };
     let options = ["--rate-limits", "off", "--webhook-allow-private", "on"];

@@ -11,9 +11,10 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use standardwebhooks::Webhook;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::TcpListener,
 };
+use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
 /// What an endpoint was sent.
 #[derive(Clone, Debug)]
@@ -73,6 +74,15 @@ pub struct Endpoint {
 
 impl Endpoint {
     pub async fn start() -> Self {
+        Self::start_with(None).await
+    }
+
+    /// One that is spoken to over TLS.
+    pub async fn start_encrypted(config: ServerConfig) -> Self {
+        Self::start_with(Some(TlsAcceptor::from(Arc::new(config)))).await
+    }
+
+    async fn start_with(tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let endpoint = Self {
             address: listener.local_addr().expect("an address"),
@@ -83,8 +93,13 @@ impl Endpoint {
         let serving = endpoint.clone();
         actix_web::rt::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let serving = serving.clone();
-                actix_web::rt::spawn(async move { serving.answer(stream).await });
+                let (serving, tls) = (serving.clone(), tls.clone());
+                actix_web::rt::spawn(async move {
+                    match tls {
+                        Some(tls) => serving.answer(tls.accept(stream).await.ok()?).await,
+                        None => serving.answer(stream).await,
+                    }
+                });
             }
         });
         endpoint
@@ -112,7 +127,7 @@ impl Endpoint {
         *self.always.lock().expect("a lock") = reply;
     }
 
-    async fn answer(self, mut stream: TcpStream) -> Option<()> {
+    async fn answer(self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
         let mut bytes = vec![];
         let (head, body) = loop {
             let mut part = [0; 4096];

@@ -34,6 +34,7 @@ mod operation;
 mod play;
 mod player_events;
 mod players;
+mod queues;
 mod readme;
 mod refresh;
 mod repetition;
