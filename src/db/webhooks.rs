@@ -300,6 +300,7 @@ pub struct Health {
 
 impl Health {
     /// After one more attempt.
+    #[must_use]
     pub fn after(&self, outcome: &Outcome, took: Duration, now: OffsetDateTime) -> Self {
         if outcome.next == Next::Delivered {
             return Self { is_quick: took <= SOON, ..Self::default() };

@@ -138,7 +138,9 @@ async fn work(pool: &PgPool, settings: &Settings, sending: &mut Sending) -> Work
         }
         match take(pool, lane, room, now()).await {
             Ok(taken) => {
-                taken.into_iter().for_each(|due| sending.begin(lane, deliver(pool.clone(), settings.clone(), due)))
+                for due in taken {
+                    sending.begin(lane, deliver(pool.clone(), settings.clone(), due));
+                }
             }
             Err(error) => failure = Some(error),
         }
