@@ -18,13 +18,15 @@ create table webhook (
     failing_since timestamptz,
     -- Nothing is sent before then, as the last attempt failed.
     paused_until timestamptz,
-    -- Whether the last attempt succeeded, and soon: who has shown that gets more attempts at once.
-    is_quick boolean not null default false,
+    -- Apart from others are sent to: 0, those whose last attempt succeeded, and soon; 1, those of which little is known; 2, those that fail.
+    lane smallint not null default 1,
     -- Nothing is sent any more, and why.
     disabled_at timestamptz,
     disabled_reason text,
     -- When there may be something to send: never later than there is, but often earlier. Null while nothing waits for a time.
     due_at timestamptz,
+    -- Counts what was added or ended: whoever has looked what there is to send says so only if it is the same still.
+    touched bigint not null default 0,
     -- When its player's games are to be flagged once more: those that were being stored when it was made.
     flag_at timestamptz,
     constraint webhook_pkey primary key (id),
@@ -37,7 +39,7 @@ create table webhook (
 -- The endpoints of a player, and whether there are any when a game begins.
 create index webhook_player_idx on webhook (player_id, id);
 -- What is to be sent is looked for endpoint by endpoint, so that the queue of one that does not answer is in nobody's way.
-create index webhook_due_idx on webhook (is_quick, due_at) where due_at is not null and disabled_at is null;
+create index webhook_due_idx on webhook (lane, due_at) where due_at is not null and disabled_at is null;
 create index webhook_flag_idx on webhook (flag_at) where flag_at is not null;
 create index webhook_disabled_idx on webhook (disabled_at) where disabled_at is not null;
 create index webhook_left_idx on webhook (id) where player_id is null;
@@ -74,7 +76,10 @@ create table webhook_delivery (
     in_order boolean not null,
     -- Of a notice that a player's time runs out: when it does. If the game has another deadline, nobody wants to know any more.
     deadline timestamptz,
+    -- All that were begun. Whoever made the last one says what became of it.
     attempts integer not null default 0,
+    -- Those of them that were made before it was asked for once more.
+    attempts_before integer not null default 0,
     -- When to try, or to try again; null for what has ended, and for what waits for one before it in its game.
     next_attempt_at timestamptz,
     -- Whoever sends it has until then, and nobody else tries before.
@@ -85,7 +90,9 @@ create table webhook_delivery (
     -- When it was delivered, or given up.
     ended_at timestamptz,
     is_delivered boolean not null default false,
-    constraint webhook_delivery_pkey primary key (id)
+    constraint webhook_delivery_pkey primary key (id),
+    constraint webhook_delivery_ended_check
+        check (ended_at is null or (next_attempt_at is null and leased_until is null))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
 -- The log of an endpoint, newest first.

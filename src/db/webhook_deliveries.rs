@@ -16,24 +16,42 @@ pub const PING: &str = "webhook.ping";
 /// How long what has ended is kept, and what waits for a webhook that is disabled.
 pub const KEPT: Duration = Duration::days(7);
 
-/// Which endpoints. An endpoint that fails, or takes long, or has yet to show that it answers, may keep whoever sends to it waiting for as
-/// long as they wait: these share places of their own, and are in nobody else's way.
+/// Which endpoints. An endpoint that fails, or has yet to show that it answers, may keep whoever sends to it waiting for as long as they
+/// wait: these have places of their own, and are in nobody else's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Those whose last attempt succeeded, and soon.
     Quick,
-    Slow,
+    /// Those that are new, or changed, or slow.
+    Unproven,
+    /// Those whose last attempt failed.
+    Failing,
 }
 
 impl Lane {
+    pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
+
+    /// The number for it in the database.
+    pub(super) const fn number(self) -> i16 {
+        match self {
+            Lane::Quick => 0,
+            Lane::Unproven => 1,
+            Lane::Failing => 2,
+        }
+    }
+
     /// How many attempts an endpoint gets at once.
     pub const fn at_once(self) -> u32 {
         match self {
             Lane::Quick => 4,
-            Lane::Slow => 1,
+            Lane::Unproven | Lane::Failing => 1,
         }
     }
 }
+
+/// An endpoint of which so many attempts in a row have failed was down. After fewer, what failed is its own matter, and is not tried
+/// again whenever something else succeeds.
+const DOWN: i32 = 3;
 
 /// A delivery whose turn it is.
 pub struct Due {
@@ -42,6 +60,8 @@ pub struct Due {
     pub created_at: OffsetDateTime,
     /// Which attempt it is, from 1. Only whoever made the last one says what became of it.
     pub attempt: i32,
+    /// Those of them that were made before it was asked for once more: the schedule begins anew.
+    pub attempts_before: i32,
     pub payload: String,
     pub url: String,
     pub secret: Vec<u8>,
@@ -104,7 +124,7 @@ pub struct Delivery {
 /// for. It is their time then: should whoever took them end before, another takes them.
 ///
 /// Looks at endpoints, not at deliveries: what waits for an endpoint whose time has not come is not even read. An endpoint that was told
-/// of something new meanwhile has another `due_at`, and is looked at again; so is one that somebody else has locked.
+/// of something new meanwhile has another count in `touched`, and is looked at again; so is one that somebody else has locked.
 pub async fn take(
     pool: &PgPool,
     lane: Lane,
@@ -115,11 +135,11 @@ pub async fn take(
     let rows = sqlx::query!(
         r#"
         with looked as (
-            select id, due_at, (
+            select id, touched, (
                 select count(*) from webhook_delivery where webhook_id = webhook.id and leased_until > $2
             ) as busy
             from webhook
-            where is_quick = $1 and due_at <= $2 and disabled_at is null and player_id is not null
+            where lane = $1 and due_at <= $2 and disabled_at is null and player_id is not null
             order by due_at limit $4
         ), chosen as (
             select head.id, looked.id as webhook_id from looked cross join lateral (
@@ -134,29 +154,30 @@ pub async fn take(
             from chosen where webhook_delivery.id = chosen.id
             returning webhook_delivery.*
         ), later as (
-            select looked.id, looked.due_at, case
+            select looked.id, looked.touched, case
                 when looked.busy + taken.count >= $5 then $3
-                else least(waiting.at, case when taken.count > 0 then $3 end)
+                else least((
+                    select next_attempt_at from webhook_delivery
+                    where webhook_id = looked.id and next_attempt_at is not null
+                    order by next_attempt_at offset taken.count limit 1
+                ), case when taken.count > 0 then $3 end)
             end as at
             from looked cross join lateral (
                 select count(*) as count from chosen where chosen.webhook_id = looked.id
-            ) taken cross join lateral (
-                select min(next_attempt_at) as at from webhook_delivery
-                where webhook_id = looked.id and next_attempt_at is not null
-                  and not exists (select from chosen where chosen.id = webhook_delivery.id)
-            ) waiting
+            ) taken
         ), free as (
-            select webhook.id, later.at from later join webhook on webhook.id = later.id and webhook.due_at = later.due_at
+            select webhook.id, later.at from later
+            join webhook on webhook.id = later.id and webhook.touched = later.touched
             order by webhook.id for no key update of webhook skip locked
         ), put_off as (
             update webhook set due_at = free.at from free where webhook.id = free.id
         )
         select leased.id as "id!", leased.webhook_id as "webhook_id!", leased.created_at as "created_at!",
-            attempts as "attempts!", payload as "payload!", game_id, deadline, url, secret, previous_secrets,
+            attempts as "attempts!", attempts_before as "attempts_before!", payload as "payload!", game_id, deadline, url, secret, previous_secrets,
             previous_until
         from leased join webhook on webhook.id = leased.webhook_id
         "#,
-        lane == Lane::Quick,
+        lane.number(),
         now,
         leased_until,
         i64::from((room / lane.at_once()).max(1)),
@@ -170,6 +191,7 @@ pub async fn take(
         webhook: row.webhook_id,
         created_at: row.created_at,
         attempt: row.attempts,
+        attempts_before: row.attempts_before,
         payload: row.payload,
         url: row.url,
         secret: row.secret,
@@ -180,7 +202,7 @@ pub async fn take(
 }
 
 /// Says what became of an attempt, unless the delivery was tried again meanwhile, and what its endpoint is like then. What comes after a
-/// delivery that has ended in its game gets its time; and if an endpoint answers again, so does all that waits for it.
+/// delivery that has ended in its game gets its time; and if an endpoint that was down answers again, so does all that waits for it.
 pub async fn record(
     pool: &PgPool,
     due: &Due,
@@ -225,7 +247,7 @@ pub async fn record(
         again,
         now,
         is_delivered,
-        is_delivered && before.health.failures > 0,
+        is_delivered && before.health.failures >= DOWN,
     )
     .fetch_optional(&mut *transaction)
     .instrument(statement("update webhook_delivery"))
@@ -241,11 +263,14 @@ pub async fn record(
 }
 
 /// Deletes a delivery of which nobody wants to know any more.
-pub async fn drop_stale(pool: &PgPool, due: &Due) -> Result<(), DbError> {
+pub async fn drop_stale(pool: &PgPool, due: &Due, now: OffsetDateTime) -> Result<(), DbError> {
+    let mut transaction = pool.begin().await?;
+    webhooks::touch(&mut transaction, due.webhook, now).await?;
     sqlx::query!("delete from webhook_delivery where id = $1 and attempts = $2", due.id, due.attempt)
-        .execute(pool)
+        .execute(&mut *transaction)
         .instrument(statement("delete webhook_delivery"))
         .await?;
+    transaction.commit().await?;
     Ok(())
 }
 
@@ -290,22 +315,22 @@ pub async fn ping(
     payload: &str,
     now: OffsetDateTime,
 ) -> Result<Option<Delivery>, DbError> {
+    let mut transaction = pool.begin().await?;
+    if !webhooks::wake(&mut transaction, player, webhook, now).await? {
+        return Ok(None);
+    }
     let row = sqlx::query_as!(
         Delivery,
         r#"
-        with woken as (
-            update webhook set due_at = $5, paused_until = null
-            where id = $2 and player_id = $1 and disabled_at is null returning id
-        ), waiting as (
-            update webhook_delivery set next_attempt_at = case when leased_until is null then $5 else next_attempt_at end
+        with waiting as (
+            update webhook_delivery set next_attempt_at = case when leased_until is null then $4 else next_attempt_at end
             where id = (
-                select webhook_delivery.id from webhook_delivery join woken on woken.id = webhook_id
-                where ended_at is null and game_id is null limit 1
+                select id from webhook_delivery where webhook_id = $1 and game_id is null and ended_at is null limit 1
             )
             returning *
         ), made as (
             insert into webhook_delivery (id, webhook_id, created_at, type, payload, in_order, next_attempt_at)
-            select $3, woken.id, $5, $6, $4, false, $5 from woken where not exists (select from waiting)
+            select $2, $1, $4, $5, $3, false, $4 where not exists (select from waiting)
             returning *
         )
         select id as "id!", created_at as "created_at!", game_id as game, seq, type as "kind!",
@@ -313,16 +338,16 @@ pub async fn ping(
             ended_at, is_delivered as "is_delivered!"
         from (select * from waiting union all select * from made) ping
         "#,
-        player.0,
         webhook,
         id,
         payload,
         now,
         PING,
     )
-    .fetch_optional(pool)
+    .fetch_optional(&mut *transaction)
     .instrument(statement("insert webhook_delivery"))
     .await?;
+    transaction.commit().await?;
     Ok(row)
 }
 
@@ -336,33 +361,25 @@ pub async fn send_again(
     now: OffsetDateTime,
 ) -> Result<Option<Delivery>, DbError> {
     let mut transaction = pool.begin().await?;
-    sqlx::query!(
-        r#"
-        update webhook set due_at = $3, paused_until = null
-        where id = $2 and player_id = $1 and disabled_at is null
-        "#,
-        player.0,
-        webhook,
-        now
-    )
-    .execute(&mut *transaction)
-    .instrument(statement("update webhook due_at"))
-    .await?;
+    if !webhooks::wake(&mut transaction, player, webhook, now).await? {
+        return Ok(None);
+    }
     let row = sqlx::query_as!(
         Delivery,
         r#"
         with wanted as (
-            select id, game_id, ended_at is not null as is_over from webhook_delivery where id = $3 and webhook_id = $2
-              and exists (select from webhook where id = $2 and player_id = $1 and disabled_at is null)
+            select id, game_id, ended_at is not null as is_over from webhook_delivery where id = $2 and webhook_id = $1
         ), first as (
-            update webhook_delivery set next_attempt_at = $4 from wanted
-            where not is_over and webhook_delivery.webhook_id = $2 and webhook_delivery.game_id = wanted.game_id
-              and webhook_delivery.id <> wanted.id and next_attempt_at > $4 and leased_until is null and deadline is null
+            update webhook_delivery set next_attempt_at = $3 from wanted
+            where not is_over and webhook_delivery.webhook_id = $1 and webhook_delivery.game_id = wanted.game_id
+              and webhook_delivery.id <> wanted.id and next_attempt_at > $3 and leased_until is null and deadline is null
         ), again as (
             update webhook_delivery set
-                next_attempt_at = case when is_over or next_attempt_at > $4 and leased_until is null then $4
-                    else next_attempt_at end,
-                attempts = case when is_over then 0 else attempts end,
+                next_attempt_at = case
+                    when is_over or (next_attempt_at > $3 and leased_until is null and deadline is null) then $3
+                    else next_attempt_at
+                end,
+                attempts_before = case when is_over then attempts else attempts_before end,
                 in_order = in_order and not is_over, ended_at = null, is_delivered = false,
                 deadline = case when not is_over then deadline end
             from wanted where webhook_delivery.id = wanted.id
@@ -372,7 +389,6 @@ pub async fn send_again(
             last_status, last_error, ended_at, is_delivered
         from again
         "#,
-        player.0,
         webhook,
         id,
         now,
@@ -408,8 +424,11 @@ pub async fn purge_abandoned(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
         with abandoned as (
             (select id, false as is_kept from webhook where player_id is null limit $2)
             union all
-            (select id, true from webhook where disabled_at <= $1 and player_id is not null
-               and exists (select from webhook_delivery where webhook_id = webhook.id and ended_at is null) limit $2)
+            select * from (
+                select id, true from webhook where disabled_at <= $1 and player_id is not null
+                  and exists (select from webhook_delivery where webhook_id = webhook.id and ended_at is null)
+                limit $2 for no key update skip locked
+            ) disabled
         ), chosen as (
             select delivery.id from abandoned cross join lateral (
                 select id from webhook_delivery

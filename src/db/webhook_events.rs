@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{DbError, game_rows, games::SeatedGame, statement};
+use super::{DbError, game_rows, games::SeatedGame, statement, webhooks};
 use crate::domain::{Event, GameId, Notice, NoticeKind, PlayerId, Previous};
 
 /// How many appends to a game are told at once.
@@ -84,31 +84,35 @@ pub struct Batch {
     transaction: Transaction<'static, Postgres>,
     /// Those of a game in their order, from the first.
     pub untold: Vec<Untold>,
-    /// How many games were looked at, others' too.
-    pub looked_at: usize,
+    /// The last game that was looked at, if there may be more.
+    pub last: Option<GameId>,
 }
 
 impl Batch {
-    /// Those of up to `limit` games of which no other process tells right now.
-    pub async fn begin(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Self, DbError> {
+    /// Those of up to `limit` games after one, of which no other process tells right now.
+    pub async fn begin(pool: &PgPool, after: GameId, now: OffsetDateTime, limit: u32) -> Result<Self, DbError> {
         let mut transaction = pool.begin().await?;
         let rows = sqlx::query!(
             r#"
             select game_id, pg_try_advisory_xact_lock(hashtextextended(game_id::text, $3)) as "is_ours!"
             from (
-                select distinct game_id from webhook_event where put_off_until is null or put_off_until <= $1
+                select distinct game_id from webhook_event
+                where game_id > $4 and (put_off_until is null or put_off_until <= $1)
                 order by game_id limit $2
             ) game
+            order by game_id
             "#,
             now,
             i64::from(limit),
             LOCKED_AS,
+            after.0,
         )
         .fetch_all(&mut *transaction)
         .instrument(statement("select games of webhook_event"))
         .await?;
         let ours: Vec<_> = rows.iter().filter(|row| row.is_ours).map(|row| row.game_id).collect();
-        Self::of(transaction, &ours, rows.len()).await
+        let last = rows.last().filter(|_| rows.len() == limit as usize).map(|row| GameId(row.game_id));
+        Self::of(transaction, &ours, last).await
     }
 
     /// Those of one game, unless another process tells of it right now.
@@ -122,14 +126,14 @@ impl Batch {
         .fetch_one(&mut *transaction)
         .await?;
         let ours = if is_ours { vec![game.0] } else { vec![] };
-        Self::of(transaction, &ours, 1).await
+        Self::of(transaction, &ours, None).await
     }
 
     /// In a statement of its own, which sees what whoever had the lock before has told.
     async fn of(
         mut transaction: Transaction<'static, Postgres>,
         games: &[Uuid],
-        looked_at: usize,
+        last: Option<GameId>,
     ) -> Result<Self, DbError> {
         let rows = sqlx::query!(
             r#"
@@ -147,7 +151,7 @@ impl Batch {
         .await?;
         let untold = rows.into_iter();
         let untold = untold.map(|row| Untold { game: GameId(row.game_id), from_seq: row.from_seq, to_seq: row.to_seq });
-        Ok(Self { transaction, untold: untold.collect(), looked_at })
+        Ok(Self { transaction, untold: untold.collect(), last })
     }
 
     /// Its games, each once.
@@ -167,8 +171,8 @@ impl Batch {
         present: &[(Uuid, GameId, Option<OffsetDateTime>)],
         now: OffsetDateTime,
     ) -> Result<(), DbError> {
-        let webhooks: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
-        let open = self.lock(&webhooks.into_iter().collect::<Vec<_>>(), now).await?;
+        let told: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
+        let open = self.lock(&told.into_iter().collect::<Vec<_>>(), now).await?;
         let deliveries: Vec<_> = deliveries.iter().filter(|delivery| open.contains(&delivery.webhook)).collect();
         sqlx::query!(
             r#"
@@ -219,20 +223,15 @@ impl Batch {
         .execute(&mut *self.transaction)
         .instrument(statement("delete webhook_event insert webhook_delivery"))
         .await?;
-        sqlx::query!(
-            "update webhook set due_at = greatest($2, paused_until) where id = any($1)",
-            &open.into_iter().collect::<Vec<_>>(),
-            now,
-        )
-        .execute(&mut *self.transaction)
-        .instrument(statement("update webhook due_at"))
-        .await?;
+        webhooks::touch_all(&mut self.transaction, &open.into_iter().collect::<Vec<_>>(), now).await?;
         self.transaction.commit().await?;
         Ok(())
     }
 
     /// Locks webhooks; says which are sent to. One for which too much waits is disabled.
-    async fn lock(&mut self, webhooks: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
+    async fn lock(&mut self, ids: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
+        // Nobody waits for this, and it waits for several: longer than a request would.
+        sqlx::query("set local lock_timeout = '2s'").execute(&mut *self.transaction).await?;
         let rows = sqlx::query!(
             r#"
             select id, (
@@ -243,7 +242,7 @@ impl Batch {
             from webhook where id = any($1) and disabled_at is null and player_id is not null
             order by id for no key update
             "#,
-            webhooks,
+            ids,
             WAITING_MAX,
         )
         .fetch_all(&mut *self.transaction)
@@ -252,9 +251,10 @@ impl Batch {
         let (full, open): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.waiting >= WAITING_MAX);
         if !full.is_empty() {
             sqlx::query!(
-                "update webhook set disabled_at = $2, disabled_reason = 'overflow' where id = any($1)",
+                "update webhook set disabled_at = $2, disabled_reason = $3 where id = any($1)",
                 &column(&full, |row| row.id),
                 now,
+                webhooks::OVERFLOW,
             )
             .execute(&mut *self.transaction)
             .instrument(statement("update webhook disabled_at"))

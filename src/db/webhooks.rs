@@ -11,7 +11,7 @@ use super::{
     DbError,
     idempotency::{self, Keyed},
     statement,
-    webhook_deliveries::{Next, Outcome},
+    webhook_deliveries::{Lane, Next, Outcome},
 };
 use crate::domain::PlayerId;
 
@@ -33,6 +33,9 @@ const FLAGGED_AT_ONCE: i64 = 100;
 
 /// An endpoint that answers within this time gets more attempts at once.
 const SOON: Duration = Duration::seconds(1);
+
+/// Why a webhook is disabled for which too much waits.
+pub(super) const OVERFLOW: &str = "overflow";
 
 /// How long an endpoint is left alone after an attempt that failed, and at most after some: twice as long after each.
 const PAUSE: Duration = Duration::seconds(5);
@@ -209,7 +212,7 @@ pub async fn update(
 ) -> Result<Option<Webhook>, DbError> {
     let mut transaction = pool.begin().await?;
     let before = sqlx::query!(
-        "select url, disabled_at from webhook where id = $1 and player_id = $2 for no key update",
+        "select url, disabled_at, disabled_reason from webhook where id = $1 and player_id = $2 for no key update",
         id,
         player.0
     );
@@ -230,7 +233,8 @@ pub async fn update(
             failures = case when $5 then 0 else failures end,
             failed_at = case when not $5 then failed_at end,
             failing_since = case when not $5 then failing_since end,
-            is_quick = is_quick and not $5,
+            lane = case when $5 then 1 else lane end,
+            touched = touched + 1,
             paused_until = case when not ($5 or $6) then paused_until end,
             disabled_at = case when $6 then null when $7 then coalesce(disabled_at, $8) else disabled_at end,
             disabled_reason = case when $6 then null when $7 then coalesce(disabled_reason, 'by_request')
@@ -254,6 +258,13 @@ pub async fn update(
     .fetch_one(&mut *transaction)
     .instrument(statement("update webhook"))
     .await?;
+    if is_enabled && before.disabled_reason.as_deref() == Some(OVERFLOW) {
+        // It would be disabled again at once.
+        sqlx::query!("delete from webhook_delivery where webhook_id = $1 and ended_at is null", id)
+            .execute(&mut *transaction)
+            .instrument(statement("delete webhook_delivery"))
+            .await?;
+    }
     if is_new || is_enabled {
         bring_forward(&mut transaction, id, now).await?;
     }
@@ -292,13 +303,21 @@ pub struct Health {
     pub failing_since: Option<OffsetDateTime>,
     /// Nothing is sent before then.
     pub paused_until: Option<OffsetDateTime>,
-    /// Whether it answers soon.
+    /// Whether it answered, and soon.
     pub is_quick: bool,
     /// Why it is to be disabled.
     pub disabled: Option<&'static str>,
 }
 
 impl Health {
+    const fn lane(&self) -> Lane {
+        match (self.is_quick, self.failures) {
+            (true, _) => Lane::Quick,
+            (false, 0) => Lane::Unproven,
+            (false, _) => Lane::Failing,
+        }
+    }
+
     /// After one more attempt.
     #[must_use]
     pub fn after(&self, outcome: &Outcome, took: Duration, now: OffsetDateTime) -> Self {
@@ -333,7 +352,7 @@ pub(super) struct Locked {
 pub(super) async fn lock(connection: &mut PgConnection, id: Uuid) -> Result<Option<Locked>, DbError> {
     let row = sqlx::query!(
         r#"
-        select url, failures, failed_at, failing_since, paused_until, is_quick from webhook where id = $1
+        select url, failures, failed_at, failing_since, paused_until, lane from webhook where id = $1
         for no key update
         "#,
         id,
@@ -348,10 +367,51 @@ pub(super) async fn lock(connection: &mut PgConnection, id: Uuid) -> Result<Opti
             failed_at: row.failed_at,
             failing_since: row.failing_since,
             paused_until: row.paused_until,
-            is_quick: row.is_quick,
+            is_quick: row.lane == Lane::Quick.number(),
             disabled: None,
         },
     }))
+}
+
+/// There is something to look at for a webhook, which is locked by this.
+pub(super) async fn touch(connection: &mut PgConnection, id: Uuid, now: OffsetDateTime) -> Result<(), DbError> {
+    touch_all(connection, &[id], now).await
+}
+
+/// The same of several, which are locked already. What is due keeps its place before what comes later.
+pub(super) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        "update webhook set due_at = least(due_at, greatest($2, paused_until)), touched = touched + 1 where id = any($1)",
+        ids,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook due_at"))
+    .await?;
+    Ok(())
+}
+
+/// The same of a player's webhook of which something is to be sent by hand, even if its endpoint is left alone right now; says whether it
+/// is there, and anything is sent.
+pub(super) async fn wake(
+    connection: &mut PgConnection,
+    player: PlayerId,
+    id: Uuid,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let woken = sqlx::query!(
+        r#"
+        update webhook set due_at = least(due_at, $3), touched = touched + 1, paused_until = null
+        where id = $2 and player_id = $1 and disabled_at is null
+        "#,
+        player.0,
+        id,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook due_at"))
+    .await?;
+    Ok(woken.rows_affected() > 0)
 }
 
 /// Stores what an endpoint is like now; what waits for it is looked at again.
@@ -364,8 +424,9 @@ pub(super) async fn set_health(
     sqlx::query!(
         r#"
         update webhook set
-            failures = $2, failed_at = $3, failing_since = $4, paused_until = $5, is_quick = $6,
-            due_at = greatest($8::timestamptz, $5),
+            failures = $2, failed_at = $3, failing_since = $4, paused_until = $5, lane = $6,
+            due_at = case when $5::timestamptz is null then least(due_at, $8) else greatest($8::timestamptz, $5) end,
+            touched = touched + 1,
             disabled_at = case when $7::text is null then disabled_at else coalesce(disabled_at, $8) end,
             disabled_reason = coalesce(disabled_reason, $7)
         where id = $1
@@ -375,7 +436,7 @@ pub(super) async fn set_health(
         health.failed_at,
         health.failing_since,
         health.paused_until,
-        health.is_quick,
+        health.lane().number(),
         health.disabled,
         now,
     )
@@ -416,6 +477,7 @@ pub async fn rotate(
     .fetch_optional(pool)
     .instrument(statement("update webhook secret"))
     .await?;
+    forget_answer(pool, player, id).await?;
     Ok(row.map(Webhook::from))
 }
 
@@ -435,7 +497,21 @@ pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid, now: OffsetDateTi
     .execute(pool)
     .instrument(statement("update webhook player_id"))
     .await?;
+    forget_answer(pool, player, id).await?;
     Ok(deleted.rows_affected() > 0)
+}
+
+/// Whoever creates it once more under the same key is not told a secret that is of no use any more.
+async fn forget_answer(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<(), DbError> {
+    sqlx::query!(
+        "delete from idempotency_key where player_id = $1 and location = '/v1/webhooks/' || $2::uuid::text",
+        player.0,
+        id,
+    )
+    .execute(pool)
+    .instrument(statement("delete idempotency_key"))
+    .await?;
+    Ok(())
 }
 
 /// Deletes the webhooks of players who were erased since a moment: those that were being made just then.
@@ -470,7 +546,14 @@ pub async fn flag_again(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Resul
     .instrument(statement("select webhooks to flag games of"))
     .await?;
     for webhook in due {
-        let again_at = (!flag_games(pool, PlayerId(webhook.player_id)).await?).then_some(now + FLAG_AGAIN_AFTER);
+        let is_all = match flag_games(pool, PlayerId(webhook.player_id)).await {
+            Ok(is_all) => is_all,
+            Err(error) => {
+                tracing::warn!(webhook.id = %webhook.id, "not all games of a webhook's player are flagged yet: {error}");
+                false
+            }
+        };
+        let again_at = (!is_all).then_some(now + FLAG_AGAIN_AFTER);
         sqlx::query!(
             "update webhook set flag_at = $3 where id = $1 and flag_at = $2",
             webhook.id,

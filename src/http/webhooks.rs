@@ -65,7 +65,7 @@ pub async fn create_webhook(
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
     {
-        return Ok(replayed);
+        return Ok(with_secret(replayed));
     }
     let CreateWebhook { url, events } = body.0;
     let webhook = Webhook {
@@ -86,20 +86,22 @@ pub async fn create_webhook(
     match (webhooks::insert(&state.db, &webhook, kept.as_ref()).await?, keyed) {
         // Another request with this key was faster.
         (Made::KeyUsed, Some(keyed)) => {
-            keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
+            let replayed = keyed.replay(&state).await?;
+            replayed.map(with_secret).ok_or_else(|| Problem::internal("a key that is used has no answer"))
         }
         (Made::TooMany, _) => {
             let detail = format!("a player has at most {} webhooks", webhooks::WEBHOOKS_MAX);
             Err(Problem::new(Code::TooManyWebhooks, detail))
         }
         (Made::NoPlayer, _) => Err(Problem::new(Code::InvalidToken, "the player is deleted")),
-        _ => {
-            let mut response = idempotency::created(&answer);
-            // It has a secret.
-            response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
-            Ok(response)
-        }
+        _ => Ok(with_secret(idempotency::created(&answer))),
     }
+}
+
+/// Nobody keeps an answer with a secret.
+fn with_secret(mut answer: HttpResponse) -> HttpResponse {
+    answer.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    answer
 }
 
 /// List webhooks
@@ -222,7 +224,7 @@ pub async fn rotate_webhook_secret(
     me::find(&state, caller).await?;
     let rotated = webhooks::rotate(&state.db, caller.player, path.0, &new_secret(), now()).await?;
     let shown = WebhookWithSecret::of(&rotated.ok_or_else(no_webhook)?);
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(shown))
+    Ok(with_secret(HttpResponse::Ok().json(shown)))
 }
 
 /// A webhook of the caller.
@@ -391,7 +393,12 @@ impl WebhookView {
             disabled_reason,
             disabled_at: disabled_at.map(Timestamp),
             failing_since: webhook.failing_since.map(Timestamp),
-            previous_secret_until: webhook.previous_until.first().copied().map(Timestamp),
+            previous_secret_until: webhook
+                .previous_until
+                .first()
+                .copied()
+                .filter(|until| *until > now())
+                .map(Timestamp),
             created_at: Timestamp(webhook.created_at),
         }
     }

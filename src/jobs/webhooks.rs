@@ -3,13 +3,19 @@
 //! Any number of processes share the work. What one has taken and not finished, another one takes when its lease has run out: so
 //! everything arrives at least once, and with the same id each time.
 
-use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration as StdDuration};
+use std::{
+    collections::HashMap, future::pending, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration as StdDuration,
+};
 
 use futures_util::FutureExt;
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
-use tokio::{sync::Notify, task::JoinSet, time::timeout};
+use tokio::{
+    sync::{Notify, Semaphore},
+    task::JoinSet,
+    time::timeout,
+};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -23,7 +29,7 @@ use crate::{
         webhook_events::{self, Batch, Listener, NewDelivery, Soon, Told},
         webhooks,
     },
-    domain::{Notice, NoticeKind, PlayerId, deadline_soon, notices},
+    domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
     metrics::{DeliveryOutcome, Metrics},
     webhook::{Answer, Attempt, SendError, Sender},
 };
@@ -43,6 +49,9 @@ const SCHEDULE: [Duration; 9] = [
     Duration::hours(20),
     Duration::hours(24),
 ];
+
+/// It is not given up sooner, however often it was tried.
+const GIVEN_UP_AFTER: Duration = Duration::days(3);
 
 /// By how much of itself a time is made longer, drawn by lot, so that those who failed together do not come back together.
 const JITTER: f64 = 0.2;
@@ -65,10 +74,13 @@ const PUT_OFF: Duration = Duration::seconds(10);
 /// How long between two attempts to record what became of a delivery, as long as nobody else may take it.
 const RECORD_PAUSE: StdDuration = StdDuration::from_secs(2);
 
-/// How many attempts are on their way at once, to endpoints that answer, and to the others. Each holds a connection and a TLS session:
-/// some 50 KiB.
-const QUICK_MAX: u32 = 128;
-const SLOW_MAX: u32 = 64;
+/// How many attempts are begun at once, to each kind of endpoints, and how many are on their way at most. Each holds a connection and a TLS
+/// session: some 50 KiB.
+const PLACES: [(Lane, usize); 3] = [(Lane::Quick, 128), (Lane::Unproven, 64), (Lane::Failing, 64)];
+const ATTEMPTS_MAX: usize = 512;
+
+/// An attempt that takes longer keeps its place to nobody else; but of an endpoint that fails that is to be expected.
+const PLACE_TIME: StdDuration = StdDuration::from_secs(2);
 
 /// How long between two looks, if nothing is heard of in this process.
 const PAUSE: StdDuration = StdDuration::from_secs(1);
@@ -129,9 +141,9 @@ struct Worked {
 /// Does some of each thing there is to do. What fails keeps nothing else from being done.
 async fn work(pool: &PgPool, settings: &Settings, sending: &mut Sending) -> Worked {
     let flagged = webhooks::flag_again(pool, now(), FLAGGED_AT_ONCE).await;
-    let told = tell(pool, settings.write, now()).await;
+    let told = tell(pool, &mut sending.told_until, settings.write, now()).await;
     let mut failure = flagged.err();
-    for lane in [Lane::Quick, Lane::Slow] {
+    for lane in Lane::ALL {
         let room = sending.room(lane);
         if room == 0 {
             continue;
@@ -155,58 +167,79 @@ async fn work(pool: &PgPool, settings: &Settings, sending: &mut Sending) -> Work
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     let mut sending = Sending::default();
     let worked = work(pool, settings, &mut sending).await;
-    let count = sending.quick.len() + sending.slow.len();
     sending.all_ended().await;
-    worked.failure.map_or(Ok(count), Err)
+    worked.failure.map_or(Ok(sending.begun), Err)
 }
 
 /// What is on its way.
-#[derive(Default)]
 struct Sending {
-    quick: JoinSet<()>,
-    slow: JoinSet<()>,
+    tasks: JoinSet<()>,
+    places: [(Lane, Arc<Semaphore>); 3],
+    /// How many attempts were begun.
+    begun: usize,
+    /// The last game of which was told: the next ones are those after it, so that all have their turn.
+    told_until: GameId,
+}
+
+impl Default for Sending {
+    fn default() -> Self {
+        let places = PLACES.map(|(lane, places)| (lane, Arc::new(Semaphore::new(places))));
+        Self { tasks: JoinSet::new(), places, begun: 0, told_until: GameId(Uuid::nil()) }
+    }
 }
 
 impl Sending {
-    fn of(&mut self, lane: Lane) -> (&mut JoinSet<()>, u32) {
-        match lane {
-            Lane::Quick => (&mut self.quick, QUICK_MAX),
-            Lane::Slow => (&mut self.slow, SLOW_MAX),
-        }
+    fn places(&self, lane: Lane) -> &Arc<Semaphore> {
+        let (_, places) = self.places.iter().find(|(of, _)| *of == lane).expect("each lane has places");
+        places
     }
 
     fn room(&mut self, lane: Lane) -> u32 {
-        let (tasks, max) = self.of(lane);
         // Those that have ended make room.
-        while tasks.try_join_next().is_some() {}
-        max.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX))
+        while self.tasks.try_join_next().is_some() {}
+        let room = self.places(lane).available_permits().min(ATTEMPTS_MAX.saturating_sub(self.tasks.len()));
+        u32::try_from(room).unwrap_or(u32::MAX)
     }
 
     fn begin(&mut self, lane: Lane, delivery: impl Future<Output = ()> + Send + 'static) {
-        self.of(lane).0.spawn(delivery);
+        self.begun += 1;
+        let place = self.places(lane).clone().try_acquire_owned().ok();
+        self.tasks.spawn(async move {
+            let mut delivery = pin!(delivery);
+            if lane != Lane::Failing && timeout(PLACE_TIME, &mut delivery).await.is_ok() {
+                return;
+            }
+            let _place = place.filter(|_| lane == Lane::Failing);
+            delivery.await;
+        });
     }
 
     /// Waits until one has ended; for ever if there is none.
     async fn one_ended(&mut self) {
-        tokio::select! {
-            Some(_) = self.quick.join_next() => {}
-            Some(_) = self.slow.join_next() => {}
-            else => std::future::pending().await,
+        if self.tasks.join_next().await.is_none() {
+            pending::<()>().await;
         }
     }
 
     async fn all_ended(&mut self) {
-        while self.quick.join_next().await.is_some() {}
-        while self.slow.join_next().await.is_some() {}
+        while self.tasks.join_next().await.is_some() {}
     }
 }
 
-/// Makes some appends into deliveries; says whether that was all. Should that fail because of one game, it alone is put off.
-pub async fn tell(pool: &PgPool, write: WriteNotice, now: OffsetDateTime) -> Result<bool, DbError> {
-    let batch = Batch::begin(pool, now, TOLD_AT_ONCE).await?;
-    let (games, is_all) = (batch.games(), batch.looked_at < TOLD_AT_ONCE as usize);
+/// Makes some appends into deliveries, of games after one; says whether that was all. Should that fail because of one game, it alone is put
+/// off.
+async fn tell(
+    pool: &PgPool,
+    told_until: &mut GameId,
+    write: WriteNotice,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let batch = Batch::begin(pool, *told_until, now, TOLD_AT_ONCE).await?;
+    let is_all = batch.last.is_none() && *told_until == GameId(Uuid::nil());
+    *told_until = batch.last.unwrap_or(GameId(Uuid::nil()));
+    let games = batch.games();
     if games.is_empty() {
-        return Ok(true);
+        return Ok(is_all);
     }
     if tell_batch(pool, batch, write, now).await.is_err() {
         for game in games {
@@ -336,12 +369,15 @@ async fn deliver(pool: PgPool, settings: Settings, due: Due) {
     if let Some((game, deadline)) = due.deadline
         && let Ok(false) = webhook_deliveries::has_deadline(&pool, game, deadline).await
     {
-        if let Err(error) = webhook_deliveries::drop_stale(&pool, &due).await {
+        if let Err(error) = webhook_deliveries::drop_stale(&pool, &due, now()).await {
             tracing::warn!(delivery.id = %due.id, "what nobody wants to know any more is not deleted yet: {error}");
         }
         return;
     }
-    let sent = send(&settings.sender, &due, now()).await;
+    let sent = AssertUnwindSafe(send(&settings.sender, &due, now())).catch_unwind().await.unwrap_or_else(|_| {
+        tracing::error!(delivery.id = %due.id, "sending to a webhook panicked");
+        Err(SendError::NoAnswer)
+    });
     let ended = now();
     let outcome = outcome_of(sent, &due, ended, rand::random());
     settings.metrics.webhook_sent(match outcome.next {
@@ -379,10 +415,15 @@ fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, l
     };
     let retry_after = answer.and_then(|answer| answer.retry_after_s).map(|seconds| Duration::seconds(seconds.into()));
     let retry_after = retry_after.map_or(Duration::ZERO, |wanted| wanted.min(RETRY_AFTER_MAX));
-    let tried = usize::try_from(due.attempt - 1).unwrap_or(0);
-    // What has waited for days behind others in its game is tried once.
-    let pause = SCHEDULE.get(tried).filter(|_| now - due.created_at < KEPT);
-    let next = pause.map_or(Next::GivenUp, |pause| Next::Again(now + (*pause * (1.0 + JITTER * lot)).max(retry_after)));
+    let tried = usize::try_from(due.attempt - due.attempts_before - 1).unwrap_or(0);
+    let age = now - due.created_at;
+    // Whatever succeeds may bring it forward, so it is not enough to count; what has waited for days behind others is tried once.
+    let next = if tried >= SCHEDULE.len() && age >= GIVEN_UP_AFTER || age >= KEPT {
+        Next::GivenUp
+    } else {
+        let pause = SCHEDULE[tried.min(SCHEDULE.len() - 1)];
+        Next::Again(now + (pause * (1.0 + JITTER * lot)).max(retry_after))
+    };
     Outcome { status: answer.map(|answer| answer.status), error: Some(error), retry_after, next }
 }
 
@@ -400,7 +441,7 @@ mod tests {
     fn due(attempt: i32) -> Due {
         let (id, created_at) = (Uuid::nil(), NOW);
         let (payload, url, secret, previous) = (String::new(), String::new(), vec![], vec![]);
-        Due { id, webhook: id, created_at, attempt, payload, url, secret, previous, deadline: None }
+        Due { id, webhook: id, created_at, attempt, attempts_before: 0, payload, url, secret, previous, deadline: None }
     }
 
     #[test]
@@ -414,6 +455,19 @@ mod tests {
             (at, attempt) = (next, attempt + 1);
         }
         assert_eq!((attempt, (at - NOW).whole_hours()), (10, 75));
+    }
+
+    #[test]
+    fn what_was_tried_often_because_others_succeeded_is_not_given_up_sooner() {
+        let soon = outcome_of(Err(SendError::Timeout), &due(30), NOW + Duration::hours(1), 0.0).next;
+        assert_eq!(soon, Next::Again(NOW + Duration::hours(25)));
+    }
+
+    #[test]
+    fn what_is_asked_for_once_more_begins_anew() {
+        let again = Due { attempts_before: 10, ..due(11) };
+        let next = outcome_of(Err(SendError::Timeout), &again, NOW + GIVEN_UP_AFTER, 0.0).next;
+        assert_eq!(next, Next::Again(NOW + GIVEN_UP_AFTER + SCHEDULE[0]));
     }
 
     #[test]
@@ -442,7 +496,8 @@ mod tests {
                 matches!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, Next::Again(_)),
                 "{status}"
             );
-            assert_eq!(outcome_of(Ok(answered(status, None)), &due(10), NOW, 0.0).next, Next::GivenUp);
+            let last = outcome_of(Ok(answered(status, None)), &due(10), NOW + GIVEN_UP_AFTER, 0.0);
+            assert_eq!(last.next, Next::GivenUp);
         }
     }
 }

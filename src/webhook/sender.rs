@@ -20,7 +20,7 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::ServerName};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
 use thiserror::Error;
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite},
     net::TcpStream,
     time::timeout,
 };
@@ -35,8 +35,12 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection is waited for.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much of an answer is read at most while its head is looked for, in bytes.
+/// How much of an answer is read at most while its head is looked for, in bytes; also of several heads, as an answer may have others
+/// before it.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// How much is read of a connection at most, with all that is encryption.
+const BYTES_MAX: u64 = 256 * 1024;
 
 /// How many addresses of a name are tried.
 const ADDRESSES_MAX: usize = 4;
@@ -131,7 +135,8 @@ impl Sender {
         let endpoint = Endpoint::parse(attempt.url, self.reach).map_err(|_| SendError::NotAllowed)?;
         let url = endpoint.url();
         let request = request(url, attempt)?;
-        let stream = self.connect(url).await?;
+        let (reading, writing) = tokio::io::split(self.connect(url).await?);
+        let stream = tokio::io::join(reading.take(BYTES_MAX), writing);
         if url.scheme() == "http" {
             return exchange(stream, request).await;
         }

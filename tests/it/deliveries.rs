@@ -336,15 +336,19 @@ async fn of_an_answer_nothing_but_its_head_is_read() {
     let ana = app.guest("Ana").await;
     let endpoint = Endpoint::start().await;
     let (path, _) = created(&app, &ana, &endpoint).await;
-    for (reply, status) in [(Reply::Giant, "delivered"), (Reply::Endless, "delivered"), (Reply::EndlessHead, "waiting")]
-    {
+    for (reply, status, error) in [
+        (Reply::Giant, "delivered", Value::Null),
+        (Reply::Endless, "delivered", Value::Null),
+        // What ends them is that too much was read, not that it took too long.
+        (Reply::EndlessHead, "waiting", json!("no_answer")),
+        (Reply::EndlessInterim, "waiting", json!("no_answer")),
+    ] {
         endpoint.will(std::slice::from_ref(&reply));
         app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
-        let begun = Instant::now();
         deliver(&app).await;
-        assert!(begun.elapsed() < Duration::from_secs(5), "{reply:?}");
         let log = app.get(&format!("{path}/deliveries?limit=1"), Some(&ana)).await.body;
-        assert_eq!(log["items"][0]["status"], status, "{reply:?}");
+        assert_eq!((&log["items"][0]["status"], &log["items"][0]["last_error"]), (&json!(status), &error), "{reply:?}");
+        sqlx::raw_sql("delete from webhook_delivery").execute(&app.db).await.expect("it is forgotten");
     }
 }
 
@@ -356,7 +360,7 @@ async fn what_a_server_had_sent_when_it_was_killed_is_sent_again_with_the_same_i
     let (path, secret) = created(&app, &ana, &endpoint).await;
     app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
     let killed = settings(&app, Reach::Anywhere, system_names());
-    let taken = webhooks::take(&app.db, Lane::Slow, 10, now()).await.expect("it is taken");
+    let taken = webhooks::take(&app.db, Lane::Unproven, 10, now()).await.expect("it is taken");
     assert_eq!(taken.len(), 1);
     assert!(webhooks::send(&killed.sender, &taken[0], now()).await.expect("an answer").is_success());
     // Nobody else takes it as long as it may still be on its way.
@@ -387,7 +391,9 @@ async fn two_servers_share_the_work_and_send_nothing_twice() {
     // First the one, then the other, then both at once.
     assert!(webhooks::round(&app.db, &mine).await.expect("a round") > 0);
     assert!(webhooks::round(&other, &mine).await.expect("a round") > 0);
-    for _ in 0..200 {
+    let begun = Instant::now();
+    loop {
+        assert!(begun.elapsed() < Duration::from_mins(1));
         let (one, two) = join(webhooks::round(&app.db, &mine), webhooks::round(&other, &mine)).await;
         assert!(one.is_ok() || two.is_ok(), "{one:?} {two:?}");
         if count(&app, "webhook_event").await + count(&app, "webhook_delivery where ended_at is null").await == 0 {

@@ -57,6 +57,8 @@ pub enum Reply {
     Endless,
     /// Headers without an end.
     EndlessHead,
+    /// Answers before the answer, without an end.
+    EndlessInterim,
     /// Nothing, and the connection is closed.
     Nothing,
     /// Nothing, and the connection stays.
@@ -185,6 +187,9 @@ impl Endpoint {
                         .ok()?;
                 }
             }
+            Reply::EndlessInterim => loop {
+                stream.write_all(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n").await.ok()?;
+            },
             Reply::Nothing => {}
             Reply::Silence => std::future::pending().await,
         }

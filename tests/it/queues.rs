@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use mancala_server::{
     db::{Writers, webhook_deliveries::Lane},
     jobs::{erasure, webhooks as job},
@@ -47,7 +47,6 @@ async fn however_much_waits_in_one_game_others_are_told_and_it_arrives_in_order(
     assert_eq!(round(&app).await, 1);
     // The endpoint is left alone for some seconds; then the other game's notice is not behind those of this one.
     play(&app, &other, &ana, 1, "A").await;
-    assert_eq!(round(&app).await, 0);
     let_pass(&app, 5).await;
     deliver(&app).await;
     assert_eq!(of_game(&endpoint, &other).len(), 1);
@@ -140,7 +139,7 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_from_being_told() {
     // It is told once it can be, in order.
     set_kind("unheard of", "moved").await;
     play(&app, &games[1], &bo, 2, "a").await;
-    sql(&app, "update webhook_event set put_off_until = put_off_until - interval '11 s'".to_owned()).await;
+    let_pass(&app, 11).await;
     deliver(&app).await;
     assert_eq!(of_game(&endpoint, &games[1]), [3, 4]);
     assert_eq!(count(&app, "webhook_event").await, 0);
@@ -208,11 +207,21 @@ async fn an_endpoint_for_which_too_much_waits_is_disabled_and_what_waits_for_a_d
     deliver(&app).await;
     let shown = app.get(&path, Some(&ana)).await.body;
     assert_eq!((&shown["enabled"], &shown["disabled_reason"]), (&json!(false), &json!("overflow")));
+    let (other, _) = created_for(&app, &ana, &endpoint, &json!(["game.finished"])).await;
+    sql(
+        &app,
+        format!("update webhook set disabled_at = now(), disabled_reason = 'overflow' where '{other}' like '%' || id"),
+    )
+    .await;
+    sql(&app, "insert into webhook_delivery (id, webhook_id, created_at, game_id, seq, type, payload, in_order) \
+        select gen_random_uuid(), id, now(), id, 1, 'game.move', '{}', true from webhook where events = '{game.finished}'".to_owned()).await;
+    // What waits is dropped, so that it can go on.
+    app.patch(&other, Some(&ana), &json!({"enabled": true})).await;
     purge(&app).await;
     assert_eq!(count(&app, "webhook_delivery").await, 10_000);
     let_pass(&app, 7 * 24 * 60 * 60 + 1).await;
     purge(&app).await;
-    assert_eq!((count(&app, "webhook_delivery").await, count(&app, "webhook").await), (0, 1));
+    assert_eq!((count(&app, "webhook_delivery").await, count(&app, "webhook").await), (0, 2));
     app.patch(&path, Some(&ana), &json!({"enabled": true})).await;
     play(&app, &id, &bo, 2, "a").await;
     deliver(&app).await;
@@ -253,7 +262,7 @@ async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_the
     assert_eq!(count(&app, waiting).await, 1);
     play(&app, &id, &bo, 2, "a").await;
     let_pass(&app, 37 * 60 * 60).await;
-    let taken = job::take(&app.db, Lane::Slow, 10, now()).await;
+    let taken = job::take(&app.db, Lane::Unproven, 10, now()).await;
     assert_eq!(taken.expect("it is taken").len(), 1);
     let_pass(&app, 31).await;
     round(&app).await;
@@ -292,12 +301,63 @@ async fn endpoints_that_fail_are_in_the_way_of_no_new_one() {
     }
     deliver(&app).await;
     let tried: HashSet<_> = dead.received().iter().map(|one| one.id().to_owned()).collect();
-    assert_eq!((tried.len(), dead.received().len()), (80, 80));
-    // Each is left alone for a while, and a new one is not behind them.
+    assert_eq!(tried.len(), 80);
+    // They have places of their own.
+    sql(&app, "update webhook set due_at = now() - interval '1 hour', paused_until = null".to_owned()).await;
     let (cy, live) = (app.guest("Cy").await, Endpoint::start().await);
     let (path, _) = created(&app, &cy, &live).await;
     app.post(&format!("{path}/ping"), Some(&cy), &json!({})).await;
     let one = job::round(&app.db, &settings(&app, Reach::Anywhere, system_names())).await.expect("a round");
     assert!(one >= 1);
     assert_eq!(live.kinds(), ["webhook.ping"]);
+}
+
+#[actix_web::test]
+async fn pings_that_race_with_their_records_end_once() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let endpoint = Endpoint::start().await;
+    let (path, _) = created(&app, &ana, &endpoint).await;
+    let path = format!("{path}/ping");
+    let nothing = json!({});
+    for _ in 0..30 {
+        let pings = (0..4).map(|_| app.post(&path, Some(&ana), &nothing));
+        let (answers, _) = join(join_all(pings), round(&app)).await;
+        assert!(answers.iter().all(|answer| answer.status == 202 || answer.status == 503), "{answers:?}");
+    }
+    deliver(&app).await;
+    assert_eq!(count(&app, "webhook_delivery where not is_delivered or next_attempt_at is not null").await, 0);
+    // Those that were sent, each once.
+    let received = endpoint.received();
+    let ids: HashSet<_> = received.iter().map(|one| one.id().to_owned()).collect();
+    assert_eq!((ids.len(), i64::try_from(ids.len())), (received.len(), Ok(count(&app, "webhook_delivery").await)));
+}
+
+#[actix_web::test]
+async fn a_notice_that_fails_again_and_again_is_not_given_up_because_others_succeed() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    let (path, _) = created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
+    let id = started(&app, &ana, &bo, &json!({})).await;
+    play(&app, &id, &ana, 1, "A").await;
+    endpoint.will(&[Reply::Status(500)]);
+    round(&app).await;
+    for _ in 0..15 {
+        // A spell of failures, and a success that ends it.
+        endpoint.will(&[Reply::Status(500), Reply::Status(500), Reply::Status(500), Reply::Status(500)]);
+        for _ in 0..4 {
+            let_pass(&app, 20).await;
+            app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+            round(&app).await;
+        }
+        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        round(&app).await;
+    }
+    let waiting = count(&app, "webhook_delivery where type = 'game.move' and ended_at is null").await;
+    let arrived = endpoint.received().iter().filter(|one| one.kind() == "game.move").count();
+    assert!(waiting == 1 || arrived > 1);
+    let_pass(&app, 25 * 60 * 60).await;
+    deliver(&app).await;
+    assert_eq!(count(&app, "webhook_delivery where not is_delivered").await, 0);
 }

@@ -43,6 +43,7 @@ pub async fn deliver(app: &TestApp) {
 /// Lets so much time pass for all webhooks.
 pub async fn let_pass(app: &TestApp, seconds: i64) {
     for (table, columns) in [
+        ("webhook_event", &["put_off_until"][..]),
         ("webhook_delivery", &["next_attempt_at", "leased_until", "ended_at", "created_at"][..]),
         (
             "webhook",
@@ -376,8 +377,17 @@ async fn a_request_that_comes_twice_under_a_key_makes_one_webhook_with_one_secre
     let (first, second) = join(keyed("https://example.com/a"), keyed("https://example.com/a")).await;
     assert_eq!((first.status, &first.text), (second.status, &second.text));
     assert_eq!((first.status.as_u16(), app.get("/v1/webhooks", Some(&ana)).await.ids().len()), (201, 1));
-    assert!(keyed("https://example.com/a").await.headers.contains_key("idempotent-replayed"));
+    let replayed = keyed("https://example.com/a").await;
+    assert!(replayed.headers.contains_key("idempotent-replayed"));
+    for answer in [first, second, replayed] {
+        assert_eq!(answer.headers["cache-control"], "no-store");
+    }
     keyed("https://example.com/b").await.is_problem(422, "idempotency_key_reused");
+    // A secret that was exchanged is not told any more.
+    let path = app.get("/v1/webhooks", Some(&ana)).await.ids().remove(0);
+    let rotated = app.post(&format!("/v1/webhooks/{path}/rotate-secret"), Some(&ana), &json!({})).await;
+    assert_eq!(rotated.status, 200);
+    assert!(!keyed("https://example.com/a").await.headers.contains_key("idempotent-replayed"));
 }
 
 #[actix_web::test]
