@@ -14,6 +14,7 @@ mod notice;
 mod offer;
 mod password;
 mod player;
+mod record;
 mod seat;
 
 pub use clock::{Clock, Pause, Time};
@@ -25,4 +26,5 @@ pub use notice::{Notice, NoticeKind, deadline_soon, notices};
 pub use offer::{Answer, Offer, OfferKind};
 pub use password::{Password, PasswordError};
 pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError, RUNNING_GAMES_MAX};
+pub use record::{RecordingError, record};
 pub use seat::{BySeat, Seat};

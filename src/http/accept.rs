@@ -1,4 +1,4 @@
-//! What a client would take: JSON, or, where there are events, a stream of them.
+//! What a client would take: JSON, or, where there are events, a stream of them, and where there are records, text.
 
 use actix_web::{
     HttpRequest,
@@ -16,21 +16,23 @@ pub const EVENT_STREAM: &str = "text/event-stream";
 /// The ranges that a type is in, the most specific first.
 const OF_JSON: [&str; 3] = ["application/json", "application/*", "*/*"];
 const OF_EVENTS: [&str; 3] = [EVENT_STREAM, "text/*", "*/*"];
+const OF_TEXT: [&str; 3] = ["text/plain", "text/*", "*/*"];
 
-/// Every answer under `/v1` is JSON, or events where there are some: who would take neither is told before anything is done.
+/// Every answer under `/v1` is JSON, or events or text where there are some: who would take neither is told before anything is done.
 pub async fn negotiate(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let path = request.path();
     if path.starts_with("/v1/") && !takes_json(request.request()) {
-        let has_events = path.ends_with("/events");
-        if !(has_events && takes_events(request.request())) {
-            let detail = if has_events {
-                "answers are application/json or text/event-stream"
-            } else {
-                "answers are application/json"
-            };
+        let (is_taken, detail) = if path.ends_with("/events") {
+            (takes_events(request.request()), "answers are application/json or text/event-stream")
+        } else if path.starts_with("/v1/games/") && path.ends_with("/export") {
+            (prefers_text(request.request()), "answers are application/json or text/plain")
+        } else {
+            (false, "answers are application/json")
+        };
+        if !is_taken {
             return Ok(request.error_response(Problem::new(Code::NotAcceptable, detail)));
         }
     }
@@ -39,9 +41,18 @@ pub async fn negotiate(
 
 /// Whether a client wants a stream of events rather than a page of them: who takes both alike, and names neither, gets a page.
 pub fn takes_events(request: &HttpRequest) -> bool {
+    is_preferred(request, OF_EVENTS)
+}
+
+/// Whether a client wants text rather than JSON, in the same way.
+pub fn prefers_text(request: &HttpRequest) -> bool {
+    is_preferred(request, OF_TEXT)
+}
+
+fn is_preferred(request: &HttpRequest, ranges: [&str; 3]) -> bool {
     let Ok(accept) = Accept::parse(request) else { return false };
-    let (events, json) = (wish(&accept, OF_EVENTS), wish(&accept, OF_JSON));
-    events.0 > Quality::ZERO && events > json
+    let (wanted, json) = (wish(&accept, ranges), wish(&accept, OF_JSON));
+    wanted.0 > Quality::ZERO && wanted > json
 }
 
 fn takes_json(request: &HttpRequest) -> bool {

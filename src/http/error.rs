@@ -114,6 +114,8 @@ codes! {
     TooManyGames "too_many_games" CONFLICT "The player has too many games"
         "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
          of them (resign, abort) before beginning another."
+    NoRecord "no_record" CONFLICT "The game cannot be written in this form"
+        "Other programs know other games, or fewer rules of them; `detail` says what is in the way. As `json` every game can be written."
     TooManyWebhooks "too_many_webhooks" CONFLICT "The player has too many webhooks"
         "A player has at most 10 webhooks. Change or delete one of them."
     WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"

@@ -29,11 +29,13 @@ use super::{
 };
 use crate::{
     db::{
-        DbError, games, idempotency,
+        DbError,
+        games::{self, SeatedGame},
+        idempotency,
         invitations::{self, Direction},
         refresh_tokens, webhooks,
     },
-    domain::{GameId, PlayerId},
+    domain::{GameId, PlayerId, Ply},
 };
 
 /// Games that are in memory at once: some hundred KiB.
@@ -108,10 +110,7 @@ fn with_games(export: &Export, db: PgPool, player: PlayerId) -> impl Stream<Item
 async fn page(db: &PgPool, player: PlayerId, before: Option<GameId>) -> Result<(String, Option<GameId>), DbError> {
     let found = games::list_seated(db, player, before, GAMES_AT_ONCE).await?;
     let histories = games::histories(db, &found).await?;
-    let items = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame {
-        game: GameView::of(seated, Some(player)),
-        moves: plies.iter().map(MoveView::of).collect(),
-    });
+    let items = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
     let items = items.map(|item| serde_json::to_string(&item).expect(ALWAYS_JSON));
     let items: Vec<_> = items.collect();
     let comma = if before.is_some() && !items.is_empty() { "," } else { "" };
@@ -158,7 +157,13 @@ struct KeyView {
 
 /// A game with its whole history.
 #[derive(Serialize, ToSchema)]
-struct ExportedGame {
+pub struct ExportedGame {
     game: GameView,
     moves: Vec<MoveView>,
+}
+
+impl ExportedGame {
+    pub fn of(seated: &SeatedGame, plies: &[Ply], viewer: Option<PlayerId>) -> Self {
+        Self { game: GameView::of(seated, viewer), moves: plies.iter().map(MoveView::of).collect() }
+    }
 }

@@ -43,6 +43,7 @@ mod prefer;
 mod problems;
 mod proxies;
 mod recent;
+mod records;
 mod routes;
 mod scrape;
 mod summary;

@@ -22,7 +22,7 @@ use super::{
     error::Problem,
     events, export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
-    play, player_events, players, positions, problems, summary, tickets, tokens, variants, webhook_deliveries,
+    play, player_events, players, positions, problems, records, summary, tickets, tokens, variants, webhook_deliveries,
     webhooks,
 };
 
@@ -36,6 +36,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(games::get_game)
                 .service(moves::list_moves)
                 .service(positions::get_position)
+                .service(records::export_game)
                 .service(events::list_events)
                 .service(players::create_player)
                 .service(players::get_player)

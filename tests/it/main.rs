@@ -36,6 +36,7 @@ mod player_events;
 mod players;
 mod queues;
 mod readme;
+mod records;
 mod refresh;
 mod repetition;
 mod slow;
