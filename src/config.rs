@@ -136,6 +136,8 @@ pub enum Command {
     Migrate,
     /// Print the OpenAPI document, and end
     Openapi,
+    /// Play every stored move again, compare everything that is stored, and end: with 1 if anything is wrong. Changes nothing
+    Verify,
 }
 
 /// Options of the service.

@@ -201,6 +201,16 @@ pub(super) struct EventRow {
 impl EventRow {
     /// `options` are those of the game's first event, once it is read.
     pub(super) fn into_event(self, id: GameId, options: Option<&AnyOptions>) -> Result<Event, DbError> {
+        let seq = self.seq;
+        self.read(id, options).map_err(|error| match error {
+            DbError::Inconsistent { table, column, id, detail } => {
+                DbError::Inconsistent { table, column, id: format!("{id}, event {seq},"), detail }
+            }
+            error => error,
+        })
+    }
+
+    fn read(self, id: GameId, options: Option<&AnyOptions>) -> Result<Event, DbError> {
         let id = id.0;
         let incomplete =
             || DbError::inconsistent("event", "kind", id, format!("{} {} is incomplete", self.kind, self.seq));

@@ -22,6 +22,7 @@ pub mod player_events;
 pub mod players;
 pub mod refresh_tokens;
 pub mod summary;
+pub mod verification;
 pub mod wakes;
 pub mod webhook_deliveries;
 pub mod webhook_events;

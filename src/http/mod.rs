@@ -50,6 +50,7 @@ mod summary;
 mod tickets;
 mod tokens;
 mod variants;
+mod verify;
 mod webhook_deliveries;
 mod webhook_view;
 mod webhooks;

@@ -46,6 +46,7 @@ const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Prefer
                 [Result \"*\"]\n\n1. CF a *\n"),
         ), headers(("Content-Disposition" = String, description = "A name for the file"))),
         (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`no_record`", body = ProblemBody, content_type = "application/problem+json"),
     ),
     security((), ("bearer" = []))
 )]

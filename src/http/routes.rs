@@ -22,8 +22,8 @@ use super::{
     error::Problem,
     events, export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
-    play, player_events, players, positions, problems, records, summary, tickets, tokens, variants, webhook_deliveries,
-    webhooks,
+    play, player_events, players, positions, problems, records, summary, tickets, tokens, variants, verify,
+    webhook_deliveries, webhooks,
 };
 
 /// Every route of the service.
@@ -37,6 +37,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(moves::list_moves)
                 .service(positions::get_position)
                 .service(records::export_game)
+                .service(verify::verify_game)
                 .service(events::list_events)
                 .service(players::create_player)
                 .service(players::get_player)

@@ -7,6 +7,7 @@
 pub mod deadlines;
 pub mod erasure;
 pub mod purge;
+pub mod verification;
 pub mod webhooks;
 
 use std::{sync::Arc, time::Duration};

@@ -48,5 +48,6 @@ mod tokens;
 mod traces;
 mod variants;
 mod vectors;
+mod verification;
 mod waiting;
 mod webhooks;

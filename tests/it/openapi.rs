@@ -73,6 +73,7 @@ fn every_operation_is_named_described_and_complete() {
                     "rotate",
                     "ping",
                     "redeliver",
+                    "verify",
                 ]
                 .contains(&verb)
             }),

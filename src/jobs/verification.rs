@@ -1,0 +1,72 @@
+//! Compares all stored games with their logs, several at a time.
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::{
+    db::{
+        DbError,
+        verification::{self, Stretch, Verified},
+    },
+    domain::GameId,
+};
+
+/// How many games are listed, and given to a task, at once.
+const STRETCH: u32 = 200;
+
+/// What is told while it goes on.
+pub trait Reporter: Send + Sync + 'static {
+    /// So many more games were looked at.
+    fn looked_at(&self, games: u64);
+
+    /// Something is wrong with a game.
+    fn flawed(&self, game: Uuid, seq: Option<u32>, detail: &str);
+}
+
+/// Looks at every game, `at_once` stretches of them at a time.
+pub async fn verify_all(pool: &PgPool, at_once: usize, reporter: Arc<impl Reporter>) -> Result<(), DbError> {
+    let mut tasks = JoinSet::new();
+    let mut after = GameId(Uuid::nil());
+    loop {
+        let stretch = verification::stretch(pool, after, STRETCH).await?;
+        let is_last = stretch.games.len() < STRETCH as usize;
+        if let Some(last) = stretch.games.last() {
+            after = *last;
+        }
+        tasks.spawn(verify_stretch(pool.clone(), stretch, reporter.clone()));
+        while tasks.len() >= at_once.max(1) || is_last && !tasks.is_empty() {
+            if let Some(done) = tasks.join_next().await {
+                done.expect("looking at games does not panic")?;
+            }
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn verify_stretch(pool: PgPool, stretch: Stretch, reporter: Arc<impl Reporter>) -> Result<(), DbError> {
+    for orphan in stretch.orphans {
+        reporter.flawed(orphan, None, "there is a log, and no game");
+    }
+    for game in stretch.games {
+        match verification::verify(&pool, game).await {
+            Ok(None) => {}
+            Ok(Some(Verified { flaws, unreadable, .. })) => {
+                for flaw in flaws {
+                    reporter.flawed(game.0, flaw.seq(), &flaw.to_string());
+                }
+                if let Some(detail) = unreadable {
+                    reporter.flawed(game.0, None, &detail);
+                }
+            }
+            Err(error @ DbError::Inconsistent { .. }) => reporter.flawed(game.0, None, &error.to_string()),
+            Err(error) => return Err(error),
+        }
+        reporter.looked_at(1);
+    }
+    Ok(())
+}
