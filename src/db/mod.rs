@@ -26,6 +26,8 @@ pub mod verification;
 pub mod wakes;
 pub mod webhook_deliveries;
 pub mod webhook_events;
+pub mod webhook_flags;
+mod webhook_health;
 pub mod webhooks;
 mod writers;
 

@@ -7,7 +7,7 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{DbError, statement, webhooks};
+use super::{DbError, statement, webhook_health};
 use crate::domain::{GameId, PlayerId};
 
 /// The type of a test that its player asked for.
@@ -211,7 +211,7 @@ pub async fn record(
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
-    let Some(before) = webhooks::lock(&mut transaction, due.webhook).await? else { return Ok(()) };
+    let Some(before) = webhook_health::lock(&mut transaction, due.webhook).await? else { return Ok(()) };
     let is_delivered = outcome.next == Next::Delivered;
     let again = match outcome.next {
         Next::Again(at) => Some(at),
@@ -256,7 +256,7 @@ pub async fn record(
         // What the endpoint at another address did is none of this one's.
         let is_same = before.url == due.url;
         let after = if is_same { before.health.after(outcome, took, now) } else { before.health };
-        webhooks::set_health(&mut transaction, due.webhook, &after, now).await?;
+        webhook_health::set_health(&mut transaction, due.webhook, &after, now).await?;
     }
     transaction.commit().await?;
     Ok(())
@@ -265,7 +265,7 @@ pub async fn record(
 /// Deletes a delivery of which nobody wants to know any more.
 pub async fn drop_stale(pool: &PgPool, due: &Due, now: OffsetDateTime) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
-    webhooks::touch(&mut transaction, due.webhook, now).await?;
+    webhook_health::touch(&mut transaction, due.webhook, now).await?;
     sqlx::query!("delete from webhook_delivery where id = $1 and attempts = $2", due.id, due.attempt)
         .execute(&mut *transaction)
         .instrument(statement("delete webhook_delivery"))
@@ -316,7 +316,7 @@ pub async fn ping(
     now: OffsetDateTime,
 ) -> Result<Option<Delivery>, DbError> {
     let mut transaction = pool.begin().await?;
-    if !webhooks::wake(&mut transaction, player, webhook, now).await? {
+    if !webhook_health::wake(&mut transaction, player, webhook, now).await? {
         return Ok(None);
     }
     let row = sqlx::query_as!(
@@ -361,7 +361,7 @@ pub async fn send_again(
     now: OffsetDateTime,
 ) -> Result<Option<Delivery>, DbError> {
     let mut transaction = pool.begin().await?;
-    if !webhooks::wake(&mut transaction, player, webhook, now).await? {
+    if !webhook_health::wake(&mut transaction, player, webhook, now).await? {
         return Ok(None);
     }
     let row = sqlx::query_as!(

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{DbError, game_rows, games::SeatedGame, statement, webhooks};
+use super::{DbError, game_rows, games::SeatedGame, statement, webhook_health, webhooks};
 use crate::domain::{Event, GameId, Notice, NoticeKind, PlayerId, Previous};
 
 /// How many appends to a game are told at once.
@@ -223,7 +223,7 @@ impl Batch {
         .execute(&mut *self.transaction)
         .instrument(statement("delete webhook_event insert webhook_delivery"))
         .await?;
-        webhooks::touch_all(&mut self.transaction, &open.into_iter().collect::<Vec<_>>(), now).await?;
+        webhook_health::touch_all(&mut self.transaction, &open.into_iter().collect::<Vec<_>>(), now).await?;
         self.transaction.commit().await?;
         Ok(())
     }

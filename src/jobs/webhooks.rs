@@ -27,7 +27,7 @@ use crate::{
         games::{self, SeatedGame},
         webhook_deliveries::{self, Due, KEPT, Lane, Next, Outcome},
         webhook_events::{self, Batch, Listener, NewDelivery, Soon, Told},
-        webhooks,
+        webhook_flags,
     },
     domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
     metrics::{DeliveryOutcome, Metrics},
@@ -140,7 +140,7 @@ struct Worked {
 
 /// Does some of each thing there is to do. What fails keeps nothing else from being done.
 async fn work(pool: &PgPool, settings: &Settings, sending: &mut Sending) -> Worked {
-    let flagged = webhooks::flag_again(pool, now(), FLAGGED_AT_ONCE).await;
+    let flagged = webhook_flags::flag_again(pool, now(), FLAGGED_AT_ONCE).await;
     let told = tell(pool, &mut sending.told_until, settings.write, now()).await;
     let mut failure = flagged.err();
     for lane in Lane::ALL {
