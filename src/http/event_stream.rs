@@ -30,8 +30,8 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A comment, which clients skip.
 const COMMENT: &[u8] = b":\n\n";
 
-/// How long a stream lasts at most: less than a ticket, so that a browser comes back once with the one that it has. Then the client comes back with the last id, and shows again who it is; so streams spread over
-/// the servers again after one was replaced.
+/// How long a stream lasts at most: less than a ticket, so that a browser comes back once with the one that it has. Then the client
+/// comes back with the last id, and shows again who it is; so streams spread over the servers again after one was replaced.
 const LIFETIME: Duration = Duration::from_mins(50);
 
 /// After how many milliseconds a client comes back whose stream ended, at least; up to as many more are drawn by lot, so that those

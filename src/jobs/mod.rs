@@ -1,7 +1,7 @@
-//! What is done without being asked: settling games whose time has run out, ending those of the erased, and deleting what
-//! nobody needs any more, and telling those who want to be told.
+//! What no request does: settling games whose time has run out, ending those of the erased, deleting what nobody needs any more, and
+//! telling those who want to be told; and, by a command, comparing all games with their logs.
 //!
-//! Every process does it; what one has done another finds done. This module knows the database and the domain; it knows
+//! Every process does the former; what one has done another finds done. This module knows the database and the domain; it knows
 //! nothing of HTTP.
 
 pub mod deadlines;
