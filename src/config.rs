@@ -14,6 +14,7 @@ use clap::{
 };
 use etcetera::BaseStrategy;
 use ipnet::IpNet;
+use uuid::Uuid;
 
 /// A game-service backend for Kalah, Oware and Congkak: a REST API whose every move is stored in PostgreSQL.
 ///
@@ -128,7 +129,7 @@ fn with_variable(flag: &str) -> String {
 }
 
 /// What to do.
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Start the service (the default). Migrations run first
     Serve,
@@ -138,6 +139,51 @@ pub enum Command {
     Openapi,
     /// Play every stored move again, compare everything that is stored, and end: with 1 if anything is wrong. Changes nothing
     Verify,
+    /// Write all games to a file, the oldest first, and end
+    Export(Export),
+    /// Import the games of files, and end: with 1 if any was refused. Text records, OGN, or a game each line as JSON
+    Import(Import),
+}
+
+/// What to export.
+#[derive(Clone, Debug, Args)]
+pub struct Export {
+    /// Where to write to; an existing file is replaced, unless the export goes on (--after): then it is added to
+    pub file: PathBuf,
+    /// In which form. Text records have no times, and leave out what was taken back
+    #[arg(long, value_enum, default_value_t = GameForm::Ndjson)]
+    pub format: GameForm,
+    /// Only the games after this one: what an export that was ended named last
+    #[arg(long, value_name = "GAME_ID")]
+    pub after: Option<Uuid>,
+}
+
+/// A form of many games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GameForm {
+    /// A game each line, as JSON
+    Ndjson,
+    /// Text records, one after the other
+    Text,
+}
+
+/// What to import.
+#[derive(Clone, Debug, Args)]
+pub struct Import {
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Who may read the games
+    #[arg(long, value_enum, default_value_t = ImportVisibility::Public)]
+    pub visibility: ImportVisibility,
+}
+
+/// Who may read imported games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ImportVisibility {
+    /// Everybody; they are listed
+    Public,
+    /// Whoever has their ids
+    Unlisted,
 }
 
 /// Options of the service.

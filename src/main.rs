@@ -1,34 +1,31 @@
-//! The command line: starts the service, migrates the database, verifies what is stored, prints the OpenAPI document.
+//! The command line: starts the service, migrates the database, prints the OpenAPI document; what else it does is in `commands`.
+
+mod commands;
 
 use std::{
     fmt::Display,
     future::Future,
     io::Write,
     net::{SocketAddr, TcpListener},
-    num::NonZero,
     path::PathBuf,
     pin::pin,
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     thread::{self, available_parallelism},
     time::Duration,
 };
 
 use actix_web::dev::ServerHandle;
-use indicatif::{ProgressBar, ProgressStyle};
 use mancala_server::{
     clock,
     config::{Cli, Command, Database, Misread, Serve, Switch},
     db::{
         self, Writers,
         embedded::{self, Durability, Embedded},
-        migrations, verification,
+        migrations,
     },
     http::{self, PublicKey, RateLimits, Service, Tokens},
-    jobs::{self, purge, verification::Reporter, webhooks},
+    jobs::{self, purge, webhooks},
     metrics::Metrics,
     telemetry::{self, Telemetry},
     webhook::{Reach, Sender, system_names},
@@ -42,7 +39,6 @@ use tokio::{
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 /// Takes half as long as the system's for each of the hundreds of small values that a request needs, and a fifth less memory
 /// for a client that waits.
@@ -64,7 +60,9 @@ fn main() -> ExitCode {
             Command::Serve => serve(&cli.serve),
             Command::Migrate => migrate(&cli.serve),
             Command::Openapi => print_openapi(),
-            Command::Verify => verify(&cli.serve),
+            Command::Verify => commands::verify(&cli.serve),
+            Command::Export(export) => commands::export(&cli.serve, &export),
+            Command::Import(import) => commands::import(&cli.serve, &import),
         },
         Err(Misread::Shown(text)) => print(&text),
         Err(Misread::Wrong(line)) => Err(Failure::misuse(line)),
@@ -307,53 +305,6 @@ fn migrate(options: &Serve) -> Result<(), Failure> {
         embedded.stop();
     }
     migrated
-}
-
-/// Tells what is wrong, a line each, on standard output, and how far it is on a terminal.
-struct Findings {
-    bar: ProgressBar,
-    games: AtomicU64,
-    flaws: AtomicU64,
-}
-
-impl Reporter for Findings {
-    fn looked_at(&self, games: u64) {
-        self.games.fetch_add(games, Ordering::Relaxed);
-        self.bar.inc(games);
-    }
-
-    fn flawed(&self, game: Uuid, seq: Option<u32>, detail: &str) {
-        self.flaws.fetch_add(1, Ordering::Relaxed);
-        let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
-        self.bar.suspend(|| println!("game {game}{seq}: {detail}"));
-    }
-}
-
-fn verify(options: &Serve) -> Result<(), Failure> {
-    let _telemetry = start_telemetry(options)?;
-    let mut embedded = None;
-    let verified = runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::new)?.block_on(async {
-        let mut stops = Stops::new()?;
-        let stopped = || Failure::new("stopped before all games were looked at");
-        let database = database(&options.database, &mut embedded, &mut stops).await?.ok_or_else(stopped)?;
-        let at_once = thread::available_parallelism().map_or(1, NonZero::get);
-        let pool = db::pool(database, u32::try_from(at_once + 1).unwrap_or(u32::MAX));
-        let count = verification::count(&pool).await.map_err(Failure::new)?;
-        let style = ProgressStyle::with_template("{bar:40} {pos} games, about {len}; {per_sec}, {eta} left");
-        let bar = ProgressBar::new(count).with_style(style.map_err(Failure::new)?);
-        let findings = Arc::new(Findings { bar, games: AtomicU64::new(0), flaws: AtomicU64::new(0) });
-        let looking = jobs::verification::verify_all(&pool, at_once, findings.clone());
-        stops.cut_short(looking).await.ok_or_else(stopped)?.map_err(Failure::new)?;
-        findings.bar.finish_and_clear();
-        Ok((findings.games.load(Ordering::Relaxed), findings.flaws.load(Ordering::Relaxed)))
-    });
-    if let Some(embedded) = embedded {
-        embedded.stop();
-    }
-    match verified? {
-        (games, 0) => print(&format_args!("{games} games are sound\n")),
-        (games, flaws) => Err(Failure::new(format!("{flaws} flaws were found in {games} games"))),
-    }
 }
 
 fn print_openapi() -> Result<(), Failure> {

@@ -17,6 +17,9 @@ pub const YEARS_S: f64 = 2.0 * 365.0 * 86_400.0;
 
 /// All public games, newest first.
 pub const PUBLIC: Filter = Filter {
+    reason: None,
+    plies: (0, i32::MAX),
+    imported: None,
     whose: Whose::Everybodys,
     status: None,
     variant: None,
@@ -57,6 +60,7 @@ impl Recorded {
             clock: Clock::Unlimited,
             visibility: Visibility::Public,
             creator: Seat::First,
+            start: None,
         };
         let (mut game, _) = Game::create(GameId(Uuid::nil()), terms, players.first, Duration::DAY, BEGIN);
         let joined = Fact::Joined { seat: Seat::Second, player: players.second };

@@ -49,6 +49,8 @@ struct Once {
     winner_seat: Option<i16>,
     rematch_game_id: Option<Uuid>,
     join_code: Option<String>,
+    /// Whether the computer is to move after it.
+    computer_to_move: bool,
 }
 
 impl Append {
@@ -58,7 +60,7 @@ impl Append {
         let first = events.next().expect("who appends has something to append");
         let further: Vec<_> = events.collect();
         let fold = Fold::of(next);
-        let is_plain_move = first.kind == MOVED && further.is_empty();
+        let is_plain_move = first.kind == MOVED && further.is_empty() && next.computer_to_move().is_none();
         Self {
             change: next.change(),
             expected: first.seq - 1,
@@ -98,6 +100,7 @@ impl Once {
             result_score_north: result.map(|result| seeds(result.score.north)),
             winner_seat: fold.winner_seat,
             rematch_game_id: game.rematch.map(|game| game.0),
+            computer_to_move: game.computer_to_move().is_some(),
             join_code: match &game.terms.opponent {
                 Opponent::Link { join_code } => Some(join_code.clone()),
                 _ => None,
@@ -167,6 +170,10 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
         ), to_tell as (
             insert into webhook_event (game_id, from_seq, to_seq)
             select game_id, expected + 1, version from updated where has_webhooks
+        ), to_play as (
+            insert into computer_turn (game_id, version)
+            select game_id, version from updated where (once ->> 'computer_to_move')::boolean
+            on conflict (game_id) do update set version = excluded.version, taken_until = null
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
             select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,

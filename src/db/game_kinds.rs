@@ -25,6 +25,8 @@ pub enum OpponentKind {
     Link,
     Player,
     Oneself,
+    Computer,
+    Imported,
 }
 
 impl OpponentKind {
@@ -34,6 +36,8 @@ impl OpponentKind {
             OpponentKind::Link => "link",
             OpponentKind::Player => "player",
             OpponentKind::Oneself => "self",
+            OpponentKind::Computer => "computer",
+            OpponentKind::Imported => "imported",
         }
     }
 }

@@ -45,6 +45,11 @@ pub struct Filter {
     pub open_to: Option<OpponentKind>,
     /// How the game ended: only of finished games.
     pub ended: Option<Ended>,
+    /// Why the game ended: only of finished games.
+    pub reason: Option<String>,
+    /// From so many plies to so many.
+    pub plies: (i32, i32),
+    pub imported: Option<bool>,
     /// Created (in order of finishing: finished) at this moment or later.
     pub since: Option<OffsetDateTime>,
     /// Created (or finished) before this moment.
@@ -61,6 +66,8 @@ pub enum Whose {
     Everybodys,
     /// Those in which this player sits.
     Players(Of),
+    /// Those that this player imported.
+    ImportedBy(PlayerId),
 }
 
 /// Which games of a player.
@@ -116,6 +123,8 @@ pub struct Place {
 #[derive(Debug)]
 pub struct Page {
     pub games: Vec<SeatedGame>,
+    /// Where each of them is in the list.
+    pub places: Vec<Place>,
     /// Where the next page begins, if there may be one.
     pub next: Option<Place>,
 }
@@ -124,6 +133,7 @@ pub struct Page {
 pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u32) -> Result<Page, DbError> {
     let window = Window::of(filter, after, limit);
     let found = match (filter.whose, filter.order) {
+        (Whose::ImportedBy(importer), _) => newest_imported(pool, filter, importer, &window).await?,
         (Whose::Everybodys, Order::Finished) => finished_publicly(pool, filter, &window).await?,
         (Whose::Everybodys, _) => newest_public(pool, filter, &window).await?,
         (Whose::Players(of), Order::Finished) => finished_of(pool, filter, of, &window).await?,
@@ -196,7 +206,7 @@ fn least_id_at(at: OffsetDateTime) -> Uuid {
 /// The games of a page in its order, and where it ends: after as many as asked for, where a range was not looked at any
 /// further, or with the list.
 pub(super) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result<Page, DbError> {
-    let mut ids = vec![];
+    let (mut ids, mut places) = (vec![], vec![]);
     let mut next = None;
     let mut place = None;
     for row in found {
@@ -204,10 +214,12 @@ pub(super) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result
             next = place;
             break;
         }
+        let here = Place { at: row.at, id: GameId(row.id) };
         if row.shown {
             ids.push(row.id);
+            places.push(here);
         }
-        place = Some(Place { at: row.at, id: GameId(row.id) });
+        place = Some(here);
         if row.last {
             next = place;
             break;
@@ -215,7 +227,7 @@ pub(super) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result
     }
     let mut games = games::load(pool, &ids, Histories::Left).await?;
     games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id.0));
-    Ok(Page { games, next })
+    Ok(Page { games, places, next })
 }
 
 impl Filter {
@@ -275,9 +287,12 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
                      and created_at >= $5 and created_at < $6
                      and ($10::text is null or preset = $10)
                      and ($11::text is null or $11 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
-                     and ($12::text is null or opponent = $12)) is true as shown
+                     and ($12::text is null or opponent = $12)
+                 and ($13::text is null or result_reason = $13)
+                 and ply >= $14 and ply <= $15
+                 and ($16::boolean is null or $16 = (opponent = 'imported'))) is true as shown
                 from (
-                    select id, created_at, result_winner, preset, clock, opponent from game
+                    select id, created_at, result_winner, preset, clock, opponent, result_reason, ply from game
                     where visibility = 'public' and variant = leg.variant
                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $7 and id < $8
                     order by id desc limit $1
@@ -300,6 +315,10 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
         filter.preset,
         filter.clock.map(ClockKind::as_str),
         filter.open_to.map(OpponentKind::as_str),
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
+        filter.imported,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -319,9 +338,12 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
                         or $3 = result_winner)
                      and ($8::text is null or preset = $8)
                      and ($9::text is null or $9 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
-                     and ($10::text is null or opponent = $10)) is true as shown
+                     and ($10::text is null or opponent = $10)
+                 and ($11::text is null or result_reason = $11)
+                 and ply >= $12 and ply <= $13
+                 and ($14::boolean is null or $14 = (opponent = 'imported'))) is true as shown
                 from (
-                    select id, finished_at, result_winner, preset, clock, opponent from game
+                    select id, finished_at, result_winner, preset, clock, opponent, result_reason, ply from game
                     where visibility = 'public' and variant = leg.variant
                       and finished_at >= $4 and (finished_at, id) < ($5, $6)
                     order by finished_at desc, id desc limit $1
@@ -342,6 +364,10 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
         filter.preset,
         filter.clock.map(ClockKind::as_str),
         filter.open_to.map(OpponentKind::as_str),
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
+        filter.imported,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -370,7 +396,10 @@ async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
                      and created_at >= $11 and created_at < $12
                      and ($16::text is null or preset = $16)
                      and ($17::text is null or $17 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
-                     and ($18::text is null or opponent = $18)) is true as shown
+                     and ($18::text is null or opponent = $18)
+                 and ($19::text is null or result_reason = $19)
+                 and ply >= $20 and ply <= $21
+                 and ($22::boolean is null or $22 = (opponent = 'imported'))) is true as shown
                 from (
                     (select * from game
                      where leg.seat = 0 and seat_0_player_id = $4
@@ -406,6 +435,60 @@ async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
         filter.preset,
         filter.clock.map(ClockKind::as_str),
         filter.open_to.map(OpponentKind::as_str),
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
+        filter.imported,
+    );
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+}
+
+/// The games that a player imported, newest first.
+async fn newest_imported(
+    pool: &PgPool,
+    filter: &Filter,
+    importer: PlayerId,
+    window: &Window,
+) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select id as "id!", at as "at!", shown as "shown!", n = $1 as "last!" from (
+            select id, created_at as at, row_number() over (order by id desc) as n,
+                (($3::text is null or variant = $3)
+                 and (visibility = 'public' or $4 = invited_player_id)
+                 and ($5::text is null or status = $5)
+                 and ($6::text is null
+                    or $6 = 'draw' and result_winner is null
+                    or $6 = result_winner)
+                 and created_at >= $7 and created_at < $8
+                 and ($12::text is null or preset = $12)
+                 and ($13::text is null or result_reason = $13)
+                 and ply >= $14 and ply <= $15) is true as shown
+            from (
+                select * from game
+                where invited_player_id = $2 and opponent = 'imported' and id >= $9 and id < $10
+                order by id desc limit $1
+            ) scanned
+        ) judged
+        where shown or n = $1
+        order by id desc limit $11
+        "#,
+        SCAN_MAX,
+        importer.0,
+        filter.variant(),
+        filter.viewer(),
+        filter.status.map(Status::as_str),
+        filter.ended(),
+        window.since,
+        window.until,
+        window.first_id,
+        window.end_id,
+        window.rows,
+        filter.preset,
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -437,7 +520,10 @@ async fn newest_of_pair(
                  and created_at >= $9 and created_at < $10
                  and ($14::text is null or preset = $14)
                  and ($15::text is null or $15 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
-                 and ($16::text is null or opponent = $16)) is true as shown
+                 and ($16::text is null or opponent = $16)
+                 and ($17::text is null or result_reason = $17)
+                 and ply >= $18 and ply <= $19
+                 and ($20::boolean is null or $20 = (opponent = 'imported'))) is true as shown
             from (
                 select * from game
                 where seat_0_player_id is not null and seat_1_player_id is not null
@@ -465,6 +551,10 @@ async fn newest_of_pair(
         filter.preset,
         filter.clock.map(ClockKind::as_str),
         filter.open_to.map(OpponentKind::as_str),
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
+        filter.imported,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -490,7 +580,10 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
                         or $7 = 'lost' and winner_seat <> leg.seat and seat_0_player_id <> seat_1_player_id)
                      and ($12::text is null or preset = $12)
                      and ($13::text is null or $13 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
-                     and ($14::text is null or opponent = $14)) is true as shown
+                     and ($14::text is null or opponent = $14)
+                 and ($15::text is null or result_reason = $15)
+                 and ply >= $16 and ply <= $17
+                 and ($18::boolean is null or $18 = (opponent = 'imported'))) is true as shown
                 from (
                     (select * from game
                      where leg.seat = 0 and seat_0_player_id = $2
@@ -522,6 +615,10 @@ async fn finished_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) ->
         filter.preset,
         filter.clock.map(ClockKind::as_str),
         filter.open_to.map(OpponentKind::as_str),
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
+        filter.imported,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -560,6 +657,9 @@ async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
           and ($15::text is null or preset = $15)
           and ($16::text is null or $16 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
           and ($17::text is null or opponent = $17)
+                 and ($19::text is null or result_reason = $19)
+                 and ply >= $20 and ply <= $21
+                 and ($22::boolean is null or $22 = (opponent = 'imported'))
           and created_at >= $8 and created_at < $9
           and case when $13 then at > $10 or at = $10 and id < $11 else (at, id) < ($10, $11) end
         order by case when $13 then at end, at desc, id desc limit $12
@@ -582,6 +682,10 @@ async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> R
         filter.clock.map(ClockKind::as_str),
         filter.open_to.map(OpponentKind::as_str),
         filter.order == Order::Turn,
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
+        filter.imported,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }

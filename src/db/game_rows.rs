@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     domain::{
-        BySeat, Created, Event, Fact, Game, GameId, GameResult, Moved, OfferKind, Opponent, Player, PlayerId, Ply,
-        Previous, Reason, Seat, Status, Terms, Visibility,
+        BySeat, Created, Event, Fact, Game, GameId, GameResult, Level, Moved, OfferKind, Opponent, Player, PlayerId,
+        Ply, Previous, Reason, Seat, Start, Status, Terms, Visibility,
     },
     rules::{AnyOptions, AnyPosition, BySide, HISTORY_MAX, Side, Variant},
 };
@@ -38,6 +38,7 @@ pub(super) struct GameRow {
     pub(super) started_at: Option<OffsetDateTime>,
     pub(super) finished_at: Option<OffsetDateTime>,
     pub(super) aborted_at: Option<OffsetDateTime>,
+    pub(super) start: Option<Json<StartText>>,
     pub(super) version: i32,
     pub(super) ply: i32,
     pub(super) seat_0_player_id: Option<Uuid>,
@@ -92,6 +93,7 @@ impl TryFrom<GameRow> for SeatedGame {
             clock: row.clock,
             visibility: row.visibility,
             creator_seat: row.creator_seat,
+            start: row.start.map(|Json(start)| start),
         }
         .parse("game", id)?;
         let offers = row.offers.map(|Json(offers)| offers).unwrap_or_default();
@@ -114,7 +116,7 @@ impl TryFrom<GameRow> for SeatedGame {
             moved: BySeat { first: row.seat_0_moved, second: row.seat_1_moved },
             ply: number("game", "ply", id, row.ply)?,
             position: match row.history {
-                Some(texts) => with_history(id, &terms.options, history_from_seq, &present, &texts)?,
+                Some(texts) => with_history(id, &terms, history_from_seq, &present, &texts)?,
                 None => present,
             },
             history_from_seq,
@@ -218,8 +220,8 @@ impl EventRow {
         let fact = match (self.kind.as_str(), self.detail) {
             ("created", Some(Json(Detail::Created { player_id, expires_at, terms }))) => {
                 let terms = terms.parse("event", id)?;
-                let is_joined = terms.opponent != Opponent::Oneself;
-                let expires_at = expires_at.or_else(|| is_joined.then(|| self.at + OPEN_FOR_ONCE));
+                let is_awaited = terms.opponent.is_awaited();
+                let expires_at = expires_at.or_else(|| is_awaited.then(|| self.at + OPEN_FOR_ONCE));
                 Fact::Created(Created { terms, player: PlayerId(player_id), expires_at })
             }
             ("joined", Some(Json(Detail::Joined { player_id }))) => {
@@ -276,7 +278,7 @@ pub(super) enum Detail {
         #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
         expires_at: Option<OffsetDateTime>,
         #[serde(flatten)]
-        terms: TermsText,
+        terms: Box<TermsText>,
     },
     Finished(ResultText),
     Offer {
@@ -316,16 +318,39 @@ pub(super) struct TermsText {
     pub(super) clock: Option<String>,
     pub(super) visibility: String,
     pub(super) creator_seat: i16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) start: Option<StartText>,
+}
+
+/// Where a game begins, in words.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StartText {
+    position: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<(Uuid, u32)>,
+}
+
+impl StartText {
+    fn of(start: &Start) -> Self {
+        Self { position: start.position.to_string(), from: start.from.map(|(game, ply)| (game.0, ply)) }
+    }
+
+    fn parse(self, table: &'static str, id: Uuid, options: &AnyOptions) -> Result<Start, DbError> {
+        let position = position(table, id, options, &self.position)?;
+        Ok(Start { position, from: self.from.map(|(game, ply)| (GameId(game), ply)) })
+    }
 }
 
 impl TermsText {
     pub(super) fn of(terms: &Terms) -> Self {
-        let Terms { options, rules_version, opponent, clock, visibility, creator } = terms;
+        let Terms { options, rules_version, opponent, clock, visibility, creator, start } = terms;
         let (opponent, join_code, invited) = match opponent {
             Opponent::Open => ("open", None, None),
             Opponent::Link { join_code } => ("link", Some(join_code.clone()), None),
             Opponent::Player { player } => ("player", None, Some(player.0)),
             Opponent::Oneself => ("self", None, None),
+            Opponent::Computer { level } => ("computer", None, Some(level.player().0)),
+            Opponent::Imported { by } => ("imported", None, by.map(|player| player.0)),
         };
         Self {
             variant: options.variant().to_string(),
@@ -338,6 +363,7 @@ impl TermsText {
             clock: clock_text(*clock),
             visibility: visibility.as_str().to_owned(),
             creator_seat: seat_number(*creator),
+            start: start.as_ref().map(StartText::of),
         }
     }
 
@@ -348,11 +374,19 @@ impl TermsText {
             ("link", Some(join_code), None) => Opponent::Link { join_code },
             ("player", None, Some(player)) => Opponent::Player { player: PlayerId(player) },
             ("self", None, None) => Opponent::Oneself,
+            ("computer", None, Some(player)) => {
+                let level = Level::of_player(PlayerId(player));
+                let level = level.ok_or_else(|| DbError::inconsistent(table, "opponent", id, player))?;
+                Opponent::Computer { level }
+            }
+            ("imported", None, by) => Opponent::Imported { by: by.map(PlayerId) },
             _ => return Err(DbError::inconsistent(table, "opponent", id, self.opponent)),
         };
+        let options = AnyOptions::parse(variant, &self.preset, &self.options)
+            .map_err(|e| DbError::inconsistent(table, "options", id, e))?;
         Ok(Terms {
-            options: AnyOptions::parse(variant, &self.preset, &self.options)
-                .map_err(|e| DbError::inconsistent(table, "options", id, e))?,
+            start: self.start.map(|start| start.parse(table, id, &options)).transpose()?,
+            options,
             rules_version: u16::try_from(self.rules_version)
                 .map_err(|e| DbError::inconsistent(table, "rules_version", id, e))?,
             opponent,
@@ -468,7 +502,7 @@ impl NewEvent {
     pub(super) fn of(event: &Event) -> Self {
         let (kind, seat, moved, detail) = match &event.fact {
             Fact::Created(Created { terms, player, expires_at }) => {
-                let terms = TermsText::of(terms);
+                let terms = Box::new(TermsText::of(terms));
                 let created = Detail::Created { player_id: player.0, expires_at: *expires_at, terms };
                 ("created", None, None, Some(created))
             }
@@ -549,15 +583,15 @@ fn position(table: &'static str, id: Uuid, options: &AnyOptions, text: &str) -> 
 /// and the present one. The first event of a game stands for its opening.
 fn with_history(
     id: Uuid,
-    options: &AnyOptions,
+    terms: &Terms,
     from_seq: Option<u32>,
     present: &AnyPosition,
     texts: &[String],
 ) -> Result<AnyPosition, DbError> {
     let from_opening = from_seq == Some(1) && texts.len() <= HISTORY_MAX;
-    let mut last = from_opening.then(|| AnyPosition::opening(options));
+    let mut last = from_opening.then(|| terms.opening());
     for text in texts {
-        let next = position("event", id, options, text)?;
+        let next = position("event", id, &terms.options, text)?;
         match &mut last {
             Some(last) => last.follow(next),
             None => last = Some(next),

@@ -10,7 +10,9 @@ use super::{
     DbError, Writers,
     appends::{self, Append},
     clock_rows::{OfferText, TimeText},
-    game_rows::{ClockAndOffers, Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, TermsText, column, number},
+    game_rows::{
+        ClockAndOffers, Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, StartText, TermsText, column, number,
+    },
     idempotency::{self, Keyed},
     statement,
 };
@@ -284,16 +286,18 @@ pub async fn insert(
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat,
-                history_from_seq, clock, deadline, time, expires_at, wake_at, has_webhooks
+                history_from_seq, clock, deadline, time, expires_at, wake_at, start, has_webhooks
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
-                $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37,
+                $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37, $38::jsonb,
                 exists (select from webhook where player_id in ($15, $16, $23) and disabled_at is null)
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id, has_webhooks
         ), to_tell as (
             insert into webhook_event (game_id, from_seq, to_seq) select id, $20, $20 from made where has_webhooks
+        ), to_play as (
+            insert into computer_turn (game_id, version) select id, $13 from made where $39
         )
         insert into event (game_id, at, seq, kind, detail) select id, $19, $20, $21, $22 from made
         "#,
@@ -334,6 +338,8 @@ pub async fn insert(
         fold.clock_and_offers as Option<Json<ClockAndOffers>>,
         game.expires_at,
         game.wakes_at(),
+        terms.start.map(Json) as Option<Json<StartText>>,
+        game.computer_to_move().is_some(),
     )
     .execute(executor)
     .instrument(statement("insert game event"))
@@ -393,7 +399,7 @@ pub(super) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> R
         r#"
         select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
             game.join_code, game.invited_player_id, game.visibility, game.creator_seat, game.updated_at, game.started_at,
-            game.finished_at, game.aborted_at, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
+            game.finished_at, game.aborted_at, game.start as "start: Json<StartText>", game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
             game.seat_0_moved, game.seat_1_moved, game.status, game.position, game.clock, game.deadline,
             game.time as "time: Json<TimeText>", game.offers as "offers: Json<Vec<OfferText>>", game.rematch_game_id,
             game.expires_at, game.result_winner, game.result_reason,

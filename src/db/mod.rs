@@ -13,6 +13,7 @@ pub mod game_list;
 mod game_rows;
 pub mod games;
 pub mod idempotency;
+pub mod imports;
 pub mod invitations;
 mod link;
 mod lookups;

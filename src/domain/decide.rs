@@ -62,7 +62,7 @@ impl Game {
         let right_code = match &self.terms.opponent {
             Opponent::Open | Opponent::Player { .. } => true,
             Opponent::Link { join_code: expected } => join_code.is_some_and(|given| same_secret(given, expected)),
-            Opponent::Oneself => false,
+            Opponent::Oneself | Opponent::Computer { .. } | Opponent::Imported { .. } => false,
         };
         let free = self.status == Status::Open;
         // A private game exists only for its people, and for whoever holds the code of one by link while a seat is free.
@@ -275,6 +275,7 @@ mod tests {
             clock,
             visibility: Visibility::Public,
             creator: Seat::Second,
+            start: None,
         }
     }
 

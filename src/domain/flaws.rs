@@ -66,7 +66,7 @@ pub fn flaws(id: GameId, log: &[Event], stored: Option<&Game>) -> Vec<Flaw> {
 fn of_log(log: &[Event]) -> Vec<Flaw> {
     let Some(Event { fact: Fact::Created(created), .. }) = log.first() else { return vec![] };
     let mut flaws = vec![];
-    let mut position = AnyPosition::opening(&created.terms.options);
+    let mut position = created.terms.opening();
     let mut positions = vec![position.clone()];
     let mut is_over = false;
     for (n, event) in log.iter().enumerate() {
@@ -133,7 +133,7 @@ fn is_right(result: &GameResult, position: &AnyPosition) -> bool {
             (outcome.winner, outcome.score) == (result.winner, result.score)
                 && outcome.reason.is_none_or(|of| of == reason)
         }
-        (None, Reason::Resignation | Reason::Timeout | Reason::Agreement) => true,
+        (None, Reason::Resignation | Reason::Timeout | Reason::Agreement | Reason::Unknown) => true,
         _ => false,
     }
 }

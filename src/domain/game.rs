@@ -7,7 +7,7 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use super::{
-    BySeat, Clock, Created, Event, Fact, Moved, Offer, OfferKind, Played, PlayerId, Seat, Time, history::seat_at,
+    BySeat, Clock, Created, Event, Fact, Level, Moved, Offer, OfferKind, Played, PlayerId, Seat, Time, history::seat_at,
 };
 use crate::rules::{AnyOptions, AnyPosition, BySide, EndReason, History, Side};
 
@@ -63,13 +63,29 @@ pub struct Terms {
     pub visibility: Visibility,
     /// The creator's seat.
     pub creator: Seat,
+    /// Where it begins, if not with the opening of its options.
+    pub start: Option<Start>,
 }
 
 impl Terms {
+    /// The position in which the game begins.
+    pub fn opening(&self) -> AnyPosition {
+        self.start.as_ref().map_or_else(|| AnyPosition::opening(&self.options), |start| start.position.clone())
+    }
+
     /// Whether there is anything to play: the rules may end a game before its first move.
     pub fn can_be_played(&self) -> bool {
-        AnyPosition::opening(&self.options).outcome().is_none()
+        self.opening().outcome().is_none()
     }
+}
+
+/// Where a game begins that does not begin with the opening. Positions before it do not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Without history.
+    pub position: AnyPosition,
+    /// The game that it is from, and the ply after which it was there.
+    pub from: Option<(GameId, u32)>,
 }
 
 /// Who may take the free seat.
@@ -83,6 +99,17 @@ pub enum Opponent {
     Player { player: PlayerId },
     /// Nobody: the creator plays both sides.
     Oneself,
+    /// The server itself.
+    Computer { level: Level },
+    /// Nobody: the game was played elsewhere, and is kept here by a player, or by the operator.
+    Imported { by: Option<PlayerId> },
+}
+
+impl Opponent {
+    /// Whether the game waits for somebody to join.
+    pub const fn is_awaited(&self) -> bool {
+        matches!(self, Opponent::Open | Opponent::Link { .. } | Opponent::Player { .. })
+    }
 }
 
 /// Who may read a game.
@@ -162,6 +189,8 @@ pub enum Reason {
     Timeout,
     /// Both wanted it so.
     Agreement,
+    /// Its record does not say; only of imported games.
+    Unknown,
 }
 
 impl fmt::Display for Reason {
@@ -171,6 +200,7 @@ impl fmt::Display for Reason {
             Reason::Resignation => f.write_str("resignation"),
             Reason::Timeout => f.write_str("timeout"),
             Reason::Agreement => f.write_str("agreement"),
+            Reason::Unknown => f.write_str("unknown"),
         }
     }
 }
@@ -182,6 +212,7 @@ impl FromStr for Reason {
         Ok(match text {
             "resignation" => Reason::Resignation,
             "timeout" => Reason::Timeout,
+            "unknown" => Reason::Unknown,
             _ => text.parse::<EndReason>()?.into(),
         })
     }
@@ -225,7 +256,7 @@ impl Game {
         now: OffsetDateTime,
     ) -> (Self, Event) {
         let at = in_microseconds(now);
-        let expires_at = (terms.opponent != Opponent::Oneself).then(|| at + open_for);
+        let expires_at = terms.opponent.is_awaited().then(|| at + open_for);
         let created = Created { terms, player, expires_at };
         (Self::created(id, &created, at), Event { seq: 1, at, fact: Fact::Created(created) })
     }
@@ -344,7 +375,20 @@ impl Game {
     pub fn invited(&self) -> Option<PlayerId> {
         match self.terms.opponent {
             Opponent::Player { player } => Some(player),
-            Opponent::Open | Opponent::Link { .. } | Opponent::Oneself => None,
+            Opponent::Open
+            | Opponent::Link { .. }
+            | Opponent::Oneself
+            | Opponent::Computer { .. }
+            | Opponent::Imported { .. } => None,
+        }
+    }
+
+    /// The level of the computer that is to move, if it is.
+    pub fn computer_to_move(&self) -> Option<Level> {
+        let seat = self.seat_to_move()?;
+        match self.terms.opponent {
+            Opponent::Computer { level } if seat != self.terms.creator => Some(level),
+            _ => None,
         }
     }
 
@@ -359,19 +403,22 @@ impl Game {
 
     /// Whether a reader may see the game.
     pub fn is_visible_to(&self, reader: Option<PlayerId>) -> bool {
+        let is_importer = |player| self.terms.opponent == Opponent::Imported { by: Some(player) };
         self.terms.visibility != Visibility::Private
-            || reader.is_some_and(|player| self.seats(player) || self.invited() == Some(player))
+            || reader.is_some_and(|player| self.seats(player) || self.invited() == Some(player) || is_importer(player))
     }
 
     fn created(id: GameId, created: &Created, at: OffsetDateTime) -> Self {
         let Created { terms, player, expires_at } = created;
-        let alone = terms.opponent == Opponent::Oneself;
-        let position = AnyPosition::opening(&terms.options);
+        let position = terms.opening();
         let mut players = BySeat::default();
         players[terms.creator] = Some(*player);
-        if alone {
-            players[terms.creator.other()] = Some(*player);
-        }
+        let other = match terms.opponent {
+            Opponent::Oneself => Some(*player),
+            Opponent::Computer { level } => Some(level.player()),
+            Opponent::Open | Opponent::Link { .. } | Opponent::Player { .. } | Opponent::Imported { .. } => None,
+        };
+        players[terms.creator.other()] = other;
         let mut game = Self {
             id,
             version: 1,
@@ -392,7 +439,7 @@ impl Game {
             expires_at: *expires_at,
             terms: terms.clone(),
         };
-        if alone {
+        if other.is_some() {
             game.begin(at);
         }
         game

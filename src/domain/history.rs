@@ -93,7 +93,7 @@ pub fn line(plies: &[Ply]) -> Vec<&Ply> {
 impl Previous {
     /// What the first ply was played upon.
     pub fn opening(game: &Game) -> Self {
-        Self { position: AnyPosition::opening(&game.terms.options), at: game.started_at.unwrap_or(game.created_at) }
+        Self { position: game.terms.opening(), at: game.started_at.unwrap_or(game.created_at) }
     }
 
     /// The last ply with an event.

@@ -84,7 +84,7 @@ pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice
             | Fact::Resumed { seat }
             | Fact::Rematched { seat, .. } => tell(player(seat.other()), NoticeKind::Offer, seq),
             Fact::Created(created) => match created.terms.opponent {
-                Opponent::Oneself => begins_turn = true,
+                Opponent::Oneself | Opponent::Computer { .. } => begins_turn = true,
                 // Whoever has agreed to a rematch is there already: it does not wait for anybody.
                 Opponent::Player { player } if created.expires_at.is_some_and(|end| end > at) => {
                     tell(Some(player), NoticeKind::Invited, seq);

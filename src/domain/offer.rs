@@ -186,9 +186,7 @@ impl Game {
         let before = line[..last].iter().rposition(|ply| !is_own(ply));
         match before.map(|before| line[before]) {
             Some(before) => Some((before.number, before.position.clone())),
-            None if plies.first().is_some_and(|first| first.number == 1) => {
-                Some((0, AnyPosition::opening(&self.terms.options)))
-            }
+            None if plies.first().is_some_and(|first| first.number == 1) => Some((0, self.terms.opening())),
             None => None,
         }
     }

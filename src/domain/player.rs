@@ -35,13 +35,20 @@ pub enum PlayerKind {
     Account,
     /// The server itself.
     Computer,
+    /// A name in imported games; nobody here.
+    Imported,
     /// Somebody who has left. Their games stay.
     Deleted,
 }
 
 impl PlayerKind {
-    pub const ALL: [PlayerKind; 4] =
-        [PlayerKind::Guest, PlayerKind::Account, PlayerKind::Computer, PlayerKind::Deleted];
+    pub const ALL: [PlayerKind; 5] =
+        [PlayerKind::Guest, PlayerKind::Account, PlayerKind::Computer, PlayerKind::Imported, PlayerKind::Deleted];
+
+    /// Whether there is somebody who can play.
+    pub const fn is_somebody(self) -> bool {
+        matches!(self, PlayerKind::Guest | PlayerKind::Account)
+    }
 
     /// The word for it, in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
@@ -49,6 +56,7 @@ impl PlayerKind {
             PlayerKind::Guest => "guest",
             PlayerKind::Account => "account",
             PlayerKind::Computer => "computer",
+            PlayerKind::Imported => "imported",
             PlayerKind::Deleted => "deleted",
         }
     }

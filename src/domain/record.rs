@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::{BySeat, Game, Played, Ply, Reason, Seat, history::line};
 use crate::rules::{
-    AnyPosition, EndReason, Move, Side,
+    EndReason, Move, Side,
     notation::{EndingError, NameError, Record, RecordError, RecordResult, Termination},
 };
 
@@ -28,7 +28,7 @@ pub enum RecordingError {
 ///
 /// A record does not hold so many moves, or a name.
 pub fn record(game: &Game, plies: &[Ply], names: &BySeat<String>) -> Result<Record, RecordingError> {
-    let opening = AnyPosition::opening(&game.terms.options);
+    let opening = game.terms.opening();
     let whole = Record::new(&opening, moves(&line(plies)));
     let record = match whole {
         Ok(record) if record.last().to_string() == game.position.to_string() => record,
@@ -44,17 +44,18 @@ pub fn record(game: &Game, plies: &[Ply], names: &BySeat<String>) -> Result<Reco
     let record = record.with_names(&names[south], &names[north])?;
     let Some(result) = game.result.as_ref().filter(|_| record.last().outcome().is_none()) else { return Ok(record) };
     let termination = match result.reason {
-        Reason::Rules(reason) => Termination::Rule(reason),
-        Reason::Resignation => Termination::Resignation,
-        Reason::Timeout => Termination::Timeout,
-        Reason::Agreement => Termination::Rule(EndReason::Agreement),
+        Reason::Rules(reason) => Some(Termination::Rule(reason)),
+        Reason::Resignation => Some(Termination::Resignation),
+        Reason::Timeout => Some(Termination::Timeout),
+        Reason::Agreement => Some(Termination::Rule(EndReason::Agreement)),
+        Reason::Unknown => None,
     };
     let result = match result.winner {
         Some(Side::South) => RecordResult::South,
         Some(Side::North) => RecordResult::North,
         None => RecordResult::Draw,
     };
-    Ok(record.ended(result, Some(termination))?)
+    Ok(record.ended(result, termination)?)
 }
 
 fn moves(plies: &[&Ply]) -> Vec<Move> {

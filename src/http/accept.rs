@@ -16,6 +16,7 @@ pub const EVENT_STREAM: &str = "text/event-stream";
 /// The ranges that a type is in, the most specific first.
 const OF_JSON: [&str; 3] = ["application/json", "application/*", "*/*"];
 const OF_EVENTS: [&str; 3] = [EVENT_STREAM, "text/*", "*/*"];
+const OF_LINES: [&str; 3] = ["application/x-ndjson", "application/*", "*/*"];
 const OF_TEXT: [&str; 3] = ["text/plain", "text/*", "*/*"];
 
 /// Every answer under `/v1` is JSON, or events or text where there are some: who would take neither is told before anything is done.
@@ -27,6 +28,9 @@ pub async fn negotiate(
     if path.starts_with("/v1/") && !takes_json(request.request()) {
         let (is_taken, detail) = if path.ends_with("/events") {
             (takes_events(request.request()), "answers are application/json or text/event-stream")
+        } else if path == "/v1/games/export" {
+            let is_taken = prefers_text(request.request()) || is_preferred(request.request(), OF_LINES);
+            (is_taken, "answers are application/x-ndjson or text/plain")
         } else if path.starts_with("/v1/games/") && path.ends_with("/export") {
             (prefers_text(request.request()), "answers are application/json or text/plain")
         } else {

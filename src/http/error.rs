@@ -83,7 +83,7 @@ codes! {
     NotAcceptable "not_acceptable" NOT_ACCEPTABLE "The answer would be JSON"
         "The header `Accept` excludes `application/json`. Send one that includes it, or none."
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE "The body is too large"
-        "A body has at most 64 KiB."
+        "A body has at most 64 KiB; games to import, 8 MiB."
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is not declared as JSON"
         "Send `Content-Type: application/json`, and the body without compression (no `Content-Encoding`)."
     NameTaken "name_taken" CONFLICT "The name is taken"

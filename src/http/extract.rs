@@ -91,13 +91,18 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(request.query_string().as_bytes()));
-        ready(serde_path_to_error::deserialize(pairs).map(Query).map_err(|error| {
-            let detail = error.inner().to_string();
-            let name = named_field(&detail).map_or_else(|| error.path().to_string(), ToOwned::to_owned);
-            Problem::invalid(format!("?{name}"), in_terms_of_json(&detail))
-        }))
+        ready(read_query(request.query_string()).map(Query))
     }
+}
+
+/// The parameters of a query.
+pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
+    let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+    serde_path_to_error::deserialize(pairs).map_err(|error| {
+        let detail = error.inner().to_string();
+        let name = named_field(&detail).map_or_else(|| error.path().to_string(), ToOwned::to_owned);
+        Problem::invalid(format!("?{name}"), in_terms_of_json(&detail))
+    })
 }
 
 /// The query of a call that takes no parameters.
@@ -204,13 +209,19 @@ fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Re
     }
 }
 
-/// Refuses a body that does not say that it is JSON, or says that it is compressed: what it would become has no bound.
+/// Refuses a body that does not say that it is JSON, or says that it is compressed.
 fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
     if !essence.trim().eq_ignore_ascii_case("application/json") {
         return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
     }
+    check_plain(request)
+}
+
+/// Refuses a body that says that it is compressed: what it would become has no bound.
+pub fn check_plain(request: &HttpRequest) -> Result<(), Problem> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let plain = !request.headers().contains_key(header::CONTENT_ENCODING)
         || text(header::CONTENT_ENCODING).trim().eq_ignore_ascii_case("identity");
     plain.then_some(()).ok_or_else(|| {

@@ -21,7 +21,7 @@ use crate::{
         game_kinds::{ClockKind, OpponentKind},
         game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
     },
-    domain::{GameId, PlayerId, Status, Visibility},
+    domain::{GameId, PlayerId, Reason, Status, Visibility},
     rules::{AnyOptions, Side, Variant},
 };
 
@@ -82,7 +82,7 @@ pub(super) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<Pl
 }
 
 /// A place as a cursor holds it: in microseconds, as exact as PostgreSQL's times are.
-fn text_of(place: Place) -> String {
+pub(super) fn text_of(place: Place) -> String {
     format!("{} {}", place.at.unix_timestamp_nanos() / 1000, place.id.0)
 }
 
@@ -118,6 +118,17 @@ pub struct ListGames {
     /// neither.
     #[param(inline)]
     result: Option<ResultWord>,
+    /// Only games that ended for this reason, such as `resignation`.
+    #[param(example = "side_empty")]
+    reason: Option<String>,
+    /// Only games of so many plies or more.
+    min_plies: Option<u32>,
+    /// Only games of so many plies or fewer.
+    max_plies: Option<u32>,
+    /// Only games that were played elsewhere and imported, or only others.
+    imported: Option<bool>,
+    /// Only games that this player imported: an id, or `me`. Others than public ones are listed to their importer only.
+    importer: Option<String>,
     /// Only games of this visibility. Others than `public` need `player`, and only those in which the caller sits are listed.
     #[param(inline)]
     visibility: Option<VisibilityWord>,
@@ -132,13 +143,13 @@ pub struct ListGames {
     /// is the same, but first come the games in which the player is to move.
     #[serde(default)]
     #[param(inline, required = false)]
-    sort: SortWord,
+    pub(super) sort: SortWord,
     /// How many at most.
     #[param(minimum = 1, maximum = 100, default = 20)]
-    limit: Option<u32>,
+    pub(super) limit: Option<u32>,
     /// Where to go on: `next_cursor` of the page before, with the same filters.
     #[param(min_length = 1)]
-    cursor: Option<String>,
+    pub(super) cursor: Option<String>,
 }
 
 /// A kind of clock.
@@ -159,6 +170,8 @@ enum OpponentFilter {
     Player,
     #[serde(rename = "self")]
     Oneself,
+    Computer,
+    Imported,
 }
 
 /// Whose turn it is.
@@ -182,7 +195,7 @@ enum ResultWord {
 /// The order of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum SortWord {
+pub(super) enum SortWord {
     #[default]
     CreatedAt,
     FinishedAt,
@@ -194,7 +207,7 @@ enum SortWord {
 impl ListGames {
     /// What is asked for, once it is known to make sense: filters that exclude each other are refused, for an empty list
     /// would not say so.
-    fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
+    pub(super) fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
         let variant = self.variant.as_deref().map(str::parse::<Variant>).transpose();
         let variant = variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
         let (since, until) = (moment("?since", self.since.as_deref())?, moment("?until", self.until.as_deref())?);
@@ -223,6 +236,8 @@ impl ListGames {
                 OpponentFilter::Link => OpponentKind::Link,
                 OpponentFilter::Player => OpponentKind::Player,
                 OpponentFilter::Oneself => OpponentKind::Oneself,
+                OpponentFilter::Computer => OpponentKind::Computer,
+                OpponentFilter::Imported => OpponentKind::Imported,
             }),
             ended: self.result.map(|result| match result {
                 ResultWord::South => Ended::WonBy(Side::South),
@@ -231,6 +246,9 @@ impl ListGames {
                 ResultWord::Won => Ended::Won,
                 ResultWord::Lost => Ended::Lost,
             }),
+            reason: self.reason()?,
+            plies: self.plies()?,
+            imported: self.imported,
             since,
             until,
             order,
@@ -238,7 +256,48 @@ impl ListGames {
         })
     }
 
+    fn reason(&self) -> Result<Option<String>, Problem> {
+        let reason = self.reason.as_deref().map(str::parse::<Reason>).transpose();
+        let reason = reason.map_err(|_| Problem::invalid("?reason", "there is no such reason to end a game"))?;
+        Ok(reason.map(|reason| reason.to_string()))
+    }
+
+    fn plies(&self) -> Result<(i32, i32), Problem> {
+        let [least, most] = [self.min_plies.unwrap_or(0), self.max_plies.unwrap_or(u32::MAX)];
+        if least > most {
+            return Err(Problem::invalid("?max_plies", "`max_plies` is less than `min_plies`"));
+        }
+        Ok((i32::try_from(least).unwrap_or(i32::MAX), i32::try_from(most).unwrap_or(i32::MAX)))
+    }
+
+    /// Whose imports, if it is asked for imports.
+    fn importer(&self, viewer: Option<PlayerId>) -> Result<Option<PlayerId>, Problem> {
+        let importer = player("?importer", self.importer.as_deref(), viewer)?;
+        let with = [
+            ("?player", self.player.is_some()),
+            ("?opponent", self.opponent.is_some()),
+            ("?turn", self.turn.is_some()),
+            ("?visibility", self.visibility.is_some()),
+            ("?sort", self.sort != SortWord::CreatedAt),
+            ("?imported", self.imported == Some(false)),
+            ("?result", matches!(self.result, Some(ResultWord::Won | ResultWord::Lost))),
+            ("?clock", self.clock.is_some()),
+            ("?opponent_type", self.opponent_type.is_some()),
+        ];
+        match with.into_iter().find(|(_, is_given)| *is_given && importer.is_some()) {
+            Some((name, _)) => Err(Problem::invalid(name, "imported games are not listed so: `importer` excludes it")),
+            None => Ok(importer),
+        }
+    }
+
+    pub(super) fn check_limit(&self) -> Result<(), Problem> {
+        page_size(self.limit).map(|_| ())
+    }
+
     fn whose(&self, viewer: Option<PlayerId>) -> Result<Whose, Problem> {
+        if let Some(importer) = self.importer(viewer)? {
+            return Ok(Whose::ImportedBy(importer));
+        }
         let player = player("?player", self.player.as_deref(), viewer)?;
         let player = match self.turn {
             None => player,
@@ -279,6 +338,7 @@ impl ListGames {
         let implied = [
             ("?turn", self.turn.map(|_| Status::Active)),
             ("?result", self.result.map(|_| Status::Finished)),
+            ("?reason", self.reason.as_ref().map(|_| Status::Finished)),
             ("?sort", (self.sort == SortWord::FinishedAt).then_some(Status::Finished)),
         ];
         for (name, implied) in implied {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     db::{games::SeatedGame, idempotency::Answer},
-    domain::{Clock, Game, GameId, GameResult, Offer, Opponent, PlayerId, Status, Terms, Time, Visibility},
+    domain::{Clock, Game, GameId, GameResult, Offer, Opponent, PlayerId, Start, Status, Terms, Time, Visibility},
     rules::{AnyPosition, BySide, Pit, Side},
 };
 
@@ -79,9 +79,37 @@ pub struct GameView {
     updated_at: Timestamp,
     #[schema(required = true)]
     finished_at: Option<Timestamp>,
+    /// Where it begins, if not with the opening of its options: `position` of the positions' text notation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    start: Option<StartView>,
     /// When an open game ends unless somebody joins; null once somebody has.
     #[schema(required = true)]
     expires_at: Option<Timestamp>,
+}
+
+/// Where a game begins that does not begin with the opening.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Start)]
+struct StartView {
+    /// In text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+    /// The game that it was taken from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    game_id: Option<Uuid>,
+    /// The ply after which that game was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    ply: Option<u32>,
+}
+
+impl StartView {
+    fn of(start: &Start) -> Self {
+        let (game_id, ply) = start.from.map(|(game, ply)| (game.0, ply)).unzip();
+        Self { position: start.position.to_string(), game_id, ply }
+    }
 }
 
 /// An offer that waits for an answer.
@@ -249,7 +277,7 @@ pub struct ResultView {
     #[schema(required = true)]
     winner_player_id: Option<Uuid>,
     /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement`, `resignation` or `timeout`;
-    /// clients ignore values that they do not know.
+    /// of an imported game whose record does not say it `unknown`; clients ignore values that they do not know.
     #[schema(required = true, example = "side_empty")]
     reason: Option<String>,
     score: ScoreView,
@@ -282,6 +310,8 @@ impl GameView {
                 OpponentView::Player { player_id: player.0, player: invited.as_ref().map(PlayerView::from) }
             }
             Opponent::Oneself => OpponentView::Oneself {},
+            Opponent::Computer { level } => OpponentView::Computer { level: level.number() },
+            Opponent::Imported { by } => OpponentView::Imported { importer_id: by.map(|player| player.0) },
         };
         let turn = game.turn();
         Self {
@@ -320,6 +350,7 @@ impl GameView {
             updated_at: Timestamp(game.updated_at),
             finished_at: game.finished_at.map(Timestamp),
             expires_at: game.expires_at.map(Timestamp),
+            start: game.terms.start.as_ref().map(StartView::of),
         }
     }
 }
@@ -458,6 +489,17 @@ enum OpponentView {
     /// Nobody: one player plays both sides.
     #[serde(rename = "self")]
     Oneself {},
+    /// The server.
+    Computer {
+        #[schema(minimum = 1, maximum = 8, example = 3)]
+        level: u8,
+    },
+    /// Nobody: the game was played elsewhere.
+    Imported {
+        /// Who imported it; null if the operator did.
+        #[schema(required = true)]
+        importer_id: Option<Uuid>,
+    },
 }
 
 /// Who may read the game.

@@ -100,8 +100,12 @@ pub fn replayed(answer: &Answer) -> HttpResponse {
 
 /// The answer to a creation, the first time and every other.
 pub fn created(answer: &Answer) -> HttpResponse {
-    let mut response = HttpResponse::Created();
-    response.insert_header(ContentType::json()).insert_header((header::LOCATION, answer.location.as_str()));
+    // What made several things is at no address.
+    let mut response = if answer.location.is_empty() { HttpResponse::Ok() } else { HttpResponse::Created() };
+    response.insert_header(ContentType::json());
+    if !answer.location.is_empty() {
+        response.insert_header((header::LOCATION, answer.location.as_str()));
+    }
     // What is not asked for again by its state has no tag.
     if !answer.etag.is_empty() {
         response.insert_header((header::ETAG, answer.etag.as_str()));

@@ -28,8 +28,8 @@ use crate::{
         players,
     },
     domain::{
-        Action, BySeat, Clock, Event, Game, GameId, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal,
-        Seat, Terms, Visibility,
+        Action, BySeat, Clock, Event, Game, GameId, Opponent, Player, PlayerId, RUNNING_GAMES_MAX, Refusal, Seat,
+        Terms, Visibility,
     },
     rules::Variant,
 };
@@ -138,7 +138,7 @@ async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent)
         return Err(Problem::invalid("/opponent/player_id", detail));
     }
     let found = players::find(&state.db, *player).await?.map(|own| own.player);
-    let invited = found.filter(|player| player.kind != PlayerKind::Deleted);
+    let invited = found.filter(|player| player.kind.is_somebody());
     invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
 }
 
@@ -319,7 +319,15 @@ impl CreateGame {
             SideChoice::Random => rand::random(),
         };
         let creator = if south { Seat::First } else { Seat::Second };
-        let terms = Terms { options, rules_version: variant.rules_version(), opponent, clock, visibility, creator };
+        let terms = Terms {
+            options,
+            rules_version: variant.rules_version(),
+            opponent,
+            clock,
+            visibility,
+            creator,
+            start: None,
+        };
         if terms.can_be_played() {
             Ok(terms)
         } else {

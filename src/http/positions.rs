@@ -46,7 +46,7 @@ pub async fn get_position(
     let unknown = || Problem::not_found("the game has no such ply");
     let ply: u32 = request.match_info().get("ply").and_then(|ply| ply.parse().ok()).ok_or_else(unknown)?;
     let position = match ply.checked_sub(1) {
-        None => AnyPosition::opening(&game.terms.options),
+        None => game.terms.opening(),
         Some(before) if ply <= game.ply => {
             games::plies(&state.db, game, before, 1).await?.pop().ok_or_else(unknown)?.position
         }

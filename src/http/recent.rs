@@ -168,6 +168,7 @@ mod tests {
             clock: Clock::Unlimited,
             visibility: Visibility::Public,
             creator: Seat::First,
+            start: None,
         };
         Game::create(GameId(Uuid::now_v7()), terms, PlayerId(Uuid::now_v7()), Duration::DAY, now()).0
     }

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// What the answers depend on beside the address.
-const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Prefer");
+pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Prefer");
 
 /// Export a game
 ///
@@ -77,7 +77,8 @@ pub async fn export_game(
     Ok(response.body(text))
 }
 
-fn recorded(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
+/// The record of a game.
+pub fn recorded(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
     let name = |player: &Option<Player>| player.as_ref().map_or("", |player| player.name.as_str()).to_owned();
     let names = BySeat { first: name(&seated.players.first), second: name(&seated.players.second) };
     record(&seated.game, plies, &names).map_err(|error| Problem::new(Code::NoRecord, error.to_string()))

@@ -20,7 +20,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
     error::Problem,
-    events, export, extract, game_list, games, health, invitations, me, moves, new_game, offers,
+    events, export, extract, game_list, games, health, imports, invitations, list_export, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
     play, player_events, players, positions, problems, records, summary, tickets, tokens, variants, verify,
     webhook_deliveries, webhooks,
@@ -33,10 +33,13 @@ fn routes(routes: &mut Routes<'_>) {
             scope("/v1")
                 // What is asked for most stands first: a request is compared with one after the other.
                 .service(moves::play_move)
+                // Its address could be a game's.
+                .service(list_export::export_games)
                 .service(games::get_game)
                 .service(moves::list_moves)
                 .service(positions::get_position)
                 .service(records::export_game)
+                .service(imports::import_games)
                 .service(verify::verify_game)
                 .service(events::list_events)
                 .service(players::create_player)

@@ -111,6 +111,8 @@ pub enum PlayerKindWord {
     Guest,
     Account,
     Computer,
+    /// A name in imported games; nobody here.
+    Imported,
     Deleted,
 }
 
@@ -126,6 +128,7 @@ impl From<PlayerKind> for PlayerKindWord {
             PlayerKind::Guest => PlayerKindWord::Guest,
             PlayerKind::Account => PlayerKindWord::Account,
             PlayerKind::Computer => PlayerKindWord::Computer,
+            PlayerKind::Imported => PlayerKindWord::Imported,
             PlayerKind::Deleted => PlayerKindWord::Deleted,
         }
     }

@@ -7,6 +7,7 @@
 pub mod deadlines;
 pub mod erasure;
 pub mod purge;
+pub mod transfer;
 pub mod verification;
 pub mod webhooks;
 

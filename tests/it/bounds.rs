@@ -103,6 +103,9 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
     let id = |guest: &Guest| PlayerId(Uuid::try_parse(&guest.id).expect("an id"));
     let of = |opponent| Whose::Players(Of { player: id(ana), opponent, visibility: None, to_move: false });
     let filter = |whose, order| Filter {
+        reason: None,
+        plies: (0, i32::MAX),
+        imported: None,
         whose,
         status: None,
         variant: None,

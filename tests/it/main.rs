@@ -20,6 +20,7 @@ mod games;
 mod groups;
 mod headers;
 mod idempotency;
+mod imports;
 mod invitations;
 mod joining;
 mod limits;

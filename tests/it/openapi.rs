@@ -66,6 +66,7 @@ fn every_operation_is_named_described_and_complete() {
                     "update",
                     "delete",
                     "export",
+                    "import",
                     "make",
                     "accept",
                     "withdraw",

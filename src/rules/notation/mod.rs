@@ -10,9 +10,11 @@ mod movetext;
 pub mod ogn;
 mod record;
 mod scan;
+mod split;
 
 pub use board_text::{BoardProblem, ParseBoardError};
 pub use error::{DetailError, EndingError, IllegalPly, NameError, Problem, ReadError, RecordError};
 pub use movetext::{RECORD_MOVES_MAX, read_moves, write_moves};
 pub use record::{NAME_MAX, Record, RecordResult, Termination};
 pub use scan::{Location, TEXT_MAX, VALUE_MAX};
+pub use split::Splitter;

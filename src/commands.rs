@@ -1,0 +1,203 @@
+//! Commands that work through the whole database, with a progress bar on a terminal.
+
+use std::{
+    cell::Cell,
+    fmt::Write as _,
+    fs::{File, OpenOptions},
+    future::Future,
+    io::{BufReader, BufWriter},
+    num::NonZero,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use mancala_server::{
+    clock,
+    config::{Export, GameForm, Import, ImportVisibility, Serve},
+    db::{self, migrations, verification},
+    domain::{self, GameId, Visibility},
+    http::{self, Form, ListForm, Refused},
+    jobs::{
+        transfer::{self, Importer},
+        verification::{Reporter, verify_all},
+    },
+};
+use sqlx::{PgPool, postgres::PgConnectOptions};
+use time::OffsetDateTime;
+use tokio::runtime;
+use uuid::Uuid;
+
+use crate::{Failure, Stops, database, print, start_telemetry};
+
+/// Compares all games with their logs.
+pub fn verify(options: &Serve) -> Result<(), Failure> {
+    let (games, flaws) = with_database(options, async |_, pool| {
+        let at_once = cores();
+        let count = verification::count(&pool).await.map_err(Failure::new)?;
+        let bar = bar(count, "games, about {len}; {per_sec}, {eta} left")?;
+        let findings = Arc::new(Findings { bar, games: AtomicU64::new(0), flaws: AtomicU64::new(0) });
+        verify_all(&pool, at_once, findings.clone()).await.map_err(Failure::new)?;
+        findings.bar.finish_and_clear();
+        Ok((findings.games.load(Ordering::Relaxed), findings.flaws.load(Ordering::Relaxed)))
+    })?;
+    match flaws {
+        0 => print(&format_args!("{games} games are sound\n")),
+        _ => Err(Failure::new(format!("{flaws} flaws were found in {games} games"))),
+    }
+}
+
+/// Tells what is wrong, a line each, on standard output, and how far it is on a terminal.
+struct Findings {
+    bar: ProgressBar,
+    games: AtomicU64,
+    flaws: AtomicU64,
+}
+
+impl Reporter for Findings {
+    fn looked_at(&self, games: u64) {
+        self.games.fetch_add(games, Ordering::Relaxed);
+        self.bar.inc(games);
+    }
+
+    fn flawed(&self, game: Uuid, seq: Option<u32>, detail: &str) {
+        self.flaws.fetch_add(1, Ordering::Relaxed);
+        let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
+        self.bar.suspend(|| println!("game {game}{seq}: {detail}"));
+    }
+}
+
+/// Writes all games to a file.
+pub fn export(options: &Serve, export: &Export) -> Result<(), Failure> {
+    let after = export.after.map_or(transfer::FIRST, GameId);
+    let goes_on = export.after.is_some();
+    let file = OpenOptions::new().write(true).create(true).append(goes_on).truncate(!goes_on).open(&export.file);
+    let output = BufWriter::new(file.map_err(|error| of_file(&export.file, &error))?);
+    let form = match export.format {
+        GameForm::Ndjson => ListForm::Ndjson,
+        GameForm::Text => ListForm::Text,
+    };
+    let write: transfer::WriteGame = Arc::new(move |text, seated, plies| {
+        http::write_game(text, form, seated, plies, None, None);
+    });
+    let games = with_database(options, async |_, pool| {
+        let count = verification::count(&pool).await.map_err(Failure::new)?;
+        let bar = bar(count, "games, about {len}; {per_sec}, {eta} left; the last is {msg}")?;
+        let count = Cell::new(0);
+        let written = |games, last: GameId| {
+            count.set(count.get() + games);
+            bar.inc(games);
+            bar.set_message(last.0.to_string());
+        };
+        transfer::export_all(&pool, after, write, output, written).await.map_err(Failure::new)?;
+        bar.finish_and_clear();
+        Ok(count.get())
+    })?;
+    print(&format_args!("{games} games were exported\n"))
+}
+
+/// Imports the games of files.
+pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
+    let visibility = match import.visibility {
+        ImportVisibility::Public => Visibility::Public,
+        ImportVisibility::Unlisted => Visibility::Unlisted,
+    };
+    // Before anything is imported, it is known that all of them can be read.
+    let files =
+        import.files.iter().map(|path| File::open(path).map(|file| (path, file)).map_err(|e| of_file(path, &e)));
+    let files: Vec<_> = files.collect::<Result<_, _>>()?;
+    let bytes = files.iter().filter_map(|(_, file)| file.metadata().ok()).map(|file| file.len()).sum();
+    let (games, refused) = with_database(options, async |database, pool| {
+        migrations::run(database).await.map_err(Failure::new)?;
+        let bar = bar(bytes, "bytes of {len}; {eta} left")?;
+        let (mut games, mut refused) = (0, 0);
+        for (path, file) in files {
+            let importing = Arc::new(Importing {
+                bar: bar.clone(),
+                file: path.display().to_string(),
+                games: AtomicU64::new(0),
+                refused: AtomicU64::new(0),
+            });
+            let input = BufReader::with_capacity(1 << 20, file);
+            let done = transfer::import_all(&pool, input, visibility, clock::now(), importing.clone()).await;
+            done.map_err(|error| of_file(path, &error))?;
+            games += importing.games.load(Ordering::Relaxed);
+            refused += importing.refused.load(Ordering::Relaxed);
+        }
+        bar.finish_and_clear();
+        Ok((games, refused))
+    })?;
+    print(&format_args!("{games} games were imported\n"))?;
+    if refused == 0 { Ok(()) } else { Err(Failure::new(format!("{refused} games were refused"))) }
+}
+
+/// Reads games, and tells which were refused, a line each, on standard output.
+struct Importing {
+    bar: ProgressBar,
+    file: String,
+    games: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Importer for Importing {
+    fn read(
+        &self,
+        is_json: bool,
+        text: &[u8],
+        now: OffsetDateTime,
+    ) -> Result<domain::Import, (usize, Option<usize>, String)> {
+        let form = if is_json { Form::JsonLines } else { Form::Text };
+        http::read_game(form, text, now).map_err(|Refused { line, column, detail }| (line, column, detail))
+    }
+
+    fn advanced(&self, bytes: u64, games: u64) {
+        self.games.fetch_add(games, Ordering::Relaxed);
+        self.bar.inc(bytes);
+    }
+
+    fn refused(&self, line: usize, column: Option<usize>, why: &str) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        let mut place = format!("{}:{line}", self.file);
+        if let Some(column) = column {
+            write!(place, ":{column}").expect("a string takes everything");
+        }
+        self.bar.suspend(|| println!("{place}: {why}"));
+    }
+}
+
+/// Does something with the database that the options name, or the embedded one, until it is done or a signal ends it.
+fn with_database<T, W>(options: &Serve, work: impl FnOnce(PgConnectOptions, PgPool) -> W) -> Result<T, Failure>
+where
+    W: Future<Output = Result<T, Failure>>,
+{
+    let _telemetry = start_telemetry(options)?;
+    let mut embedded = None;
+    let done = runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::new)?.block_on(async {
+        let mut stops = Stops::new()?;
+        let stopped = || Failure::new("stopped before it was done");
+        let database = database(&options.database, &mut embedded, &mut stops).await?.ok_or_else(stopped)?;
+        let pool = db::pool(database.clone(), u32::try_from(cores() + 1).unwrap_or(u32::MAX));
+        stops.cut_short(work(database, pool)).await.ok_or_else(stopped)?
+    });
+    if let Some(embedded) = embedded {
+        embedded.stop();
+    }
+    done
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn bar(length: u64, told: &str) -> Result<ProgressBar, Failure> {
+    let style = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}} {told}")).map_err(Failure::new)?;
+    Ok(ProgressBar::new(length).with_style(style))
+}
+
+fn of_file(path: &Path, error: &impl std::fmt::Display) -> Failure {
+    Failure::new(format!("{}: {error}", path.display()))
+}
