@@ -9,6 +9,9 @@ pub mod rules;
 /// A played game and its people: what may happen, and what follows. Pure; knows the rules, but no storage or HTTP.
 pub mod domain;
 
+/// Pictures of boards and games, as SVG. Pure; knows the rules.
+pub mod picture;
+
 /// PostgreSQL: every SQL statement, the migrations, and the embedded server.
 pub mod db;
 
