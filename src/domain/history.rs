@@ -117,7 +117,7 @@ pub(super) fn seat_to_move(position: &AnyPosition) -> Seat {
 }
 
 /// Who sits at a side of the board: after a pie swap the people have changed places.
-pub(super) fn seat_at(position: &AnyPosition, side: Side) -> Seat {
+pub fn seat_at(position: &AnyPosition, side: Side) -> Seat {
     let opener = if position.swapped() { Side::North } else { Side::South };
     if side == opener { Seat::First } else { Seat::Second }
 }

@@ -25,7 +25,7 @@ pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
 pub use event::{Created, Event, Fact, Moved, Played};
 pub use flaws::{Flaw, flaws};
 pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, Start, Status, Terms, Visibility};
-pub use history::{Ply, Previous, UnplayableError};
+pub use history::{Ply, Previous, UnplayableError, seat_at};
 pub use import::{Import, ImportError, ImportedPly, Names};
 pub use level::Level;
 pub use notice::{Notice, NoticeKind, deadline_soon, notices};

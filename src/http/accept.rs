@@ -1,4 +1,5 @@
-//! What a client would take: JSON, or, where there are events, a stream of them, and where there are records, text.
+//! What a client would take: JSON, or, where there are events, a stream of them, where there are records, text, and at the address of a
+//! picture, that.
 
 use actix_web::{
     HttpRequest,
@@ -18,14 +19,24 @@ const OF_JSON: [&str; 3] = ["application/json", "application/*", "*/*"];
 const OF_EVENTS: [&str; 3] = [EVENT_STREAM, "text/*", "*/*"];
 const OF_LINES: [&str; 3] = ["application/x-ndjson", "application/*", "*/*"];
 const OF_TEXT: [&str; 3] = ["text/plain", "text/*", "*/*"];
+const OF_PICTURES: [&str; 3] = ["image/svg+xml", "image/*", "*/*"];
 
-/// Every answer under `/v1` is JSON, or events or text where there are some: who would take neither is told before anything is done.
+/// What the address of a picture ends in.
+const PICTURE: &str = ".svg";
+
+/// Every answer under `/v1` is JSON, or events or text where there are some, and at some addresses a picture: who would not take it is told
+/// before anything is done.
 pub async fn negotiate(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let path = request.path();
-    if path.starts_with("/v1/") && !takes_json(request.request()) {
+    if path.starts_with("/v1/") && path.ends_with(PICTURE) {
+        if !takes(request.request(), OF_PICTURES) {
+            let detail = "a picture is image/svg+xml";
+            return Ok(request.error_response(Problem::new(Code::NotAcceptable, detail)));
+        }
+    } else if path.starts_with("/v1/") && !takes(request.request(), OF_JSON) {
         let (is_taken, detail) = if path.ends_with("/events") {
             (takes_events(request.request()), "answers are application/json or text/event-stream")
         } else if path == "/v1/games/export" {
@@ -59,13 +70,13 @@ fn is_preferred(request: &HttpRequest, ranges: [&str; 3]) -> bool {
     wanted.0 > Quality::ZERO && wanted > json
 }
 
-fn takes_json(request: &HttpRequest) -> bool {
+fn takes(request: &HttpRequest, ranges: [&str; 3]) -> bool {
     if !request.headers().contains_key(header::ACCEPT) {
         return true;
     }
     let Ok(accept) = Accept::parse(request) else { return false };
     // An empty list excludes nothing.
-    accept.is_empty() || wish(&accept, OF_JSON).0 > Quality::ZERO
+    accept.is_empty() || wish(&accept, ranges).0 > Quality::ZERO
 }
 
 /// How much a client wants a type, and how specific the range is that says so: the most specific one decides (RFC 9110, section
@@ -101,9 +112,9 @@ mod tests {
             ("text/html", false, false),
         ] {
             let request = TestRequest::get().insert_header((header::ACCEPT, accept)).to_http_request();
-            assert_eq!((takes_events(&request), takes_json(&request)), (events, json), "{accept}");
+            assert_eq!((takes_events(&request), takes(&request, OF_JSON)), (events, json), "{accept}");
         }
         let silent = TestRequest::get().to_http_request();
-        assert!(takes_json(&silent) && !takes_events(&silent));
+        assert!(takes(&silent, OF_JSON) && !takes_events(&silent));
     }
 }

@@ -80,8 +80,9 @@ codes! {
         "The address, game or ply does not exist, or it is a private game in which the caller does not sit."
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED "This address does not know the method"
         "The header `Allow` lists the methods that it knows."
-    NotAcceptable "not_acceptable" NOT_ACCEPTABLE "The answer would be JSON"
-        "The header `Accept` excludes `application/json`. Send one that includes it, or none."
+    NotAcceptable "not_acceptable" NOT_ACCEPTABLE "The answer would be of another type"
+        "The header `Accept` excludes `application/json`, or what else the address answers, as `detail` says. Send one that \
+         includes it, or none."
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE "The body is too large"
         "A body has at most 64 KiB; games to import, 8 MiB."
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is not declared as JSON"

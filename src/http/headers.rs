@@ -22,6 +22,9 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Authorization, Prefer");
 /// An answer is data: a browser that shows it loads and runs nothing, and puts it in no frame.
 const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
+/// The same of a picture, which has its colours in it.
+pub const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
 /// The page that shows the API runs its own scripts, all of them files, has its pictures in its styles, and calls this
 /// server only.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -35,7 +38,8 @@ const SAFE: [(HeaderName, &str); 3] = [
     (header::CROSS_ORIGIN_RESOURCE_POLICY, "cross-origin"),
 ];
 
-/// Adds what an answer lacks. What a handler says of how long it may be kept holds; what it says nothing of is not kept.
+/// Adds what an answer lacks. What a handler says of how long it may be kept holds, and so does the policy of a picture; what it says
+/// nothing of is not kept.
 pub async fn complete(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -49,7 +53,9 @@ pub async fn complete(
         for (name, value) in SAFE {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+        if !headers.contains_key(header::CONTENT_SECURITY_POLICY) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+        }
         if !headers.contains_key(header::CACHE_CONTROL) {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
         }

@@ -37,6 +37,7 @@ mod offers;
 mod openapi;
 mod options_schema;
 mod passwords;
+mod pictures;
 mod play;
 mod player_events;
 mod player_stream;

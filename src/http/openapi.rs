@@ -34,6 +34,7 @@ use super::limits::UNLIMITED;
         (name = "games", description = "Creating, finding, joining and ending games"),
         (name = "moves", description = "Playing and replaying"),
         (name = "records", description = "Games to take along"),
+        (name = "pictures", description = "Boards and games as SVG"),
         (name = "events", description = "Being told of what happens"),
         (name = "webhooks", description = "Being told without asking"),
         (name = "operation", description = "For those who run the service"),

@@ -26,7 +26,7 @@ use super::{
     variants::{OptionValueView, chosen_options, standard},
     wire::SideWord,
 };
-use crate::rules::{AnyPosition, Effect, IllegalMove, Move, Outcome, ParseMoveError, Side, Variant};
+use crate::rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, Outcome, ParseMoveError, Side, Variant};
 
 /// The most moves of a line: several times the longest game that people play, a match of many rounds.
 const LINE_MOVES_MAX: usize = 2000;
@@ -74,6 +74,12 @@ pub async fn play_line(
     limits::count_more(&request, &state, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
     let moves = check(start.clone(), &words).await?;
     Ok(HttpResponse::Ok().insert_header(ContentType::json()).streaming(written(start, moves)))
+}
+
+/// The position of a text, or the opening. `pointer` is where the text came from.
+pub(super) fn start(options: &AnyOptions, position: Option<&str>, pointer: &str) -> Result<AnyPosition, Problem> {
+    let Some(text) = position else { return Ok(AnyPosition::opening(options)) };
+    AnyPosition::parse(options, text).map_err(|error| Problem::invalid(pointer, error.to_string()))
 }
 
 /// The moves of a line, every one of them legal; or which is not, and why.
@@ -181,13 +187,7 @@ impl PlayLine {
             return Err(Problem::invalid("/moves", format!("a line has at most {LINE_MOVES_MAX} moves")));
         }
         let options = chosen_options(variant, &self.preset, self.options)?;
-        let start = match self.position {
-            None => AnyPosition::opening(&options),
-            Some(text) => {
-                AnyPosition::parse(&options, &text).map_err(|error| Problem::invalid("/position", error.to_string()))?
-            }
-        };
-        Ok((start, self.moves))
+        Ok((start(&options, self.position.as_deref(), "/position")?, self.moves))
     }
 }
 

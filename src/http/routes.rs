@@ -22,7 +22,7 @@ use super::{
     error::Problem,
     events, export, extract, game_list, games, health, imports, invitations, list_export, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
-    play, player_events, players, positions, problems, records, summary, tickets, tokens, variants, verify,
+    pictures, play, player_events, players, positions, problems, records, summary, tickets, tokens, variants, verify,
     webhook_deliveries, webhooks,
 };
 
@@ -40,6 +40,8 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(positions::get_position)
                 .service(records::export_game)
                 .service(imports::import_games)
+                .service(pictures::get_board_picture)
+                .service(pictures::get_game_graph)
                 .service(verify::verify_game)
                 .service(events::list_events)
                 .service(players::create_player)
@@ -56,6 +58,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(variants::list_variants)
                 .service(variants::get_variant)
                 .service(play::play_line)
+                .service(pictures::get_variant_board_picture)
                 .service(new_game::create_game)
                 .service(game_list::list_games)
                 .service(games::join_game)

@@ -15,10 +15,13 @@ use super::{
     headers::KEPT_FOR_MINUTES,
     options_schema::OptionsSchema,
 };
-use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
+use crate::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant};
 
 /// The longest name of a preset or an option that is looked up, in characters.
 const NAME_MAX: usize = 64;
+
+/// The longest text of options, in characters: that of all options of any game is half as long.
+const OPTIONS_MAX: usize = 500;
 
 /// List the variants
 ///
@@ -68,6 +71,17 @@ pub fn chosen_options(
     AnyOptions::new(variant, &shown(preset), &overrides).map_err(|error| {
         let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
         Problem::invalid(option.unwrap_or_else(|| "/preset".to_owned()), error.to_string())
+    })
+}
+
+/// The same for options that are written as records write them, in a query.
+pub fn written_options(variant: Variant, preset: &str, text: &str) -> Result<AnyOptions, Problem> {
+    if text.chars().nth(OPTIONS_MAX).is_some() {
+        return Err(Problem::invalid("?options", format!("options have at most {OPTIONS_MAX} characters")));
+    }
+    AnyOptions::parse(variant, &shown(preset), text).map_err(|error| {
+        let is_preset = matches!(error, OptionsError::UnknownPreset { .. });
+        Problem::invalid(if is_preset { "?preset" } else { "?options" }, error.to_string())
     })
 }
 

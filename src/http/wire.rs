@@ -1,7 +1,7 @@
 //! Wire types that several resources share.
 
 use actix_web::http::header::{HeaderName, HeaderValue};
-use serde::{Serialize, Serializer, ser::Error};
+use serde::{Deserialize, Serialize, Serializer, ser::Error};
 use time::{OffsetDateTime, UtcOffset};
 use utoipa::{
     PartialSchema, ToSchema,
@@ -76,7 +76,7 @@ impl PartialSchema for Timestamp {
 impl ToSchema for Timestamp {}
 
 /// A side of the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Side)]
 pub enum SideWord {
@@ -89,6 +89,15 @@ impl From<Side> for SideWord {
         match side {
             Side::South => SideWord::South,
             Side::North => SideWord::North,
+        }
+    }
+}
+
+impl From<SideWord> for Side {
+    fn from(word: SideWord) -> Self {
+        match word {
+            SideWord::South => Side::South,
+            SideWord::North => Side::North,
         }
     }
 }

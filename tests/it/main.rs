@@ -32,6 +32,7 @@ mod moves;
 mod offers;
 mod openapi;
 mod operation;
+mod pictures;
 mod play;
 mod player_events;
 mod players;
