@@ -32,6 +32,7 @@ create table computer_turn (
     game_id uuid not null,
     -- The game's version at which it was to move.
     version integer not null,
+    waits_since timestamptz not null default now(),
     -- Somebody is thinking about it; if nothing came of it by then, somebody else may.
     taken_until timestamptz,
     constraint computer_turn_pkey primary key (game_id)

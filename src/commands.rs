@@ -1,4 +1,4 @@
-//! Commands that work through the whole database, with a progress bar on a terminal.
+//! Commands that take long, with a progress bar on a terminal.
 
 use std::{
     cell::Cell,
@@ -10,7 +10,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
 };
@@ -18,14 +18,16 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use mancala_server::{
     clock,
-    config::{Export, GameForm, Import, ImportVisibility, Serve},
+    config::{Export, GameForm, Import, ImportVisibility, Serve, Solve},
     db::{self, migrations, verification},
     domain::{self, GameId, Visibility},
+    engine::{Engine, Progress},
     http::{self, Form, ListForm, Refused},
     jobs::{
         transfer::{self, Importer},
         verification::{Reporter, verify_all},
     },
+    rules::{AnyOptions, AnyPosition, Variant},
 };
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
@@ -133,6 +135,32 @@ pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
     })?;
     print(&format_args!("{games} games were imported\n"))?;
     if refused == 0 { Ok(()) } else { Err(Failure::new(format!("{refused} games were refused"))) }
+}
+
+/// Says what a position is worth, and each of its moves.
+pub fn solve(solve: &Solve) -> Result<(), Failure> {
+    let variant: Variant = solve.variant.parse().map_err(Failure::misuse)?;
+    let options = AnyOptions::parse(variant, &solve.preset, &solve.options).map_err(Failure::misuse)?;
+    let position = match &solve.position {
+        None => AnyPosition::opening(&options),
+        Some(text) => AnyPosition::parse(&options, text).map_err(Failure::misuse)?,
+    };
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}").map_err(Failure::new)?;
+    let bar = ProgressBar::new_spinner().with_style(style);
+    let told = |progress: Progress| {
+        let Progress { moves_solved, moves, nodes } = progress;
+        bar.set_message(format!("{moves_solved} of {moves} moves, {nodes} positions"));
+        bar.tick();
+    };
+    // A signal ends the process: there is nothing to be put in order.
+    let solved = Engine::new(solve.table_mib.into()).solve(&position, &AtomicBool::new(false), told);
+    bar.finish_and_clear();
+    let solution = solved.ok_or_else(|| Failure::misuse("the game is over in this position"))?;
+    let mut text = format!("{position}\nvalue {:+} seeds, South's less North's\n", solution.value);
+    for (m, value) in &solution.moves {
+        writeln!(text, "{m} {value:+}").expect("a string takes everything");
+    }
+    print(&format_args!("{text}{} positions were looked at\n", solution.nodes))
 }
 
 /// Reads games, and tells which were refused, a line each, on standard output.

@@ -143,6 +143,28 @@ pub enum Command {
     Export(Export),
     /// Import the games of files, and end: with 1 if any was refused. Text records, OGN, or a game each line as JSON
     Import(Import),
+    /// Say what a position is worth when both sides play as well as can be, and each of its moves; and end. Needs no database. A small
+    /// board takes seconds, Kalah with six pits of four seeds minutes, larger ones more than anybody has
+    Solve(Solve),
+}
+
+/// What to solve.
+#[derive(Clone, Debug, Args)]
+pub struct Solve {
+    /// The game
+    pub variant: String,
+    /// One of its presets
+    #[arg(long, default_value = "standard")]
+    pub preset: String,
+    /// Where the rules differ from the preset, such as `pits=4;seeds=3`
+    #[arg(long, default_value = "")]
+    pub options: String,
+    /// The position, in text notation; unless given, the opening
+    #[arg(long)]
+    pub position: Option<String>,
+    /// Memory for what was seen, in MiB
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=8192), value_name = "MIB")]
+    pub table_mib: u16,
 }
 
 /// What to export.
@@ -261,6 +283,11 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "off", value_name = "WHETHER")]
     pub webhook_allow_private: Switch,
 
+    /// On how many threads the computer thinks about its moves, each at the lowest priority and with 16 MiB; 0 leaves that to other
+    /// servers of the same database
+    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=COMPUTER_THREADS_MAX), value_name = "COUNT")]
+    pub computer_threads: u16,
+
     /// Networks of reverse proxies, such as `10.0.0.0/8`, separated by commas: from there, `Forwarded` or `X-Forwarded-For`
     /// says who calls. Unless given, nobody is believed
     #[arg(long, env, global = true, default_value = "", hide_default_value = true, value_parser = networks, value_name = "NETWORKS")]
@@ -273,6 +300,9 @@ pub struct Serve {
 
 /// Each holds a connection, of which the database has some hundred for all servers.
 const WRITERS_MAX: i64 = 32;
+
+/// More than any machine has to spare for this.
+const COMPUTER_THREADS_MAX: i64 = 64;
 
 /// A stop that takes longer than this is not what anybody meant.
 const WAIT_S_MAX: u64 = 3600;

@@ -9,6 +9,9 @@ pub mod rules;
 /// A played game and its people: what may happen, and what follows. Pure; knows the rules, but no storage or HTTP.
 pub mod domain;
 
+/// Playing well: what a position is worth, which move is best, and moves for a computer of any strength. Pure; knows the rules.
+pub mod engine;
+
 /// Pictures of boards and games, as SVG. Pure; knows the rules.
 pub mod picture;
 

@@ -25,7 +25,7 @@ use mancala_server::{
         migrations,
     },
     http::{self, PublicKey, RateLimits, Service, Tokens},
-    jobs::{self, purge, webhooks},
+    jobs::{self, computers, purge, webhooks},
     metrics::Metrics,
     telemetry::{self, Telemetry},
     webhook::{Reach, Sender, system_names},
@@ -62,6 +62,7 @@ fn main() -> ExitCode {
             Command::Openapi => print_openapi(),
             Command::Verify => commands::verify(&cli.serve),
             Command::Export(export) => commands::export(&cli.serve, &export),
+            Command::Solve(solve) => commands::solve(&solve),
             Command::Import(import) => commands::import(&cli.serve, &import),
         },
         Err(Misread::Shown(text)) => print(&text),
@@ -110,12 +111,16 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let writers = Arc::new(writers);
     let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
     let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
-    let telling = Telling::start(options, &database, &writers, &metrics)?;
+    let telling = start_telling(options, &database, &writers, &metrics)?;
+    let playing = start_playing(options, &database, &writers)?;
     let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
     working.abort();
     settling.abort();
     telling.end().await;
+    for thread in playing {
+        thread.end().await;
+    }
     // Also what clients have asked for who did not wait for the answer.
     writing.end().await;
     served
@@ -151,31 +156,30 @@ fn service(
     }
 }
 
-/// Telling players by webhooks, on a thread of its own: what signing and encrypting takes, it takes from no move.
-struct Telling {
+/// Work on a thread of its own: what it takes, it takes from no move.
+struct Beside {
     stopping: CancellationToken,
     ended: oneshot::Receiver<()>,
 }
 
-impl Telling {
-    fn start(
-        options: &Serve,
-        database: &PgConnectOptions,
-        writers: &Writers,
-        metrics: &Arc<Metrics>,
+impl Beside {
+    /// Starts `work`, which is told when to stop; `before` is done first of all on its thread.
+    fn start<W: Future<Output = ()>>(
+        name: &str,
+        before: fn(),
+        work: impl FnOnce(CancellationToken) -> W + Send + 'static,
     ) -> Result<Self, Failure> {
-        let sender = Sender::new(reach(options), system_names());
-        let settings = webhooks::Settings { sender, write: http::write_notice, metrics: metrics.clone() };
         let (stopping, (end, ended)) = (CancellationToken::new(), oneshot::channel());
-        let work = webhooks::run(database.clone(), writers.notices(), settings, stopping.clone());
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
+        let stop = stopping.clone();
         let run = move || {
-            runtime.block_on(work);
+            before();
+            runtime.block_on(work(stop));
             // A look-up of a name that takes for ever keeps nobody.
             runtime.shutdown_background();
             let _ = end.send(());
         };
-        thread::Builder::new().name("webhooks".to_owned()).spawn(run).map_err(Failure::new)?;
+        thread::Builder::new().name(name.to_owned()).spawn(run).map_err(Failure::new)?;
         Ok(Self { stopping, ended })
     }
 
@@ -183,6 +187,29 @@ impl Telling {
         self.stopping.cancel();
         let _ = self.ended.await;
     }
+}
+
+/// Tells players by webhooks.
+fn start_telling(
+    options: &Serve,
+    database: &PgConnectOptions,
+    writers: &Writers,
+    metrics: &Arc<Metrics>,
+) -> Result<Beside, Failure> {
+    let sender = Sender::new(reach(options), system_names());
+    let settings = webhooks::Settings { sender, write: http::write_notice, metrics: metrics.clone() };
+    let (database, notices) = (database.clone(), writers.notices());
+    Beside::start("webhooks", || {}, move |stopping| webhooks::run(database, notices, settings, stopping))
+}
+
+/// Plays for the computer.
+fn start_playing(options: &Serve, database: &PgConnectOptions, writers: &Arc<Writers>) -> Result<Vec<Beside>, Failure> {
+    let start = |_| {
+        let (database, writers) = (database.clone(), writers.clone());
+        let play = move |stopping| computers::run(database, writers, stopping);
+        Beside::start("computer", computers::be_nice, play)
+    };
+    (0..options.computer_threads).map(start).collect()
 }
 
 fn reach(options: &Serve) -> Reach {

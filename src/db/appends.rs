@@ -25,6 +25,7 @@ pub(super) struct Append {
     fold: Fold,
     /// Of all but a plain move.
     once: Option<Json<Once>>,
+    computer_to_move: bool,
     first: NewEvent,
     /// What follows the first event: the game's end, if there is anything. None of them is a move.
     further: Vec<NewEvent>,
@@ -67,6 +68,7 @@ impl Append {
             updated_at: next.updated_at,
             seat_0_moved: next.moved.first,
             seat_1_moved: next.moved.second,
+            computer_to_move: next.computer_to_move().is_some(),
             once: (!is_plain_move).then(|| Json(Once::of(next, &fold))),
             fold,
             first,
@@ -76,6 +78,11 @@ impl Append {
 
     pub(super) const fn game(&self) -> Uuid {
         self.change.game.0
+    }
+
+    /// Whether the computer is to move after it.
+    pub(super) const fn computer_to_move(&self) -> bool {
+        self.computer_to_move
     }
 
     /// What is told of it, once it is stored.
@@ -173,7 +180,7 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
         ), to_play as (
             insert into computer_turn (game_id, version)
             select game_id, version from updated where (once ->> 'computer_to_move')::boolean
-            on conflict (game_id) do update set version = excluded.version, taken_until = null
+            on conflict (game_id) do update set version = excluded.version, waits_since = excluded.waits_since, taken_until = null
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
             select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,

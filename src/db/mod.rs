@@ -5,6 +5,7 @@
 
 mod appends;
 mod clock_rows;
+pub mod computer_turns;
 pub mod embedded;
 mod error;
 pub mod events;

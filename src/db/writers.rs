@@ -45,6 +45,7 @@ pub struct Writers {
     busy: Arc<AtomicUsize>,
     observer: Arc<OnceLock<Observer>>,
     notices: Arc<Notify>,
+    computer_turns: Arc<Notify>,
 }
 
 /// Is told of each game to which something was appended, after the commit.
@@ -78,17 +79,19 @@ impl Writers {
     /// What comes while `queue_max` appends wait for a writer is refused.
     pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize, metrics: &Arc<Metrics>) -> (Self, Writing) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
-        let (observer, notices) = (Arc::<OnceLock<Observer>>::default(), Arc::<Notify>::default());
+        let observer = Arc::<OnceLock<Observer>>::default();
+        let (notices, computer_turns) = (Arc::<Notify>::default(), Arc::<Notify>::default());
         let (queues, tasks) = (0..count.max(1))
             .map(|_| {
                 let (queue, queued) = mpsc::channel(queue_max);
                 let (busy, observer, metrics) = (busy.clone(), observer.clone(), metrics.clone());
-                let (link, notices) = (Link::new(options.clone()), notices.clone());
-                let writer = Writer { link, locked: HashSet::new(), busy, observer, notices, metrics };
+                let link = Link::new(options.clone());
+                let (notices, computer_turns) = (notices.clone(), computer_turns.clone());
+                let writer = Writer { link, locked: HashSet::new(), busy, observer, notices, computer_turns, metrics };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
             })
             .unzip();
-        (Self { queues, busy, observer, notices }, Writing { tasks, ending })
+        (Self { queues, busy, observer, notices, computer_turns }, Writing { tasks, ending })
     }
 
     /// Has somebody told of all that is stored from now on, whoever asked for it. There is one observer, the first.
@@ -99,6 +102,11 @@ impl Writers {
     /// Is notified when something was stored of which players are to be told by webhooks.
     pub fn notices(&self) -> Arc<Notify> {
         self.notices.clone()
+    }
+
+    /// Is notified when the computer is to move in a game.
+    pub fn computer_turns(&self) -> Arc<Notify> {
+        self.computer_turns.clone()
     }
 
     /// How many have a statement in flight right now.
@@ -141,6 +149,7 @@ struct Writer {
     busy: Arc<AtomicUsize>,
     observer: Arc<OnceLock<Observer>>,
     notices: Arc<Notify>,
+    computer_turns: Arc<Notify>,
     metrics: Arc<Metrics>,
 }
 
@@ -248,6 +257,9 @@ impl Writer {
         }
         if stored.has_notices {
             self.notices.notify_one();
+        }
+        if group.iter().any(|append| append.computer_to_move()) {
+            self.computer_turns.notify_one();
         }
         Ok(stored.games)
     }

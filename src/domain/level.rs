@@ -3,7 +3,7 @@
 use thiserror::Error;
 use uuid::Uuid;
 
-use super::PlayerId;
+use super::{PlayerId, PlayerName};
 
 /// How strong the computer plays: from 1, a beginner, to 8, as strong as it can within about a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,6 +30,11 @@ impl Level {
     /// Who plays at this level: always the same player.
     pub fn player(self) -> PlayerId {
         PlayerId(Uuid::from_u128(PLAYER | u128::from(self.0)))
+    }
+
+    /// What that player is called.
+    pub fn name(self) -> PlayerName {
+        PlayerName::recorded(format!("Computer {}", self.0))
     }
 
     /// The level at which a player plays, who is a computer.

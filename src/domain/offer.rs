@@ -3,8 +3,8 @@
 use time::OffsetDateTime;
 
 use super::{
-    Circumstances, Clock, Command, Fact, Game, GameResult, Moved, NothingToOffer, Played, PlayerId, Ply, Reason,
-    Refusal, Seat, Status, history::line,
+    Circumstances, Clock, Command, Fact, Game, GameResult, Moved, NothingToOffer, Opponent, Played, PlayerId, Ply,
+    Reason, Refusal, Seat, Status, history::line,
 };
 use crate::rules::{AnyPosition, Move};
 
@@ -170,6 +170,10 @@ impl Game {
     /// The seat of a player who sits in the game with somebody else.
     fn own_seat(&self, player: PlayerId) -> Result<Seat, Refusal> {
         self.check_seated(player)?;
+        // The computer answers nothing.
+        if matches!(self.terms.opponent, Opponent::Computer { .. }) {
+            return Err(NothingToOffer::Alone.into());
+        }
         let mut own = Seat::ALL.into_iter().filter(|seat| self.players[*seat] == Some(player));
         match (own.next(), own.next()) {
             (Some(seat), None) => Ok(seat),

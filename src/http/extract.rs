@@ -22,7 +22,10 @@ use serde::{
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::error::{Code, Problem};
+use super::{
+    error::{Code, Problem},
+    routes::PATHS,
+};
 use crate::{domain::GameId, rules::Variant};
 
 /// The largest body of a request, in bytes: every one of ours fits many times.
@@ -120,7 +123,15 @@ impl FromRequest for GamePath {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let id = request.match_info().get("id").and_then(|id| Uuid::try_parse(id).ok());
-        ready(id.map(|id| Self(GameId(id))).ok_or_else(|| Problem::not_found("there is no such game")))
+        ready(id.map(|id| Self(GameId(id))).ok_or_else(|| no_such_game(request)))
+    }
+}
+
+/// No game is at this address; but something else may be, with other methods.
+fn no_such_game(request: &HttpRequest) -> Problem {
+    match PATHS.find(request.path()).filter(|path| !path.knows(request.method())) {
+        Some(path) => Problem::method_not_allowed(path.allow.clone()),
+        None => Problem::not_found("there is no such game"),
     }
 }
 
@@ -301,6 +312,11 @@ pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -
 /// The same for a field that may be left out.
 pub fn some_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     object(deserializer).map(Some)
+}
+
+/// A text that may be left out, but is not null.
+pub fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(deserializer).map(Some)
 }
 
 /// One of an enum's words: `serde_json` would also take an object for one, and call anything else no JSON.

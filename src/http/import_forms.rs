@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
 
-use super::variants::OptionValueView;
+use super::variants::{OptionValueView, STANDARD};
 use crate::{
     domain::{BySeat, Import, ImportedPly, Names, Played, Reason, Start},
     rules::{
@@ -167,7 +167,7 @@ impl GameText {
             self.game;
         let variant: Variant = variant.parse().map_err(|error| format!("game.variant: {error}"))?;
         let options: Vec<_> = options.into_iter().map(|(name, value)| (name, value.into())).collect();
-        let options = AnyOptions::new(variant, preset.as_deref().unwrap_or("standard"), &options)
+        let options = AnyOptions::new(variant, preset.as_deref().unwrap_or(STANDARD), &options)
             .map_err(|error| format!("game.options: {error}"))?;
         let start = match start {
             Some(StartText { position }) => {

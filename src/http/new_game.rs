@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use actix_web::{HttpResponse, post, web::Data};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use super::{
     game_view::{GameView, ShownGame, VisibilityWord},
     idempotency::{self, IdempotencyKey, KeyedRequest},
     me, now,
-    variants::{OptionValueView, chosen_options, standard},
+    variants::{OptionValueView, STANDARD, chosen_options},
 };
 use crate::{
     db::{
@@ -28,10 +28,10 @@ use crate::{
         players,
     },
     domain::{
-        Action, BySeat, Clock, Event, Game, GameId, Opponent, Player, PlayerId, RUNNING_GAMES_MAX, Refusal, Seat,
-        Terms, Visibility,
+        Action, BySeat, Clock, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
+        Refusal, Seat, Start, Status, Terms, Visibility,
     },
-    rules::Variant,
+    rules::{AnyOptions, Variant},
 };
 
 /// Random bytes of a join code: 144 bits, 24 characters.
@@ -39,8 +39,8 @@ const JOIN_CODE_BYTES: usize = 18;
 
 /// Create a game
 ///
-/// Only `variant` is required. In a game against oneself (`opponent.type` `self`) play begins at once; otherwise it
-/// begins when somebody joins: of a game for one player (`player`), that player.
+/// Only `variant` is required, or `from`. In a game against oneself (`opponent.type` `self`) play begins at once; otherwise it
+/// begins when somebody joins: of a game for one player (`player`), that player. Against the `computer` it begins at once as well.
 #[utoipa::path(
     tag = "games",
     operation_id = "create_game",
@@ -74,7 +74,8 @@ pub async fn create_game(
     {
         return Ok(replayed);
     }
-    let terms = body.0.terms()?;
+    let base = body.0.base(&state, caller).await?;
+    let terms = body.0.terms(base)?;
     let creator = me::find(&state, caller).await?.player;
     check_invited(&state, caller.player, &terms.opponent).await?;
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
@@ -145,7 +146,15 @@ async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent)
 /// A new game with its people: its creator, and nobody else yet. The name of whoever is invited is not told: the answer may be
 /// kept for a day, and the name be erased meanwhile.
 fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
-    let player = |seat: Seat| game.players[seat].map(|_| creator.clone());
+    let computer = |level: Level| Player {
+        id: level.player(),
+        kind: PlayerKind::Computer,
+        name: level.name(),
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    };
+    let player = |seat: Seat| {
+        game.players[seat].map(|player| Level::of_player(player).map_or_else(|| creator.clone(), computer))
+    };
     let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
     SeatedGame { game, players, invited: None, last_ply: None }
 }
@@ -159,6 +168,9 @@ async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Ok(Inserted::Stored) => {
                 state.hub.stored(game.change());
+                if game.computer_to_move().is_some() {
+                    state.writers.computer_turns().notify_one();
+                }
                 return Ok(Inserted::Stored);
             }
             inserted => return Ok(inserted?),
@@ -171,17 +183,22 @@ async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateGame {
-    /// The game: see `GET /v1/variants`.
-    #[schema(example = "kalah")]
-    variant: String,
+    /// The game: see `GET /v1/variants`. Required, unless the game goes on `from` another.
+    #[serde(default, deserialize_with = "extract::some_text")]
+    #[schema(nullable = false, example = "kalah")]
+    variant: Option<String>,
     /// One of the variant's presets; `standard` unless given.
-    #[serde(default = "standard")]
-    #[schema(required = false, example = "standard")]
-    preset: String,
+    #[serde(default, deserialize_with = "extract::some_text")]
+    #[schema(nullable = false, example = "standard")]
+    preset: Option<String>,
     /// Where the rules differ from the preset.
     #[serde(default, deserialize_with = "extract::entries")]
     #[schema(required = false, value_type = BTreeMap<String, OptionValueView>)]
     options: Vec<(String, OptionValueView)>,
+    /// Where the game begins, if not with the opening; the rules are then those of that game.
+    #[serde(default, deserialize_with = "extract::some_object")]
+    #[schema(nullable = false)]
+    from: Option<FromGame>,
     /// The creator's side of the board. South opens.
     #[serde(default, deserialize_with = "extract::word")]
     #[schema(required = false)]
@@ -197,6 +214,17 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::word")]
     #[schema(required = false)]
     visibility: VisibilityWord,
+}
+
+/// A position of another game that the caller may read.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct FromGame {
+    #[schema(value_type = Uuid)]
+    game_id: String,
+    /// The ply after which the position was there; 0 for where that game began.
+    #[schema(minimum = 0, example = 12)]
+    ply: u32,
 }
 
 /// Which side to play.
@@ -226,6 +254,12 @@ enum OpponentChoice {
     /// Nobody: one player plays both sides.
     #[serde(rename = "self")]
     Oneself {},
+    /// The server. Play begins at once.
+    Computer {
+        /// From a beginner to as strong as it can within about a second.
+        #[schema(minimum = 1, maximum = 8, example = 3)]
+        level: u8,
+    },
 }
 
 /// How much time the players have. Moves that follow one another without the opponent in between are one turn.
@@ -291,10 +325,55 @@ impl ClockChoice {
 }
 
 impl CreateGame {
-    fn terms(self) -> Result<Terms, Problem> {
-        let variant: Variant =
-            self.variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
-        let options = chosen_options(variant, &self.preset, self.options)?;
+    /// The rules, and where the game begins if not with their opening.
+    async fn base(&self, state: &AppState, caller: Caller) -> Result<(AnyOptions, Option<Start>), Problem> {
+        if let Some(from) = &self.from {
+            return self.going_on(from, state, caller).await;
+        }
+        let variant = self.variant.as_deref().ok_or_else(|| Problem::invalid("/variant", "which game is it to be?"))?;
+        let variant: Variant = variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
+        let preset = self.preset.as_deref().unwrap_or(STANDARD);
+        Ok((chosen_options(variant, preset, self.options.clone())?, None))
+    }
+
+    async fn going_on(
+        &self,
+        from: &FromGame,
+        state: &AppState,
+        caller: Caller,
+    ) -> Result<(AnyOptions, Option<Start>), Problem> {
+        let given = [
+            ("/variant", self.variant.is_some()),
+            ("/preset", self.preset.is_some()),
+            ("/options", !self.options.is_empty()),
+        ];
+        if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Problem::invalid(field, "a game that goes on from another has its rules"));
+        }
+        let unknown = || Problem::invalid("/from/game_id", "there is no such game");
+        let id = GameId(Uuid::try_parse(&from.game_id).map_err(|_| unknown())?);
+        let found = games::find(&state.db, id).await?.map(|seated| seated.game);
+        let game = found.filter(|game| game.is_visible_to(Some(caller.player))).ok_or_else(unknown)?;
+        let by_computer = matches!(self.opponent, Some(OpponentChoice::Computer { .. }));
+        if by_computer && game.status == Status::Active && game.terms.opponent != Opponent::Oneself {
+            let detail = "nobody is helped while they play: the computer goes on with games that are over";
+            return Err(Problem::invalid("/from/game_id", detail));
+        }
+        let position = match from.ply.checked_sub(1) {
+            None => game.terms.opening(),
+            Some(before) => {
+                let ply = games::plies(&state.db, &game, before, 1).await?.pop();
+                let unknown = || Problem::invalid("/from/ply", "the game has no such ply");
+                ply.filter(|ply| ply.number == from.ply).ok_or_else(unknown)?.position
+            }
+        };
+        if position.outcome().is_some() {
+            return Err(Problem::invalid("/from/ply", "the game is over after this ply"));
+        }
+        Ok((game.terms.options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
+    }
+
+    fn terms(self, (options, start): (AnyOptions, Option<Start>)) -> Result<Terms, Problem> {
         let visibility = Visibility::from(self.visibility);
         let private = visibility == Visibility::Private;
         let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
@@ -311,6 +390,11 @@ impl CreateGame {
                 Opponent::Player { player: PlayerId(id) }
             }
             OpponentChoice::Oneself {} => Opponent::Oneself,
+            OpponentChoice::Computer { level } => {
+                let level = Level::try_from(level);
+                let level = level.map_err(|error| Problem::invalid("/opponent/level", error.to_string()))?;
+                Opponent::Computer { level }
+            }
         };
         let clock = self.clock.clock()?;
         let south = match self.side {
@@ -318,15 +402,17 @@ impl CreateGame {
             SideChoice::North => false,
             SideChoice::Random => rand::random(),
         };
-        let creator = if south { Seat::First } else { Seat::Second };
+        // Where the people of the other game had changed places, so have these.
+        let is_swapped = start.as_ref().is_some_and(|start| start.position.swapped());
+        let creator = if south == is_swapped { Seat::Second } else { Seat::First };
         let terms = Terms {
             options,
-            rules_version: variant.rules_version(),
+            rules_version: options.variant().rules_version(),
             opponent,
             clock,
             visibility,
             creator,
-            start: None,
+            start,
         };
         if terms.can_be_played() {
             Ok(terms)

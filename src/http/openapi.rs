@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use actix_web::http::Method;
 use arrayvec::ArrayVec;
 use serde::Serialize;
 use utoipa::{
@@ -393,6 +394,11 @@ impl Paths {
 }
 
 impl Path {
+    /// Whether it has a method.
+    pub fn knows(&self, method: &Method) -> bool {
+        self.allow.split(", ").any(|known| known == method.as_str())
+    }
+
     fn new(pattern: &str, allow: String) -> Self {
         let part = |part: &str| (!part.starts_with('{')).then(|| part.to_owned());
         Self { pattern: pattern.to_owned(), allow, parts: pattern.split('/').map(part).collect() }

@@ -56,9 +56,12 @@ pub async fn get_variant(path: VariantPath, _: Query<NoQuery>) -> HttpResponse {
     HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantView::of(path.0))
 }
 
-/// The preset of who names none.
+/// The preset that every variant has, of who names none.
+pub const STANDARD: &str = "standard";
+
+/// The same for fields.
 pub fn standard() -> String {
-    "standard".to_owned()
+    STANDARD.to_owned()
 }
 
 /// The options that a request chooses, or which field of it is wrong.

@@ -4,6 +4,7 @@
 //! Every process does the former; what one has done another finds done. This module knows the database and the domain; it knows
 //! nothing of HTTP.
 
+pub mod computers;
 pub mod deadlines;
 pub mod erasure;
 pub mod purge;

@@ -89,6 +89,8 @@ pub struct TestApp {
     pub draining: CancellationToken,
     /// Who waits at this server.
     pub hub: Arc<Hub>,
+    /// What it appends by.
+    pub writers: Arc<Writers>,
     /// What it signs with.
     pub key: String,
     client: reqwest::Client,
@@ -197,10 +199,10 @@ impl TestApp {
         let options = maintenance.database(&database);
         let pool = db::pool(options.clone(), 2);
         let key = http::new_key();
-        let Serving { address, handle: server, hub, metrics, draining } = serve(&options, &key, &setup);
+        let Serving { address, handle: server, hub, writers, metrics, draining } = serve(&options, &key, &setup);
         let tokens = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
         let client = reqwest::Client::new();
-        Self { address, db: pool, tokens, options, metrics, draining, hub, key, client, server, database }
+        Self { address, db: pool, tokens, options, metrics, draining, hub, writers, key, client, server, database }
     }
 
     /// Another server on the same database, and who waits there.
@@ -439,16 +441,18 @@ fn serve(options: &PgConnectOptions, key: &str, setup: &Setup) -> Serving {
     let tokens = Tokens::from_pem(key, ISSUER, AUDIENCE).expect("a new key is a key");
     let service = service(options.clone(), tokens, setup);
     let (hub, metrics, draining) = (service.hub.clone(), service.metrics.clone(), service.draining.clone());
+    let writers = service.writers.clone();
     let server = http::serve(listener, service).expect("the server starts");
     let handle = server.handle();
     actix_web::rt::spawn(server);
-    Serving { address, handle, hub, metrics, draining }
+    Serving { address, handle, hub, writers, metrics, draining }
 }
 
 struct Serving {
     address: SocketAddr,
     handle: ServerHandle,
     hub: Arc<Hub>,
+    writers: Arc<Writers>,
     metrics: Arc<Metrics>,
     draining: CancellationToken,
 }

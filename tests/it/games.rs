@@ -90,7 +90,7 @@ async fn options_that_the_variant_does_not_have_are_refused_by_name_and_nothing_
         (json!({"variant": "kalah", "opponent": null}), "/opponent"),
         (json!({"variant": "kalah", "clock": "unlimited"}), "/clock"),
         (json!({"variant": "kalah", "visibility": "secret"}), "/visibility"),
-        (json!({"variant": "kalah", "opponent": {"type": "computer", "level": 3}}), "/opponent/type"),
+        (json!({"variant": "kalah", "opponent": {"type": "computer", "level": 9}}), "/opponent/level"),
         (json!({"variant": "kalah", "opponent": {"type": "open", "level": 3}}), "/opponent/level"),
         (json!({"variant": "kalah", "opponent": ["open"]}), "/opponent"),
         (json!({"variant": "kalah", "opponent": {"type": "open"}, "visibility": "private"}), "/opponent/type"),
@@ -102,8 +102,8 @@ async fn options_that_the_variant_does_not_have_are_refused_by_name_and_nothing_
         answer.is_problem(422, "validation_failed");
         assert_eq!(answer.body["errors"][0]["pointer"], pointer, "{body} {answer:?}");
     }
-    let later = app.create_game(&ana, &json!({"variant": "kalah", "opponent": {"type": "computer"}})).await;
-    assert!(later.string("/detail").contains("computer"), "{later:?}");
+    let later = app.create_game(&ana, &json!({"variant": "kalah", "opponent": {"type": "nobody"}})).await;
+    assert!(later.string("/detail").contains("nobody"), "{later:?}");
     assert_eq!(app.get("/v1/games", None).await.body["items"], json!([]));
 }
 

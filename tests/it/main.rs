@@ -7,6 +7,7 @@ mod binary;
 mod bounds;
 mod clocks;
 mod coherence;
+mod computers;
 mod concurrency;
 mod cors;
 mod deliveries;

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use mancala_server::{
     db::games,
     domain::{Fact, Game, GameId, Played, Seat},
-    rules::{AnyPosition, Variant},
+    rules::Variant,
 };
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, PgPool};
@@ -24,7 +24,7 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
         let log = games::log(db, id).await.expect("a log is events");
         assert_eq!(Game::replay(id, &log).expect("a log is a game"), row);
         assert!(log.is_sorted_by_key(|event| event.at));
-        let mut position = AnyPosition::opening(&row.terms.options);
+        let mut position = row.terms.opening();
         let mut positions = vec![position.clone()];
         let mut plies = 0;
         for event in &log {

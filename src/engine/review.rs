@@ -1,0 +1,203 @@
+//! How good a move was. Knows when a loss is a mistake, and nothing of searching.
+
+use std::sync::atomic::AtomicBool;
+
+use super::{
+    Candidate, Engine, Evaluation, Limits, POINTS_PER_SEED,
+    form::Task,
+    root::{Breadth, Root},
+    search::Search,
+    table::Table,
+    tree::Tree,
+};
+use crate::rules::{AnyPosition, BySide, IllegalMove, Move, Side};
+
+/// What a ply of a played game was worth.
+///
+/// Values are South's seeds less North's at the end, of whom sits at South's side before this ply, as
+/// [`engine`](super) says: also `after`, if the ply is a swap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Review {
+    /// The side that moved.
+    pub side: Side,
+    /// The side at which whoever moved sat at the start of the game: another one after a swap.
+    pub seat: Side,
+    /// The value of the position before the ply, which is that of its best move.
+    pub before: Evaluation,
+    /// The value after the ply, by best play from there on.
+    pub after: Evaluation,
+    /// The best move, and what follows by best play as far as it is remembered. Never empty, save for an agreed end.
+    pub line: Vec<Move>,
+    /// By how much `after` is worse than `before` for whoever moved, in hundredths of a seed; never negative, and 0 for
+    /// the best move.
+    pub loss: i32,
+    /// Whether `before` and `after` are both exact, and so the loss.
+    pub is_exact: bool,
+    /// What to call it.
+    pub class: Class,
+    /// How many positions were looked at.
+    pub nodes: u64,
+}
+
+/// What a move is called by its loss. The bounds are in seeds; in a finished game the margin changes by two if one seed
+/// changes sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// There was no other move, or it was an end that both agreed to. It says nothing about whoever moved.
+    Forced,
+    /// No move was better.
+    Best,
+    /// It lost less than 2 seeds.
+    Good,
+    /// It lost less than 4 seeds.
+    Inaccuracy,
+    /// It lost less than 8 seeds.
+    Mistake,
+    /// It lost 8 seeds or more.
+    Blunder,
+}
+
+impl Class {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Forced, Self::Best, Self::Good, Self::Inaccuracy, Self::Mistake, Self::Blunder];
+
+    /// One stable word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Forced => "forced",
+            Self::Best => "best",
+            Self::Good => "good",
+            Self::Inaccuracy => "inaccuracy",
+            Self::Mistake => "mistake",
+            Self::Blunder => "blunder",
+        }
+    }
+
+    /// By a loss in points.
+    const fn of(loss: i32) -> Self {
+        match loss {
+            ..=0 => Self::Best,
+            loss if loss < 2 * POINTS_PER_SEED => Self::Good,
+            loss if loss < 4 * POINTS_PER_SEED => Self::Inaccuracy,
+            loss if loss < 8 * POINTS_PER_SEED => Self::Mistake,
+            _ => Self::Blunder,
+        }
+    }
+}
+
+/// Why a ply could not be reviewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReviewError {
+    /// The move cannot have been played.
+    #[error(transparent)]
+    Illegal(#[from] IllegalMove),
+    /// Somebody raised the flag before it was done.
+    #[error("the review was stopped")]
+    Stopped,
+}
+
+/// A loss after which a move counts `1/e`, about 37 of 100.
+const LOSS_OF_E_POINTS: f64 = 4.0 * POINTS_PER_SEED as f64;
+
+/// How well each person played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over their moves that were not
+/// [forced](Class::Forced). By the sides at which they sat at the start. `None` for who had no choice to make.
+///
+/// The form is that of the accuracy of chess sites, which fall off with the loss of a move as well; the four seeds are
+/// ours.
+#[must_use]
+pub fn accuracy<'a>(reviews: impl IntoIterator<Item = &'a Review>) -> BySide<Option<f64>> {
+    let mut sums = BySide::<(f64, u32)>::default();
+    for review in reviews.into_iter().filter(|review| review.class != Class::Forced) {
+        let (sum, count) = &mut sums[review.seat];
+        *sum += 100.0 * (-f64::from(review.loss) / LOSS_OF_E_POINTS).exp();
+        *count += 1;
+    }
+    sums.map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)))
+}
+
+impl Engine {
+    /// Reviews one ply of a played game: the position before it, and the move that was played.
+    ///
+    /// Go from the last ply of a game to the first, with one engine: what it remembers of later positions serves for
+    /// the earlier ones. `limits` are for the search of the best move; as much again is spent on the move played if that is
+    /// another one.
+    pub fn review(
+        &mut self,
+        position: &AnyPosition,
+        played: Move,
+        limits: Limits,
+        stop: &AtomicBool,
+    ) -> Result<Review, ReviewError> {
+        let (next, _) = position.play(played)?;
+        let moves = position.legal_moves();
+        let Some(judged) = self.run(position, Judge { played, limits, stop }) else {
+            return Err(IllegalMove::GameOver.into());
+        };
+        if judged.is_stopped {
+            return Err(ReviewError::Stopped);
+        }
+        let side = position.turn();
+        let seat = if position.swapped() { !side } else { side };
+        let after = judged.played.unwrap_or_else(|| {
+            let store = |side| i32::from(next.board().store(side));
+            let points = (store(Side::South) - store(Side::North)) * POINTS_PER_SEED;
+            Evaluation { points, is_exact: true }
+        });
+        let is_choice = moves.len() > 1 && moves.contains(&played);
+        let is_best = judged.line.first() == Some(&played);
+        let loss = (judged.before.points_for(side) - after.points_for(side)).max(0);
+        let loss = if is_choice && !is_best { loss } else { 0 };
+        Ok(Review {
+            side,
+            seat,
+            before: judged.before,
+            after,
+            line: judged.line,
+            loss,
+            is_exact: judged.before.is_exact && after.is_exact,
+            class: if is_choice { Class::of(loss) } else { Class::Forced },
+            nodes: judged.nodes,
+        })
+    }
+}
+
+/// To compare a move with the best one.
+struct Judge<'a> {
+    played: Move,
+    limits: Limits,
+    stop: &'a AtomicBool,
+}
+
+/// What became of it.
+struct Judged {
+    before: Evaluation,
+    /// `None` if the move is not one of those that are searched.
+    played: Option<Evaluation>,
+    line: Vec<Move>,
+    nodes: u64,
+    is_stopped: bool,
+}
+
+impl Task for Judge<'_> {
+    type Output = Judged;
+
+    fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Judged {
+        let Limits { nodes, depth } = self.limits;
+        let turn = tree.turn(&start);
+        let mut root = Root::new(Search::new(tree, table, self.stop, nodes), start);
+        root.deepen(depth, Breadth::Best);
+        if root.best() != Some(self.played) {
+            root.settle(self.played, nodes);
+        }
+        let before = Evaluation::of(root.value(), turn);
+        let candidates: Vec<_> = root.ranking().into_iter().map(|ranked| Candidate::of(ranked, turn)).collect();
+        Judged {
+            before,
+            played: candidates.iter().find(|candidate| candidate.m() == self.played).map(|candidate| candidate.value),
+            line: candidates.into_iter().next().map(|best| best.line).unwrap_or_default(),
+            nodes: root.search.nodes,
+            is_stopped: root.search.is_told_to_stop(),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The computer's moves: found for the games in which it is to move, and played as a player's are.
+//!
+//! A turn waits in the database until it is over. Whoever dies while thinking leaves it to others, and of any number who think about
+//! the same turn one plays: an append is stored only at the version that it was decided on.
+
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sqlx::{PgPool, postgres::PgConnectOptions};
+use tokio::{
+    task::spawn_blocking,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    clock::now,
+    db::{
+        self, DbError, Writers,
+        computer_turns::{self, ComputerTurn},
+        games::{self, Appended},
+    },
+    domain::{self, Action, Command, Game},
+    engine::{Engine, Level},
+    rules::Move,
+};
+
+/// How long until somebody else thinks about a turn: several times what thinking may take.
+const TAKEN_FOR: time::Duration = time::Duration::seconds(20);
+
+/// How long the computer thinks at most; then it plays the best that it has found. Levels are bounded by what they look at, which takes
+/// less on a machine that is not overloaded.
+const THINKING_MAX: Duration = Duration::from_secs(2);
+
+/// How long between two looks for turns that other processes have left.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Memory for what an engine has seen, in MiB.
+const TABLE_MIB: usize = 16;
+
+/// The lowest priority: thinking takes no time from moves.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 19;
+
+/// Plays until it is told to stop. It thinks on threads that it makes, of the caller's priority: see [`be_nice`].
+pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: CancellationToken) {
+    let pool = db::pool(database, 1);
+    let (turns, mut engine, mut failing) = (writers.computer_turns(), Engine::new(TABLE_MIB), false);
+    while !stopping.is_cancelled() {
+        let outcome = play_next(&pool, &writers, engine, &stopping).await;
+        engine = outcome.1;
+        if let (Err(error), false) = (&outcome.0, failing) {
+            tracing::warn!("the computer plays nothing until the database answers again: {error}");
+        }
+        failing = outcome.0.is_err();
+        if !matches!(outcome.0, Ok(true)) {
+            tokio::select! {
+                () = stopping.cancelled() => {}
+                () = turns.notified() => {}
+                () = sleep(PAUSE) => {}
+            }
+        }
+    }
+}
+
+/// Lowers the priority of the calling thread, and of those that it will make.
+pub fn be_nice() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        tracing::warn!("the computer thinks at the priority of everything else: {error}");
+    }
+}
+
+/// Plays the turn that has waited longest; says whether there was one.
+async fn play_next(
+    pool: &PgPool,
+    writers: &Writers,
+    engine: Engine,
+    stopping: &CancellationToken,
+) -> (Result<bool, DbError>, Engine) {
+    let turn = match computer_turns::take(pool, now(), now() + TAKEN_FOR).await {
+        Ok(Some(turn)) => turn,
+        Ok(None) => return (Ok(false), engine),
+        Err(error) => return (Err(error), engine),
+    };
+    let (played, engine) = play(pool, writers, turn, engine, stopping).await;
+    let ended = match played {
+        // It stays for whoever plays next, by another process or after the next start.
+        Ok(Played::Stopped) => Ok(()),
+        Ok(Played::Over) => computer_turns::end(pool, turn).await,
+        Err(error) => Err(error),
+    };
+    (ended.map(|()| true), engine)
+}
+
+/// What became of a turn.
+enum Played {
+    /// It was played, or there is nothing to play any more.
+    Over,
+    /// The server stops.
+    Stopped,
+}
+
+async fn play(
+    pool: &PgPool,
+    writers: &Writers,
+    turn: ComputerTurn,
+    engine: Engine,
+    stopping: &CancellationToken,
+) -> (Result<Played, DbError>, Engine) {
+    let game = match games::find_whole(pool, turn.game).await {
+        Ok(Some(seated)) => seated.game,
+        Ok(None) => return (Ok(Played::Over), engine),
+        Err(error) => return (Err(error), engine),
+    };
+    // Time that has run out is another job's matter.
+    if game.version != turn.version || !game.due(now()).is_empty() {
+        return (Ok(Played::Over), engine);
+    }
+    let Some(level) = game.computer_to_move() else { return (Ok(Played::Over), engine) };
+    let (chosen, engine) = think(&game, level, engine, stopping).await;
+    if stopping.is_cancelled() {
+        return (Ok(Played::Stopped), engine);
+    }
+    let Some(chosen) = chosen else { return (Ok(Played::Over), engine) };
+    (append(writers, game, level.player(), chosen).await, engine)
+}
+
+/// Chooses a move, on a thread of its own; when the time is over, or the server stops, at once.
+async fn think(
+    game: &Game,
+    level: domain::Level,
+    mut engine: Engine,
+    stopping: &CancellationToken,
+) -> (Option<Move>, Engine) {
+    let position = game.position.clone();
+    // The same turn has the same lot, whoever thinks about it.
+    let seed = game.id.0.as_u64_pair().1 ^ u64::from(game.version);
+    let level = Level::try_from(level.number()).expect("a level of games is one of the engine's");
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = stop.clone();
+    let thinking = spawn_blocking(move || {
+        engine.forget();
+        let chosen = engine.choose(&position, level, seed, &raised);
+        (chosen, engine)
+    });
+    until(thinking, &stop, stopping).await
+}
+
+/// Waits for what thinks; has it come to an end when its time is over, or the server stops.
+async fn until<T>(
+    thinking: impl Future<Output = Result<T, tokio::task::JoinError>> + Unpin,
+    stop: &AtomicBool,
+    stopping: &CancellationToken,
+) -> T {
+    let mut thinking = thinking;
+    let first = tokio::select! {
+        thought = timeout(THINKING_MAX, &mut thinking) => thought.ok(),
+        () = stopping.cancelled() => None,
+    };
+    let thought = if let Some(thought) = first {
+        thought
+    } else {
+        stop.store(true, Ordering::Relaxed);
+        thinking.await
+    };
+    thought.expect("thinking does not panic")
+}
+
+async fn append(writers: &Writers, mut game: Game, player: domain::PlayerId, chosen: Move) -> Result<Played, DbError> {
+    let action = Action::Play { ply: game.ply + 1, word: &chosen.to_string(), recorded: None };
+    let events = match game.decide(&Command { player, if_version: None, action }, now()) {
+        Ok(events) => events,
+        Err(refusal) => {
+            tracing::error!(game.id = %game.id.0, "the computer's move {chosen} is refused: {refusal:?}");
+            return Ok(Played::Over);
+        }
+    };
+    if events.iter().any(|event| game.apply(event).is_err()) {
+        return Ok(Played::Over);
+    }
+    match games::append(writers, &game, &events).await? {
+        // Whoever was faster has left a turn of their own, if there is one.
+        Appended::Stored | Appended::Conflict | Appended::KeyUsed => Ok(Played::Over),
+    }
+}

@@ -1,0 +1,164 @@
+//! Exact values.
+
+use std::collections::HashMap;
+
+use mancala_server::{
+    engine::{Engine, Evaluation, Limits, POINTS_PER_SEED},
+    rules::{AnyPosition, Move, Side, Variant},
+};
+
+use crate::{GO_ON, brute_force::BruteForce, opening, play_on};
+
+/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
+/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author. `benches/engine.rs` has those
+/// that take longer.
+const SOLVED: [(&str, &str, i32, &[i32]); 9] = [
+    ("standard", "pits=2;seeds=2", -2, &[]),
+    ("standard", "pits=4;seeds=2", 6, &[]),
+    ("standard", "pits=4;seeds=3", 6, &[-6, 6, 2, -2]),
+    ("standard", "pits=4;seeds=4", 2, &[]),
+    ("standard", "pits=5;seeds=3", 6, &[]),
+    ("standard", "pits=6;seeds=2", 6, &[]),
+    ("empty_capture", "pits=6;seeds=1", 2, &[]),
+    ("empty_capture", "pits=6;seeds=2", 10, &[]),
+    ("standard", "pits=3;seeds=3;extra_turn=optional", 4, &[]),
+];
+
+#[test]
+fn kalah_has_its_published_values() {
+    let mut engine = Engine::new(16);
+    for (preset, overrides, value, moves) in SOLVED {
+        let opening = opening(Variant::Kalah, preset, overrides);
+        let mut last = None;
+        let solution = engine.solve(&opening, &GO_ON, |progress| last = Some(progress)).unwrap();
+        assert_eq!(solution.value, value, "{preset} {overrides}");
+        let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
+        assert!(moves.is_empty() || values == moves, "{preset} {overrides}: {values:?}");
+        assert!(solution.moves.iter().map(|&(m, _)| m).eq(opening.legal_moves()));
+        assert!(last.is_some_and(|last| last.nodes <= solution.nodes && last.moves == solution.moves.len()));
+    }
+}
+
+/// Small boards of each game with every option that changes what a value depends on, and how far random moves lead from
+/// the opening to positions that brute force can take on.
+const SMALL: [(Variant, &str, &str, u32); 32] = [
+    (Variant::Kalah, "standard", "pits=3;seeds=2", 0),
+    (Variant::Kalah, "standard", "pits=1;seeds=5", 0),
+    (Variant::Kalah, "standard", "pits=2;seeds=3;remaining=emptier", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;remaining=discard", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;extra_turn=none", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;majority_end=true", 0),
+    (Variant::Kalah, "standard", "pits=2;seeds=3;majority_end=true;majority_remaining=sweep", 0),
+    (Variant::Kalah, "bga", "pits=2", 0),
+    (Variant::Kalah, "both_stores", "pits=2", 0),
+    (Variant::Kalah, "self_capture", "pits=2", 0),
+    (Variant::Kalah, "no_capture", "pits=2", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;capture_land=opponent", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;extra_turn=optional", 0),
+    (Variant::Kalah, "bga", "pits=2;extra_turn=optional", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;pie=true", 0),
+    (Variant::Kalah, "standard", "pits=2;seeds=2;pie=true;extra_turn=optional", 0),
+    (Variant::Kalah, "standard", "pits=8;seeds=1", 12),
+    (Variant::Kalah, "standard", "", 34),
+    (Variant::Oware, "standard", "pits=2;seeds=1", 0),
+    (Variant::Oware, "standard", "pits=1;seeds=4", 0),
+    (Variant::Oware, "standard", "pits=3;seeds=2", 18),
+    (Variant::Oware, "awari", "pits=2;seeds=2", 8),
+    (Variant::Oware, "standard", "pits=2;seeds=2;repetition_award=split", 8),
+    (Variant::Oware, "forfeit", "pits=2;seeds=2;majority_end=false", 8),
+    (Variant::Oware, "wari", "pits=2;seeds=1;must_feed=false", 0),
+    (Variant::Oware, "leave_first", "pits=8;seeds=1", 60),
+    (Variant::Congkak, "standard", "pits=3;seeds=2", 0),
+    (Variant::Congkak, "skeat", "pits=2;seeds=3", 0),
+    (Variant::Congkak, "tournament", "pits=3;seeds=2", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=2", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=3;round_starter=alternate", 0),
+    (Variant::Congkak, "standard", "pits=8;seeds=1", 4),
+];
+
+/// How many games are played on each board.
+const GAMES: u64 = 6;
+
+#[test]
+fn what_is_exact_is_what_brute_force_finds() {
+    let mut exact: HashMap<Variant, u32> = HashMap::new();
+    let mut engine = Engine::new(1);
+    for (variant, preset, overrides, plies) in SMALL {
+        let opening = opening(variant, preset, overrides);
+        let mut brute_force = BruteForce::default();
+        for (seed, further) in (0..GAMES).zip(0..) {
+            let position = play_on(&opening, seed, plies + further);
+            let Some(expected) = brute_force.value(&position) else { continue };
+            let limits = Limits::nodes(if seed.is_multiple_of(2) { 5_000 } else { 200 });
+            let Some(found) = engine.search(&position, limits, &GO_ON) else { continue };
+            if check(&position, found.value, expected) {
+                *exact.entry(variant).or_default() += 1;
+                let best = brute_force.value_of_move(&position, found.best());
+                assert_eq!(best, Some(expected), "{} in {position}", found.best());
+            }
+            for candidate in engine.candidates(&position, limits, &GO_ON) {
+                let expected = brute_force.value_of_move(&position, candidate.m());
+                expected.map(|expected| check(&position, candidate.value, expected));
+            }
+        }
+    }
+    assert!(Variant::ALL.iter().all(|variant| exact[variant] >= 10), "{exact:?}");
+}
+
+#[test]
+fn what_is_solved_is_what_brute_force_finds() {
+    let (mut engine, mut solved) = (Engine::new(1), 0);
+    for (variant, preset, overrides, plies) in SMALL {
+        let position = play_on(&opening(variant, preset, overrides), 7, plies);
+        let mut brute_force = BruteForce::default();
+        let Some(expected) = brute_force.value(&position) else { continue };
+        let Some(solution) = engine.solve(&position, &GO_ON, |_| {}) else { continue };
+        assert_eq!(solution.value, expected, "{preset} {overrides} {position}");
+        for (m, value) in solution.moves {
+            assert_eq!(brute_force.value_of_move(&position, m), Some(value), "{m} in {position}");
+        }
+        solved += 1;
+    }
+    assert!(solved >= 25, "{solved}");
+}
+
+#[test]
+fn a_proven_line_comes_to_its_value() {
+    let mut engine = Engine::new(1);
+    for (overrides, seed) in [("pits=4;seeds=2", 1), ("pits=3;seeds=3", 2), ("pits=4;seeds=2;pie=true", 3)] {
+        let mut position = play_on(&opening(Variant::Kalah, "standard", overrides), seed, 1);
+        let found = engine.search(&position, Limits::nodes(100_000), &GO_ON).unwrap();
+        assert!(found.value.is_exact);
+        let (mut brute_force, mut wanted) = (BruteForce::default(), found.value.points / POINTS_PER_SEED);
+        for m in found.line {
+            assert!(position.legal_moves().contains(&m));
+            position.play_unchecked(m);
+            wanted = if m == Move::Swap { -wanted } else { wanted };
+            assert_eq!(brute_force.value(&position), Some(wanted), "{m} leads to {position}");
+        }
+    }
+}
+
+#[test]
+fn who_may_swap_gets_the_better_side() {
+    let mut engine = Engine::new(1);
+    let mut plain = opening(Variant::Kalah, "standard", "pits=3;seeds=2");
+    let mut pie = opening(Variant::Kalah, "standard", "pits=3;seeds=2;pie=true");
+    while plain.turn() == Side::South {
+        let m = plain.legal_moves()[0];
+        plain.play_unchecked(m);
+        pie.play_unchecked(m);
+    }
+    let value = |position: &AnyPosition, engine: &mut Engine| {
+        engine.search(position, Limits::nodes(1_000_000), &GO_ON).unwrap().value
+    };
+    let (plain, with_pie) = (value(&plain, &mut engine), value(&pie, &mut engine));
+    assert!(plain.is_exact && with_pie.is_exact);
+    assert_eq!(with_pie.points_for(Side::North), plain.points.abs());
+}
+
+/// Whether a value is exact. Then it must be the right one.
+fn check(position: &AnyPosition, value: Evaluation, expected: i32) -> bool {
+    assert!(!value.is_exact || value.points == expected * POINTS_PER_SEED, "{position}: {value:?}, not {expected}");
+    value.is_exact
+}
