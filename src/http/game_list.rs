@@ -25,6 +25,9 @@ use crate::{
     rules::{AnyOptions, Side, Variant},
 };
 
+/// More plies than anybody asks about.
+const PLIES_MAX: u32 = 1_000_000;
+
 /// List games
 ///
 /// Newest first: everybody's public games, or those of one player. A caller's own games are listed to the caller
@@ -122,8 +125,10 @@ pub struct ListGames {
     #[param(example = "side_empty")]
     reason: Option<String>,
     /// Only games of so many plies or more.
+    #[param(minimum = 0, maximum = 1_000_000)]
     min_plies: Option<u32>,
     /// Only games of so many plies or fewer.
+    #[param(minimum = 0, maximum = 1_000_000)]
     max_plies: Option<u32>,
     /// Only games that were played elsewhere and imported, or only others.
     imported: Option<bool>,
@@ -263,6 +268,11 @@ impl ListGames {
     }
 
     fn plies(&self) -> Result<(i32, i32), Problem> {
+        for (name, plies) in [("?min_plies", self.min_plies), ("?max_plies", self.max_plies)] {
+            if plies.is_some_and(|plies| plies > PLIES_MAX) {
+                return Err(Problem::invalid(name, format!("at most {PLIES_MAX}")));
+            }
+        }
         let [least, most] = [self.min_plies.unwrap_or(0), self.max_plies.unwrap_or(u32::MAX)];
         if least > most {
             return Err(Problem::invalid("?max_plies", "`max_plies` is less than `min_plies`"));

@@ -417,6 +417,7 @@ async fn filters_that_exclude_each_other_are_refused_with_a_reason() {
         ("opponent_type=nobody".to_owned(), "?opponent_type"),
         ("reason=boredom".to_owned(), "?reason"),
         ("reason=timeout&status=active".to_owned(), "?reason"),
+        ("min_plies=1000001".to_owned(), "?min_plies"),
         ("min_plies=3&max_plies=2".to_owned(), "?max_plies"),
         ("importer=me&player=me".to_owned(), "?player"),
         ("importer=me&sort=finished_at".to_owned(), "?sort"),
