@@ -9,7 +9,8 @@ import { apply, expect, same, type Board } from "./board.js";
 import type { components, paths } from "./generated/api.js";
 
 type Game = components["schemas"]["Game"];
-type NewGame = components["schemas"]["CreateGame"];
+// A game of its own, not one that goes on from another.
+type NewGame = components["schemas"]["CreateGame"] & { variant: string };
 type Move = components["schemas"]["Move"];
 type Player = components["schemas"]["Player"];
 type Problem = components["schemas"]["Problem"];
