@@ -40,3 +40,5 @@ create table computer_turn (
     -- Every row is deleted soon after it was stored.
     autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 1000
 );
+-- Who has waited longest comes first.
+create index computer_turn_waits_idx on computer_turn (waits_since);

@@ -44,6 +44,19 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
     .transpose()
 }
 
+/// Leaves a turn to others that somebody has taken and not played.
+pub async fn release(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
+    sqlx::query!(
+        "update computer_turn set taken_until = null where game_id = $1 and version = $2",
+        turn.game.0,
+        column(turn.version),
+    )
+    .execute(pool)
+    .instrument(statement("update computer_turn"))
+    .await?;
+    Ok(())
+}
+
 /// Forgets a turn that is over. One that came after it in the same game stays.
 pub async fn end(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
     sqlx::query!("delete from computer_turn where game_id = $1 and version = $2", turn.game.0, column(turn.version),)

@@ -178,7 +178,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<
              where invited_player_id = $1 and started_at is null and aborted_at is null order by id desc limit $3)
             union all
             (select id, xmin, updated_at from game
-             where invited_player_id = $1 and aborted_at is not null and aborted_at >= $4
+             where invited_player_id = $1 and opponent = 'player' and aborted_at is not null and aborted_at >= $4
              order by aborted_at desc limit $3)
             union all
             (select id, xmin, updated_at from game

@@ -295,6 +295,7 @@ pub async fn purge_guests(
                 and not exists (
                     select from game where invited_player_id = player.id and started_at is null and aborted_at is null
                 )
+                and not exists (select from game where invited_player_id = player.id and opponent = 'imported')
                 and not exists (
                     select from refresh_family family join refresh_token token on token.family_id = family.id
                     where family.player_id = player.id and token.expires_at > $4

@@ -4,12 +4,12 @@ use thiserror::Error;
 use time::OffsetDateTime;
 
 use super::{
-    BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Moved, Opponent, Played, PlayerId, Reason, Seat,
-    Start, Terms, Visibility, game::in_microseconds, history::seat_at,
+    BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Moved, Opponent, Played, PlayerId, PlayerName,
+    PlayerNameError, Reason, Seat, Start, Terms, Visibility, game::in_microseconds, history::seat_at,
 };
 use crate::rules::{
     AnyOptions, AnyPosition, BySide, EndReason, Side,
-    notation::{Record, RecordResult, Termination},
+    notation::{NAME_MAX, Record, RecordResult, Termination},
 };
 
 /// A game as its record tells it.
@@ -25,6 +25,8 @@ pub struct Import {
     pub ended_at: Option<OffsetDateTime>,
     /// How it ended, if the record says so: the winning side, and why.
     pub ending: Option<(Option<Side>, Option<Reason>)>,
+    /// The seeds in the stores at the end, if the record says so.
+    pub score: Option<BySide<u16>>,
 }
 
 /// Who played, by seat; names that are not known are `?`.
@@ -42,6 +44,18 @@ pub struct ImportedPly {
 /// Why a game cannot have been played as its record tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ImportError {
+    #[error("a game of more than {IMPORTED_PLIES_MAX} plies is not imported")]
+    TooLong,
+    #[error("{0}; in games from elsewhere, up to 100")]
+    Name(#[from] PlayerNameError),
+    #[error("the game ended before its last ply, or in the future")]
+    EndedAt,
+    #[error("a game that ends by {0} has a winner")]
+    NoWinner(Reason),
+    #[error("a game that ends by agreement has a winner only if the rules say so")]
+    AgreedWinner,
+    #[error("the stores hold {south} and {north} seeds in the end, and the record says otherwise")]
+    OtherScore { south: u16, north: u16 },
     #[error("the game is over where it begins")]
     OverBeforeItBegins,
     #[error("ply {ply}: {detail}")]
@@ -57,6 +71,9 @@ pub enum ImportError {
     #[error("the rules have not ended the game, as the record says: {0}")]
     NotEnded(EndReason),
 }
+
+/// More plies than any game has that people play; what is taken back counts too.
+pub const IMPORTED_PLIES_MAX: usize = 2_000;
 
 /// The name of somebody whose name is not known.
 const UNKNOWN: &str = "?";
@@ -88,6 +105,7 @@ impl Import {
             plies: record.moves().iter().map(|&mv| ImportedPly { mv: Played::Move(mv), at, position: None }).collect(),
             ended_at: None,
             ending: winner.map(|winner| (winner, reason)),
+            score: None,
         }
     }
 
@@ -104,6 +122,12 @@ impl Import {
         visibility: Visibility,
         now: OffsetDateTime,
     ) -> Result<(Game, Vec<Event>), ImportError> {
+        for name in [&self.names.first, &self.names.second] {
+            PlayerName::check(name, NAME_MAX)?;
+        }
+        if self.plies.len() > IMPORTED_PLIES_MAX {
+            return Err(ImportError::TooLong);
+        }
         let terms = Terms {
             options: self.options,
             rules_version: self.options.variant().rules_version(),
@@ -142,8 +166,11 @@ impl Import {
         }
         let ending = self.ending(log.game())?;
         let last = log.game().updated_at;
-        let at = self.ended_at.map(in_microseconds).filter(|at| (last..=now).contains(at));
-        log.add(ending, at.unwrap_or(last));
+        let at = self.ended_at.map_or(last, in_microseconds);
+        if !(last..=now.max(last)).contains(&at) {
+            return Err(ImportError::EndedAt);
+        }
+        log.add(ending, at);
         Ok((log.game.expect("a game that was created"), log.events))
     }
 
@@ -152,6 +179,11 @@ impl Import {
         let position = &game.position;
         let board = position.board();
         let score = BySide { south: board.store(Side::South), north: board.store(Side::North) };
+        let score = position.outcome().map_or(score, |outcome| outcome.score);
+        if self.score.is_some_and(|told| told != score) {
+            let BySide { south, north } = score;
+            return Err(ImportError::OtherScore { south, north });
+        }
         match (position.outcome(), self.ending) {
             (Some(outcome), told) => {
                 let by_rules = outcome.reason.map_or(Reason::Unknown, Reason::from);
@@ -162,6 +194,10 @@ impl Import {
                 is_so.then_some(Fact::Finished(result)).ok_or(ImportError::OtherResult)
             }
             (None, Some((_, Some(Reason::Rules(reason))))) => Err(ImportError::NotEnded(reason)),
+            (None, Some((None, Some(reason @ (Reason::Resignation | Reason::Timeout))))) => {
+                Err(ImportError::NoWinner(reason))
+            }
+            (None, Some((Some(_), Some(Reason::Agreement)))) => Err(ImportError::AgreedWinner),
             (None, Some((winner, reason))) => {
                 Ok(Fact::Finished(GameResult { winner, reason: reason.unwrap_or(Reason::Unknown), score }))
             }

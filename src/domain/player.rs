@@ -102,12 +102,19 @@ impl FromStr for PlayerName {
     type Err = PlayerNameError;
 
     fn from_str(text: &str) -> Result<Self, PlayerNameError> {
+        Self::check(text, Self::CHARS_MAX).map(Self)
+    }
+}
+
+impl PlayerName {
+    /// A name of so many characters at most, in NFC.
+    pub(super) fn check(text: &str, chars_max: usize) -> Result<String, PlayerNameError> {
         // What is longer before it is composed need not be composed: no text gets four times shorter.
-        if text.chars().nth(4 * Self::CHARS_MAX).is_some() {
+        if text.chars().nth(4 * chars_max).is_some() {
             return Err(PlayerNameError::Length);
         }
         let name: String = text.nfc().collect();
-        if !(1..=Self::CHARS_MAX).contains(&name.chars().count()) {
+        if !(1..=chars_max).contains(&name.chars().count()) {
             return Err(PlayerNameError::Length);
         }
         if name.chars().any(is_invisible) || !name.chars().any(is_written) {
@@ -116,7 +123,7 @@ impl FromStr for PlayerName {
         if name.trim() != name {
             return Err(PlayerNameError::Blank);
         }
-        Ok(Self(name))
+        Ok(name)
     }
 }
 

@@ -9,7 +9,7 @@ use super::variants::{OptionValueView, STANDARD};
 use crate::{
     domain::{BySeat, Import, ImportedPly, Names, Played, Reason, Start},
     rules::{
-        AnyOptions, AnyPosition, Move, Side, Variant,
+        AnyOptions, AnyPosition, BySide, Move, Side, Variant,
         notation::{
             NAME_MAX, Problem as Unreadable, ReadError, Record,
             ogn::{Detail, Ogn},
@@ -130,6 +130,14 @@ struct ResultText {
     winner: Option<String>,
     #[serde(default)]
     reason: Option<String>,
+    #[serde(default)]
+    score: Option<ScoreText>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct ScoreText {
+    south: u16,
+    north: u16,
 }
 
 #[derive(Debug, Deserialize)]
@@ -195,6 +203,10 @@ impl GameText {
             begun_at,
             plies,
             ended_at: finished_at.map(|at| moment("game.finished_at", Some(&at), begun_at)).transpose()?,
+            score: result
+                .as_ref()
+                .and_then(|result| result.score)
+                .map(|ScoreText { south, north }| BySide { south, north }),
             ending: result.map(ResultText::ending).transpose()?,
         })
     }

@@ -1,6 +1,6 @@
 //! Importing games that were played elsewhere.
 
-use std::{pin::Pin, str, time::Duration};
+use std::{fmt, pin::Pin, str, time::Duration};
 
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse, dev,
@@ -8,10 +8,16 @@ use actix_web::{
     post,
     web::{Bytes, Data, Payload},
 };
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer as _, Serialize,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -44,11 +50,14 @@ const IMPORT_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// How long the body may take to come.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Imports whose bodies a process holds at once: each may take some ten times its body in memory.
+/// Imports whose bodies a process takes at once.
+static READ_AT_ONCE: Semaphore = Semaphore::const_new(32);
+
+/// Imports that a process plays and stores at once: each may take some ten times its body in memory.
 static AT_ONCE: Semaphore = Semaphore::const_new(4);
 
 /// How long a request waits until others are done.
-pub const TURN_TIMEOUT: Duration = Duration::from_secs(5);
+const TURN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Import games
 ///
@@ -80,7 +89,7 @@ pub async fn import_games(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let visibility = query.0.visibility.map_or(Visibility::Private, Visibility::from);
-    let asked = (visibility.as_str(), Sha256::digest(&body.text)[..].to_vec());
+    let asked = (visibility.as_str(), body.kind.as_str(), Sha256::digest(&body.text)[..].to_vec());
     let keyed = KeyedRequest::of(key, caller.player, "/v1/games/import", &asked);
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
@@ -88,6 +97,7 @@ pub async fn import_games(
         return Ok(replayed);
     }
     me::find(&state, caller).await?;
+    let _turn = turn(&AT_ONCE).await?;
     let games = body.games()?;
     let more_calls = games.len().saturating_sub(1) / GAMES_PER_CALL;
     limits::count_more(&request, &state, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
@@ -104,6 +114,13 @@ pub async fn import_games(
     }
 }
 
+/// Waits until others are done.
+async fn turn(semaphore: &'static Semaphore) -> Result<SemaphorePermit<'static>, Problem> {
+    let turn = timeout(TURN_TIMEOUT, semaphore.acquire()).await;
+    let busy = |_| Problem::new(Code::Unavailable, "other games are being imported; try again");
+    turn.map_err(busy)?.map_err(Problem::internal)
+}
+
 /// Reads games and plays them again: what is to be stored, and what is said of each.
 async fn play(
     state: &AppState,
@@ -112,21 +129,21 @@ async fn play(
     games: Vec<Part>,
 ) -> Result<(ImportReport, Vec<imports::Whole>), Problem> {
     let now = now();
-    let read = move || games.into_iter().map(|part| (part.line, part.read(now))).collect::<Vec<_>>();
+    let read = move || games.into_iter().map(|part| ((part.line, part.before), part.read(now))).collect::<Vec<_>>();
     let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
     let (mut items, mut lines, mut imports) = (vec![], vec![], vec![]);
-    for (line, import) in read {
+    for ((line, before), import) in read {
         match import {
             Ok(import) => {
-                lines.push(line);
+                lines.push((line, before));
                 imports.push(import);
             }
-            Err(refused) => items.push(ImportedView::refused(line, refused)),
+            Err(refused) => items.push(ImportedView::refused(line, before, refused)),
         }
     }
     let mut stored = vec![];
     let played = imports::play(&state.db, imports, Some(caller.player), visibility, now).await?;
-    for (line, played) in lines.into_iter().zip(played) {
+    for ((line, before), played) in lines.into_iter().zip(played) {
         match played {
             Ok(game) => {
                 items.push(ImportedView { line, game_id: Some(game.0.id.0), error: None });
@@ -134,7 +151,7 @@ async fn play(
             }
             Err(error) => {
                 let detail = error.to_string();
-                items.push(ImportedView::refused(line, Refused { line: 1, column: None, detail }));
+                items.push(ImportedView::refused(line, before, Refused { line: 1, column: None, detail }));
             }
         }
     }
@@ -156,6 +173,8 @@ pub struct ImportGames {
 /// One of several games, and the line with which it begins, from 1; of a list in JSON, its number.
 struct Part {
     line: usize,
+    /// The lines before it, in which the places of its faults are counted.
+    before: usize,
     form: Form,
     text: String,
 }
@@ -182,6 +201,14 @@ enum Kind {
 }
 
 impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Json => "json",
+            Kind::JsonLines => "lines",
+            Kind::Text => "text",
+        }
+    }
+
     fn of(request: &HttpRequest) -> Option<Self> {
         let declared = request.headers().get(header::CONTENT_TYPE)?.to_str().ok()?;
         match declared.split(';').next()?.trim().to_ascii_lowercase().as_str() {
@@ -205,9 +232,7 @@ impl FromRequest for ImportBody {
         Box::pin(async move {
             let (kind, payload) = (kind?, payload.await.map_err(Problem::internal)?);
             plain?;
-            let turn = timeout(TURN_TIMEOUT, AT_ONCE.acquire()).await;
-            let busy = |_| Problem::new(Code::Unavailable, "other games are being imported; try again");
-            let _turn = turn.map_err(busy)?.map_err(Problem::internal)?;
+            let _turn = turn(&READ_AT_ONCE).await?;
             let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
             let bytes = timeout(BODY_TIMEOUT, payload.to_bytes_limited(IMPORT_BYTES_MAX)).await.map_err(late)?;
             let too_long = |_| Problem::new(Code::PayloadTooLarge, "games to import have at most 8 MiB in all");
@@ -226,40 +251,68 @@ impl ImportBody {
         })?;
         let games = match self.kind {
             Kind::Json => listed(text)?,
-            Kind::JsonLines => (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).map(json).collect(),
+            Kind::JsonLines => {
+                let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+                lines.map(|(line, text)| json(line, line - 1, text)).take(GAMES_MAX + 1).collect()
+            }
             Kind::Text => records(text),
         };
         if games.is_empty() || games.len() > GAMES_MAX {
-            let detail = format!("from 1 to {GAMES_MAX} games are imported at once, and there are {}", games.len());
-            return Err(Problem::invalid("", detail));
+            return Err(Problem::invalid("", format!("from 1 to {GAMES_MAX} games are imported at once")));
         }
         Ok(games)
     }
 }
 
-fn json((line, text): (usize, &str)) -> Part {
-    Part { line, form: Form::JsonLines, text: text.to_owned() }
+fn json(line: usize, before: usize, text: &str) -> Part {
+    Part { line, before, form: Form::JsonLines, text: text.to_owned() }
 }
 
 /// One game, or a list of games.
 fn listed(text: &str) -> Result<Vec<Part>, Problem> {
     if !text.trim_start().starts_with('[') {
-        return Ok(vec![json((1, text))]);
+        return Ok(vec![json(1, 0, text)]);
     }
-    let list: Vec<&RawValue> = serde_json::from_str(text)
-        .map_err(|error| Problem::new(Code::MalformedRequest, format!("the body is not JSON: {error}")))?;
-    Ok((1..).zip(list).map(|(line, game)| json((line, game.get()))).collect())
+    let mut json_text = serde_json::Deserializer::from_str(text);
+    let list = json_text.deserialize_seq(Listed).and_then(|list| json_text.end().map(|()| list));
+    let list = list.map_err(|error| Problem::new(Code::MalformedRequest, format!("the body is not JSON: {error}")))?;
+    Ok((1..).zip(list).map(|(line, game)| json(line, 0, game.get())).collect())
+}
+
+/// Reads a list as far as it may go, and passes over the rest.
+struct Listed;
+
+impl<'de> Visitor<'de> for Listed {
+    type Value = Vec<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of games")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut games = vec![];
+        while games.len() <= GAMES_MAX
+            && let Some(game) = seq.next_element()?
+        {
+            games.push(game);
+        }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(games)
+    }
 }
 
 fn records(text: &str) -> Vec<Part> {
     let mut splitter = Splitter::default();
     let mut parts: Vec<Part> = vec![];
     for (line, content) in (1..).zip(text.split_inclusive('\n')) {
+        if parts.len() > GAMES_MAX {
+            break;
+        }
         let begins = splitter.begins_record(content);
         match parts.last_mut() {
             Some(last) if !begins => last.text.push_str(content),
             None if content.trim().is_empty() => {}
-            _ => parts.push(Part { line, form: Form::Text, text: content.to_owned() }),
+            _ => parts.push(Part { line, before: line - 1, form: Form::Text, text: content.to_owned() }),
         }
     }
     parts
@@ -308,8 +361,8 @@ struct ImportErrorView {
 }
 
 impl ImportedView {
-    fn refused(line: usize, refused: Refused) -> Self {
+    fn refused(line: usize, before: usize, refused: Refused) -> Self {
         let Refused { line: within, column, detail } = refused;
-        Self { line, game_id: None, error: Some(ImportErrorView { line: line + within - 1, column, detail }) }
+        Self { line, game_id: None, error: Some(ImportErrorView { line: before + within, column, detail }) }
     }
 }

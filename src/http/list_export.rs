@@ -10,10 +10,7 @@ use actix_web::{
 use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::timeout,
-};
+use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
@@ -21,19 +18,18 @@ use super::{
     accept::prefers_text,
     auth::Reader,
     cursor::Cursors,
-    error::{Code, Problem},
+    error::Problem,
     export::ExportedGame,
     extract::read_query,
     game_list::{ListGames, place_of, text_of},
     headers::NOT_KEPT,
-    imports::TURN_TIMEOUT,
     records::{VARIES, recorded},
     wire::ALWAYS_JSON,
 };
 use crate::{
     db::{
         DbError,
-        game_list::{self, Filter, Place},
+        game_list::{self, Filter, Page, Place},
         games::{self, SeatedGame},
     },
     domain::{PlayerId, Ply},
@@ -42,7 +38,10 @@ use crate::{
 /// Games that are in memory at once, with their histories: some MiB as JSON.
 const GAMES_AT_ONCE: u32 = 50;
 
-/// Exports that a process writes at once: each keeps the database busy.
+/// Plies that are in memory at once, unless a single game has more.
+const PLIES_AT_ONCE: u32 = 5_000;
+
+/// Parts of exports that a process writes at once: each keeps the database busy. A client that takes its part slowly keeps nobody waiting.
 static AT_ONCE: Semaphore = Semaphore::const_new(4);
 
 /// Export games
@@ -73,9 +72,6 @@ pub async fn export_games(
     let name = format!("export {:?} {filter:?}", list.sort);
     let after = list.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &name)).transpose()?;
     let form = format.unwrap_or(if prefers_text(&request) { ListForm::Text } else { ListForm::Ndjson });
-    let turn = timeout(TURN_TIMEOUT, AT_ONCE.acquire()).await;
-    let busy = |_| Problem::new(Code::Unavailable, "other exports are being written; try again");
-    let turn = turn.map_err(busy)?.map_err(Problem::internal)?;
     let export = Export {
         db: state.db.clone(),
         cursors: state.cursors.clone(),
@@ -85,7 +81,6 @@ pub async fn export_games(
         viewer: reader.0,
         after,
         left: list.limit,
-        _turn: turn,
     };
     let file = ContentDisposition {
         disposition: DispositionType::Attachment,
@@ -121,7 +116,6 @@ struct Export {
     after: Option<Place>,
     /// How many games are still to come, if that is bounded.
     left: Option<u32>,
-    _turn: SemaphorePermit<'static>,
 }
 
 impl Export {
@@ -143,7 +137,10 @@ impl Export {
     /// Some games, and whether there may be more.
     async fn page(&mut self) -> Result<(Bytes, bool), DbError> {
         let limit = self.left.map_or(GAMES_AT_ONCE, |left| left.min(GAMES_AT_ONCE));
-        let page = game_list::list(&self.db, &self.filter, self.after, limit).await?;
+        // It is never closed.
+        let _turn = AT_ONCE.acquire().await.ok();
+        let mut page = game_list::list(&self.db, &self.filter, self.after, limit).await?;
+        cut(&mut page);
         let histories = games::histories(&self.db, &page.games).await?;
         let mut text = String::new();
         for ((seated, plies), place) in page.games.iter().zip(&histories).zip(&page.places) {
@@ -153,6 +150,22 @@ impl Export {
         self.left = self.left.map(|left| left.saturating_sub(u32::try_from(page.games.len()).unwrap_or(left)));
         self.after = page.next;
         Ok((Bytes::from(text), page.next.is_some() && self.left != Some(0)))
+    }
+}
+
+/// Leaves as many games on a page as may be in memory, and one at least.
+fn cut(page: &mut Page) {
+    let mut plies = 0;
+    let fits = page.games.iter().take_while(|seated| {
+        let is_first = plies == 0;
+        plies += seated.game.ply.max(1);
+        is_first || plies <= PLIES_AT_ONCE
+    });
+    let count = fits.count();
+    if count < page.games.len() {
+        page.games.truncate(count);
+        page.places.truncate(count);
+        page.next = page.places.last().copied();
     }
 }
 

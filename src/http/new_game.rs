@@ -324,6 +324,29 @@ impl ClockChoice {
     }
 }
 
+/// Nobody is helped while they play: the computer goes on with games that are over, and that go on from such.
+async fn check_over(state: &AppState, game: &Game) -> Result<(), Problem> {
+    let refusal = || {
+        let detail = "nobody is helped while they play: the computer goes on with games that are over";
+        Problem::invalid("/from/game_id", detail)
+    };
+    let is_played = |game: &Game| game.status == Status::Active && game.terms.opponent != Opponent::Oneself;
+    let from = |game: &Game| game.terms.start.as_ref().and_then(|start| start.from).map(|(id, _)| id);
+    let (mut is_running, mut before) = (is_played(game), from(game));
+    for _ in 0..ORIGINS_MAX {
+        if is_running {
+            return Err(refusal());
+        }
+        let Some(id) = before else { return Ok(()) };
+        let Some(origin) = games::find(&state.db, id).await? else { return Ok(()) };
+        (is_running, before) = (is_played(&origin.game), from(&origin.game));
+    }
+    Err(refusal())
+}
+
+/// So many games are looked at that one goes on from, the one from the other.
+const ORIGINS_MAX: usize = 20;
+
 impl CreateGame {
     /// The rules, and where the game begins if not with their opening.
     async fn base(&self, state: &AppState, caller: Caller) -> Result<(AnyOptions, Option<Start>), Problem> {
@@ -354,10 +377,8 @@ impl CreateGame {
         let id = GameId(Uuid::try_parse(&from.game_id).map_err(|_| unknown())?);
         let found = games::find(&state.db, id).await?.map(|seated| seated.game);
         let game = found.filter(|game| game.is_visible_to(Some(caller.player))).ok_or_else(unknown)?;
-        let by_computer = matches!(self.opponent, Some(OpponentChoice::Computer { .. }));
-        if by_computer && game.status == Status::Active && game.terms.opponent != Opponent::Oneself {
-            let detail = "nobody is helped while they play: the computer goes on with games that are over";
-            return Err(Problem::invalid("/from/game_id", detail));
+        if matches!(self.opponent, Some(OpponentChoice::Computer { .. })) {
+            check_over(state, &game).await?;
         }
         let position = match from.ply.checked_sub(1) {
             None => game.terms.opening(),

@@ -14,7 +14,7 @@ use std::{
 
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::{
-    task::spawn_blocking,
+    task::{JoinError, spawn_blocking},
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -31,8 +31,8 @@ use crate::{
     rules::Move,
 };
 
-/// How long until somebody else thinks about a turn: several times what thinking may take.
-const TAKEN_FOR: time::Duration = time::Duration::seconds(20);
+/// How long until somebody else thinks about a turn: more than thinking and storing may take.
+const TAKEN_FOR: time::Duration = time::Duration::seconds(6);
 
 /// How long the computer thinks at most; then it plays the best that it has found. Levels are bounded by what they look at, which takes
 /// less on a machine that is not overloaded.
@@ -92,9 +92,13 @@ async fn play_next(
     let (played, engine) = play(pool, writers, turn, engine, stopping).await;
     let ended = match played {
         // It stays for whoever plays next, by another process or after the next start.
-        Ok(Played::Stopped) => Ok(()),
+        Ok(Played::Stopped) => computer_turns::release(pool, turn).await,
         Ok(Played::Over) => computer_turns::end(pool, turn).await,
-        Err(error) => Err(error),
+        Err(error) => {
+            // If it cannot be left to others now, it is once its time is over.
+            let _ = computer_turns::release(pool, turn).await;
+            Err(error)
+        }
     };
     (ended.map(|()| true), engine)
 }
@@ -140,6 +144,8 @@ async fn think(
     stopping: &CancellationToken,
 ) -> (Option<Move>, Engine) {
     let position = game.position.clone();
+    // Should thinking fail, the game still goes on.
+    let any = position.legal_moves().first().copied();
     // The same turn has the same lot, whoever thinks about it.
     let seed = game.id.0.as_u64_pair().1 ^ u64::from(game.version);
     let level = Level::try_from(level.number()).expect("a level of games is one of the engine's");
@@ -150,27 +156,31 @@ async fn think(
         let chosen = engine.choose(&position, level, seed, &raised);
         (chosen, engine)
     });
-    until(thinking, &stop, stopping).await
+    match until(thinking, &stop, stopping).await {
+        Ok(thought) => thought,
+        Err(error) => {
+            tracing::error!(game.id = %game.id.0, "the computer could not think, and plays anything: {error}");
+            (any, Engine::new(TABLE_MIB))
+        }
+    }
 }
 
 /// Waits for what thinks; has it come to an end when its time is over, or the server stops.
 async fn until<T>(
-    thinking: impl Future<Output = Result<T, tokio::task::JoinError>> + Unpin,
+    thinking: impl Future<Output = Result<T, JoinError>> + Unpin,
     stop: &AtomicBool,
     stopping: &CancellationToken,
-) -> T {
+) -> Result<T, JoinError> {
     let mut thinking = thinking;
     let first = tokio::select! {
         thought = timeout(THINKING_MAX, &mut thinking) => thought.ok(),
         () = stopping.cancelled() => None,
     };
-    let thought = if let Some(thought) = first {
-        thought
-    } else {
-        stop.store(true, Ordering::Relaxed);
-        thinking.await
-    };
-    thought.expect("thinking does not panic")
+    if let Some(thought) = first {
+        return thought;
+    }
+    stop.store(true, Ordering::Relaxed);
+    thinking.await
 }
 
 async fn append(writers: &Writers, mut game: Game, player: domain::PlayerId, chosen: Move) -> Result<Played, DbError> {

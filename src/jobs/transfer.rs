@@ -28,6 +28,9 @@ const GAMES_READ: u32 = 200;
 /// How many games are stored at once.
 const GAMES_STORED: usize = 500;
 
+/// How many bytes are read at once, unless a game alone has more.
+const PART_BYTES: u64 = 32 * 1024 * 1024;
+
 /// How many such parts are worked on at once: while one waits for the database, another is played or written.
 const PARTS_AT_ONCE: usize = 3;
 
@@ -109,12 +112,14 @@ pub async fn import_all(
     let mut parts: VecDeque<JoinHandle<Result<(), DbError>>> = VecDeque::new();
     let mut reader = Reader { input, line: 0, is_json: None, splitter: Splitter::default(), begun: None, bytes: 0 };
     loop {
-        let mut games = vec![];
-        while games.len() < GAMES_STORED {
-            let Some(game) = reader.next_game()? else { break };
+        let (mut games, mut is_last) = (vec![], false);
+        while games.len() < GAMES_STORED && reader.bytes < PART_BYTES {
+            let Some(game) = reader.next_game()? else {
+                is_last = true;
+                break;
+            };
             games.push(game);
         }
-        let is_last = games.len() < GAMES_STORED;
         let part = Part { games, is_json: reader.is_json == Some(true), bytes: std::mem::take(&mut reader.bytes) };
         parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, importer.clone())));
         while parts.len() >= PARTS_AT_ONCE || is_last && !parts.is_empty() {

@@ -198,6 +198,7 @@ async fn wrong_records_are_refused_and_nothing_is_stored() {
         json_patch(&mut game, &more);
         game.to_string()
     };
+    let ended = |result: Value| game(json!({"game": {"variant": "kalah", "result": result}}));
     for (kind, body, expected) in [
         ("text/plain", "[Variant \"kalah\"]\n1. A A *\n".to_owned(), "cannot be A"),
         ("text/plain", "[Variant \"kalah\"]\n1. G *\n".to_owned(), "cannot be G"),
@@ -240,6 +241,16 @@ async fn wrong_records_are_refused_and_nothing_is_stored() {
             "not ended",
         ),
         ("application/x-ndjson", "{\"game\": 1}\n".to_owned(), "struct"),
+        ("text/plain", "[Variant \"kalah\"]\n[South \"\u{202e}A\"]\n1. A *\n".to_owned(), "invisible"),
+        ("application/json", game(json!({"moves": vec![json!({"move": "A"}); 2001]})), "2000 plies"),
+        ("application/json", ended(json!({"winner": null, "reason": "timeout"})), "has a winner"),
+        ("application/json", ended(json!({"winner": "south", "reason": "agreement"})), "only if the rules"),
+        ("application/json", ended(json!({"winner": "south", "score": {"south": 48, "north": 0}})), "hold 0 and 0"),
+        (
+            "application/json",
+            game(json!({"game": {"variant": "kalah", "finished_at": "2999-01-01T00:00:00Z"}})),
+            "in the future",
+        ),
     ] {
         let answer = import(&app, &ana, "", kind, body.clone()).await;
         let detail = answer.body.pointer("/items/0/error/detail").and_then(Value::as_str).unwrap_or_default();
