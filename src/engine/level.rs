@@ -1,9 +1,9 @@
-//! Computer opponents of eight strengths. Knows how far each looks and how often it errs, and nothing of searching.
+//! Computer opponents of eight strengths. Knows how far each looks and by how much it errs, and nothing of searching.
 
 use std::sync::atomic::AtomicBool;
 
-use super::{Candidate, Engine, Limits, POINTS_PER_SEED, form::has_packed_form, table::mix};
-use crate::rules::{AnyPosition, Move};
+use super::{Engine, Limits, POINTS_PER_SEED, form::has_packed_form, table::mix};
+use crate::rules::{AnyPosition, Move, Variant};
 
 /// How strong a computer plays: from 1, a beginner, to 8, as strong as about a second allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,23 +22,59 @@ pub struct LevelError {
 struct Strength {
     /// How many positions it looks at for a move.
     nodes: u64,
-    /// By how much it misjudges a move at most, either way, in points; small errors are more frequent than large ones.
-    error: i32,
+    /// By how many points it overrates a move at most. Of two such errors each move gets a random part, so that small
+    /// differences between moves are often misjudged, and large ones seldom.
+    error: u32,
 }
 
-/// The levels from 1 on. The first looks no farther than its own move, so that it sees what it captures and which move
-/// gives another one, but not the answer to it. Each step is as large as it must be for the higher of two levels to win
-/// at least 60 of 100 games (`benches/engine.rs tournament`).
-const STRENGTHS: [Strength; 8] = [
-    Strength { nodes: 1, error: 12 * POINTS_PER_SEED },
-    Strength { nodes: 1, error: 5 * POINTS_PER_SEED },
-    Strength { nodes: 100, error: 4 * POINTS_PER_SEED },
-    Strength { nodes: 500, error: 2 * POINTS_PER_SEED },
-    Strength { nodes: 1_500, error: 0 },
-    Strength { nodes: 12_000, error: 0 },
-    Strength { nodes: 150_000, error: 0 },
-    Strength { nodes: 3_000_000, error: 0 },
-];
+/// A strength by positions to look at and hundredths of a seed.
+const fn strength(nodes: u64, error: u32) -> Strength {
+    Strength { nodes, error }
+}
+
+/// The levels of each game from 1 on. Those with a single position look no farther than their own move, so that they see
+/// what it captures and that it gives another one, but not the answer.
+///
+/// The steps are meant to let the higher of two levels win 60 of 100 games; `benches/engine.rs tournament` shows how many. In
+/// Congkak it is often decided early who wins, however well both play on: to be told from each other, all but the last
+/// must err by many seeds, of which there are 98.
+const fn strengths(variant: Variant) -> [Strength; 8] {
+    match variant {
+        Variant::Kalah => [
+            strength(1, 8_000),
+            strength(1, 1_200),
+            strength(30, 550),
+            strength(100, 450),
+            strength(500, 200),
+            strength(2_500, 0),
+            strength(25_000, 0),
+            strength(NODES_MAX, 0),
+        ],
+        Variant::Oware => [
+            strength(1, 8_000),
+            strength(1, 1_200),
+            strength(1, 500),
+            strength(30, 400),
+            strength(200, 250),
+            strength(2_000, 100),
+            strength(30_000, 0),
+            strength(NODES_MAX, 0),
+        ],
+        Variant::Congkak => [
+            strength(1, 15_000),
+            strength(1, 2_000),
+            strength(100, 3_600),
+            strength(100, 2_100),
+            strength(100, 1_080),
+            strength(300, 1_050),
+            strength(1_000, 700),
+            strength(NODES_MAX, 0),
+        ],
+    }
+}
+
+/// Positions that are looked at in about a second, in packed form and a release build.
+const NODES_MAX: u64 = 3_000_000;
 
 /// How many times longer a position takes that has no packed form.
 const SLOWNESS: u64 = 10;
@@ -61,8 +97,8 @@ impl Level {
         self.0
     }
 
-    fn strength(self) -> Strength {
-        STRENGTHS[usize::from(self.0 - Self::MIN.0)]
+    fn strength(self, variant: Variant) -> Strength {
+        strengths(variant)[usize::from(self.0 - Self::MIN.0)]
     }
 }
 
@@ -77,27 +113,35 @@ impl TryFrom<u8> for Level {
 
 impl Engine {
     /// The move that a computer of this level plays; `None` if the game is over. The same for the same position, history,
-    /// level and seed, unless somebody raises `stop`: then it is the best move that was found until then.
+    /// level and seed in an engine of the same memory, unless somebody raises `stop`: then it is the best move that was
+    /// found until then.
     ///
-    /// A table of 16 MiB is enough. Level 8 takes about a second with the rules in release builds.
+    /// Forgets all positions first. A table of 16 MiB is enough. The highest level takes about a second in release builds.
     pub fn choose(&mut self, position: &AnyPosition, level: Level, seed: u64, stop: &AtomicBool) -> Option<Move> {
         let moves = position.legal_moves();
         if moves.len() < 2 {
             return moves.first().copied();
         }
-        let Strength { nodes, error } = level.strength();
-        let limits = Limits::nodes(if has_packed_form(position) { nodes } else { nodes / SLOWNESS + 1 });
+        let Strength { nodes, error } = level.strength(position.options().variant());
+        let limits = Limits::nodes(if has_packed_form(position) { nodes } else { nodes.div_ceil(SLOWNESS) });
         self.forget();
         if error == 0 {
             return self.search(position, limits, stop).map(|found| found.best());
         }
         let candidates = self.candidates(position, limits, stop);
-        let misjudged = |(index, candidate): (u64, &Candidate)| {
-            let seed = mix(seed ^ mix(index));
-            let half = |half: u64| i32::try_from(half % u64::from(error.unsigned_abs())).unwrap_or(0);
-            let judgement = candidate.value.points_for(position.turn());
-            judgement + half(seed >> 32) + half(seed & 0xffff_ffff)
+        let judgement = |m: Move, points: i32| {
+            let place = (0_u64..).zip(&moves).find(|&(_, &listed)| listed == m).map_or(0, |(place, _)| place);
+            let lot = mix(seed ^ mix(place));
+            let [first, second] = [lot >> 32, lot & 0xffff_ffff].map(|half| half % u64::from(error));
+            i64::from(points) + (first + second).cast_signed()
         };
-        (0..).zip(&candidates).max_by_key(|&(index, candidate)| misjudged((index, candidate))).map(|(_, best)| best.m())
+        let rated = candidates.iter().map(|candidate| {
+            let (m, points) = (candidate.m(), candidate.value.points_for(position.turn()));
+            (judgement(m, points), m)
+        });
+        rated.max_by_key(|&(judgement, _)| judgement).map(|(_, m)| m)
     }
 }
+
+/// The errors above would mean something else otherwise.
+const _: () = assert!(POINTS_PER_SEED == 100, "errors are told in hundredths of a seed");

@@ -41,7 +41,7 @@ fn kalah_has_its_published_values() {
 
 /// Small boards of each game with every option that changes what a value depends on, and how far random moves lead from
 /// the opening to positions that brute force can take on.
-const SMALL: [(Variant, &str, &str, u32); 32] = [
+const SMALL: [(Variant, &str, &str, u32); 36] = [
     (Variant::Kalah, "standard", "pits=3;seeds=2", 0),
     (Variant::Kalah, "standard", "pits=1;seeds=5", 0),
     (Variant::Kalah, "standard", "pits=2;seeds=3;remaining=emptier", 0),
@@ -62,6 +62,10 @@ const SMALL: [(Variant, &str, &str, u32); 32] = [
     (Variant::Kalah, "standard", "", 34),
     (Variant::Oware, "standard", "pits=2;seeds=1", 0),
     (Variant::Oware, "standard", "pits=1;seeds=4", 0),
+    (Variant::Oware, "standard", "pits=3;seeds=1", 2),
+    (Variant::Oware, "standard", "pits=4;seeds=1", 12),
+    (Variant::Oware, "wari", "pits=2;seeds=1;repetition=3", 2),
+    (Variant::Oware, "awari", "pits=3;seeds=1;repetition=2", 3),
     (Variant::Oware, "standard", "pits=3;seeds=2", 18),
     (Variant::Oware, "awari", "pits=2;seeds=2", 8),
     (Variant::Oware, "standard", "pits=2;seeds=2;repetition_award=split", 8),
@@ -102,7 +106,7 @@ fn what_is_exact_is_what_brute_force_finds() {
             }
         }
     }
-    assert!(Variant::ALL.iter().all(|variant| exact[variant] >= 10), "{exact:?}");
+    assert!(Variant::ALL.iter().all(|variant| exact[variant] >= 15), "{exact:?}");
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn what_is_solved_is_what_brute_force_finds() {
 #[test]
 fn a_proven_line_comes_to_its_value() {
     let mut engine = Engine::new(1);
-    for (overrides, seed) in [("pits=4;seeds=2", 1), ("pits=3;seeds=3", 2), ("pits=4;seeds=2;pie=true", 3)] {
+    for (overrides, seed) in [("pits=3;seeds=2", 1), ("pits=2;seeds=4", 2), ("pits=3;seeds=2;pie=true", 3)] {
         let mut position = play_on(&opening(Variant::Kalah, "standard", overrides), seed, 1);
         let found = engine.search(&position, Limits::nodes(100_000), &GO_ON).unwrap();
         assert!(found.value.is_exact);

@@ -32,14 +32,14 @@ fn a_level_plays_the_same_by_the_same_seed_whatever_was_asked_before() {
 
 #[test]
 fn a_beginner_errs_but_not_blindly() {
-    // Of six moves one captures five seeds.
+    // A captures fifteen seeds; none of the other four moves brings more than one.
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
-    let position = AnyPosition::parse(&options, "1,0,3,2,1,2/2,2,2,2,4,1 8-18 S - 20 1S").unwrap();
+    let position = AnyPosition::parse(&options, "1,0,3,2,1,2/2,2,2,2,14,1 8-8 S - 20 1S").unwrap();
     let mut engine = Engine::new(1);
     let chosen: Vec<_> =
         (0..200).filter_map(|seed| engine.choose(&position, Level::MIN, seed, &GO_ON)).map(|m| m.to_string()).collect();
     let best = chosen.iter().filter(|m| *m == "A").count();
-    assert!((60..195).contains(&best), "{best} of 200");
+    assert!((50..150).contains(&best), "{best} of 200");
 }
 
 #[test]

@@ -16,7 +16,7 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 
 /// The position in which a game with these options begins.
 fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
-    AnyPosition::opening(&AnyOptions::parse(variant, preset, overrides).expect("options"))
+    AnyPosition::opening(&AnyOptions::parse(variant, preset, overrides).expect("such a board can be had"))
 }
 
 /// Plays so many moves that follow from a seed, as long as there are any.

@@ -7,7 +7,7 @@ use mancala_server::{
     rules::{AnyPosition, IllegalMove, Move, Side, Variant},
 };
 
-use crate::{GO_ON, opening, play_on};
+use crate::{GO_ON, opening};
 
 /// Enough to solve the boards here.
 const LIMITS: Limits = Limits { nodes: 500_000, depth: 100 };
@@ -17,12 +17,12 @@ fn review(opening: &AnyPosition, moves: &str, limits: Limits) -> Vec<Review> {
     let mut plies = Vec::new();
     let mut position = opening.clone();
     for m in moves.split(' ') {
-        let m: Move = m.parse().expect("a move");
-        let (next, _) = position.play(m).expect("a legal move");
+        let m: Move = m.parse().expect("it is a move");
+        let (next, _) = position.play(m).expect("it is legal");
         plies.push((std::mem::replace(&mut position, next), m));
     }
     let mut engine = Engine::new(1);
-    let review = |(position, m): &(_, _)| engine.review(position, *m, limits, &GO_ON).expect("a legal move");
+    let review = |(position, m): &(_, _)| engine.review(position, *m, limits, &GO_ON).expect("nobody stops it");
     let mut reviews: Vec<_> = plies.iter().rev().map(review).collect();
     reviews.reverse();
     reviews
@@ -50,11 +50,10 @@ fn a_game_is_reviewed_ply_by_ply() {
 #[test]
 fn exact_values_follow_from_each_other() {
     let opening = opening(Variant::Kalah, "standard", "pits=3;seeds=3");
-    for seed in 0..10 {
+    for seed in 0..10_usize {
         let (mut position, mut plies) = (opening.clone(), Vec::new());
         while position.outcome().is_none() {
-            let m = play_on(&position, seed, 0).legal_moves()
-                [usize::try_from(seed).unwrap() % position.legal_moves().len()];
+            let m = position.legal_moves()[seed % position.legal_moves().len()];
             plies.push(m.to_string());
             position.play_unchecked(m);
         }

@@ -53,7 +53,7 @@ fn any_options() -> impl Strategy<Value = AnyOptions> {
     let picks = vec(prop::option::weighted(0.3, 0..1000_u16), 12);
     (select(&Variant::ALL[..]), any::<prop::sample::Index>(), picks).prop_map(|(variant, preset, picks)| {
         let preset = preset.get(variant.presets()).name;
-        let mut options = AnyOptions::parse(variant, preset, "").expect("options");
+        let mut options = AnyOptions::parse(variant, preset, "").expect("a preset is valid");
         for (spec, pick) in variant.options().iter().zip(picks) {
             let Some(pick) = pick else { continue };
             let value = match spec.kind {
@@ -129,6 +129,24 @@ fn a_raised_flag_ends_a_search_at_once_with_a_legal_move() {
         assert_eq!(engine.solve(&position, &stop, |_| {}), None);
         assert!(engine.choose(&position, Level::MAX, 0, &stop).is_some_and(|m| position.legal_moves().contains(&m)));
     }
+}
+
+/// The recursion is as deep as a line is long, and threads have two MiB of stack.
+#[test]
+fn long_lines_do_not_overflow_the_stack() {
+    let options =
+        AnyOptions::parse(Variant::Oware, "standard", "pits=12;seeds=1;repetition=5;must_feed=false").unwrap();
+    let few = "0,0,0,0,0,0,0,0,0,0,1,0/0,0,0,0,0,0,1,0,0,0,0,0 11-11 S - 40 1S";
+    let position = AnyPosition::parse(&options, few).unwrap();
+    let mut engine = Engine::new(1);
+    let found = engine.search(&position, Limits::nodes(100_000), &GO_ON).unwrap();
+    assert!(position.legal_moves().contains(&found.best()));
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| engine.solve(&position, &stop, |_| {}));
+        thread::sleep(Duration::from_millis(500));
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
