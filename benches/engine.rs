@@ -4,7 +4,8 @@
 //! asserted. By hand, after `--`:
 //!
 //! - `solve-6-4`: the values of Kalah with six pits of four seeds, which take minutes and [`BIG_TABLE_MIB`] of memory;
-//! - `tournament [games] [variant]`: each level against the one below, 200 games each unless told otherwise.
+//! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each unless
+//!   told otherwise.
 
 use std::{
     env, fmt,
@@ -80,7 +81,7 @@ fn main() {
                 }
             }
         }
-        _ => println!("after `--`: nothing, `solve-6-4`, or `tournament [games] [variant]`"),
+        _ => println!("after `--`: nothing, `solve-6-4`, or `tournament [games] [variant] [level=N]`"),
     }
 }
 

@@ -75,3 +75,77 @@ pub(super) fn has_packed_form(position: &AnyPosition) -> bool {
         AnyPosition::Congkak(position) => Congkak::new(position).is_some_and(|game| game.pack(position).is_some()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::{
+        engine::{
+            Breadth, Explore, Limits, Search,
+            root::Root,
+            tree::{Bounds, DEPTH_MAX},
+        },
+        rules::{AnyOptions, Move, Variant},
+    };
+
+    /// Boards that have a packed form, and are small enough for the other.
+    const BOARDS: [(Variant, &str, &str); 9] = [
+        (Variant::Kalah, "standard", "pits=3;seeds=2"),
+        (Variant::Kalah, "empty_capture", "pits=3;seeds=2"),
+        (Variant::Kalah, "bga", "pits=2"),
+        (Variant::Kalah, "both_stores", "pits=2"),
+        (Variant::Kalah, "standard", "pits=3;seeds=2;remaining=discard"),
+        (Variant::Oware, "standard", "pits=2;seeds=1"),
+        (Variant::Oware, "forfeit", "pits=3;seeds=1"),
+        (Variant::Congkak, "standard", "pits=3;seeds=2"),
+        (Variant::Congkak, "skeat", "pits=2;seeds=3"),
+    ];
+
+    #[test]
+    fn both_forms_prove_the_same_values() {
+        for (variant, preset, overrides) in BOARDS {
+            let options = AnyOptions::parse(variant, preset, overrides).unwrap();
+            let position = AnyPosition::opening(&options);
+            assert!(has_packed_form(&position));
+            let mut table = Table::new(1 << 20);
+            let packed = run(&position, Values, &mut table);
+            table.clear();
+            let general = Values.run(General::new(&position), General::start(&position), &mut table);
+            assert_eq!(packed.len(), general.len());
+            for (m, bounds) in packed {
+                assert!(bounds.is_exact(), "{m} in {position}");
+                // Where a history matters, the general form remembers less of what it has proven.
+                let remembers = variant != Variant::Oware;
+                let also = general.iter().filter(|(_, bounds)| bounds.is_exact() || remembers).find(|also| also.0 == m);
+                assert!(also.is_none_or(|&(_, also)| also == bounds), "{m} in {position}: {bounds:?}, {also:?}");
+            }
+        }
+    }
+
+    /// What is proven of each move.
+    struct Values;
+
+    impl Task for Values {
+        type Output = Vec<(Move, Bounds)>;
+
+        fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output {
+            let stop = AtomicBool::new(false);
+            let mut root = Root::new(Search::new(tree, table, &stop, u64::MAX), start);
+            root.deepen(DEPTH_MAX, Breadth::Every);
+            root.proven().collect()
+        }
+    }
+
+    #[test]
+    fn both_forms_estimate_the_same() {
+        let options = AnyOptions::parse(Variant::Congkak, "standard", "").unwrap();
+        let position = AnyPosition::opening(&options);
+        let stop = AtomicBool::new(false);
+        let explore = || Explore { limits: Limits { nodes: u64::MAX, depth: 4 }, breadth: Breadth::Best, stop: &stop };
+        let (packed, _) = run(&position, explore(), &mut Table::new(1 << 20));
+        let (general, _) = explore().run(General::new(&position), General::start(&position), &mut Table::new(1 << 20));
+        assert_eq!((packed.value, packed.depth), (general.value, general.depth));
+    }
+}

@@ -77,7 +77,7 @@ const fn strengths(variant: Variant) -> [Strength; 8] {
 const NODES_MAX: u64 = 3_000_000;
 
 /// How many times longer a position takes that has no packed form.
-const SLOWNESS: u64 = 10;
+const SLOWNESS: u64 = 6;
 
 impl Level {
     /// The weakest.

@@ -148,7 +148,7 @@ impl<G: Game> Tree for Packed<G> {
             let (tag, place) = self.unary(position).map_or_else(|| self.hashes(position), |tag| (tag, mix(tag)));
             let before = self.line_to(banked).map_or(0, |line| line.positions);
             // A sum, so that the order of the positions does not matter.
-            let positions = before.wrapping_add(mix(tag ^ place.rotate_left(17)));
+            let positions = before.wrapping_add(mix(tag ^ place.rotate_left(17) ^ of_turn(position)));
             self.lines.push(Line { banked: Some(banked), positions });
             self.path.push(position);
         }
@@ -190,7 +190,8 @@ impl<G: Game> Tree for Packed<G> {
         if self.forgets || position.row_total(Side::South) + position.row_total(Side::North) > PROVABLE_SEEDS {
             return Key { tag, place, is_sound: false };
         }
-        let (tag, place) = (mix(tag ^ line.positions), mix(place ^ line.positions.rotate_left(32)));
+        let positions = line.positions ^ of_turn(position);
+        let (tag, place) = (mix(tag ^ positions), mix(place ^ positions.rotate_left(32)));
         Key { tag: tag | Self::HASHED, place, is_sound: true }
     }
 
@@ -199,5 +200,14 @@ impl<G: Game> Tree for Packed<G> {
         let turn = position.turn();
         let row = |side| i32::from(position.row_total(side));
         self.weights.points(self.standing(position).margin, row(turn), row(!turn))
+    }
+}
+
+/// Tells the sides from each other. A tag does not, because a position is worth as much to North as the same position with
+/// the sides exchanged is to South; but only as long as the positions before it are exchanged as well.
+fn of_turn(position: &Position) -> u64 {
+    match position.turn() {
+        Side::South => 0,
+        Side::North => mix(1),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mancala_server::rules::{AnyPosition, History, Move, Side};
 
 /// So many positions are played from for one value at most.
-const POSITIONS_MAX: u32 = 50_000;
+const POSITIONS_MAX: u32 = 10_000;
 
 /// So long lines are followed at most.
 const PLIES_MAX: u32 = 200;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use mancala_server::{
     engine::{Engine, Evaluation, Limits, POINTS_PER_SEED},
-    rules::{AnyPosition, Move, Side, Variant},
+    rules::{AnyOptions, AnyPosition, Move, Side, Variant},
 };
 
-use crate::{GO_ON, brute_force::BruteForce, opening, play_on};
+use crate::{GO_ON, Lot, brute_force::BruteForce, opening, play_on};
 
 /// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
 /// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author. `benches/engine.rs` has those
@@ -124,6 +124,90 @@ fn what_is_solved_is_what_brute_force_finds() {
         solved += 1;
     }
     assert!(solved >= 25, "{solved}");
+}
+
+/// Options, and the values among which each is chosen at random.
+type Choices = &'static [(&'static str, &'static [&'static str])];
+
+/// Small boards by many options.
+const VARIED: [(Variant, Choices); 3] = [
+    (
+        Variant::Kalah,
+        &[
+            ("pits", &["2", "3", "4"]),
+            ("extra_turn", &["mandatory", "optional", "none"]),
+            ("sow_stores", &["own", "both"]),
+            ("capture_land", &["own", "opponent", "any"]),
+            ("empty_capture", &["true", "false"]),
+            ("end", &["side_empty", "no_move"]),
+            ("remaining", &["side_owner", "emptier", "discard"]),
+            ("majority_end", &["true", "false"]),
+        ],
+    ),
+    (
+        Variant::Oware,
+        &[
+            ("pits", &["2", "3", "4"]),
+            ("must_feed", &["true", "false"]),
+            ("majority_end", &["true", "false"]),
+            ("repetition", &["2", "3"]),
+            (
+                "grand_slam",
+                &["no_capture", "capture", "illegal", "avoid", "forfeit_rest", "leave_landing", "leave_first"],
+            ),
+            ("repetition_award", &["side_owner", "split"]),
+        ],
+    ),
+    (
+        Variant::Congkak,
+        &[
+            ("pits", &["2", "3", "4"]),
+            ("empty_capture", &["true", "false"]),
+            ("capture_needs_lap", &["true", "false"]),
+            ("rounds", &["single", "multi"]),
+            ("seeds", &["2", "3"]),
+        ],
+    ),
+];
+
+/// How many positions of each game are made up. A hundred times as many have been tried by hand.
+const MADE_UP: u32 = 150;
+
+#[test]
+fn so_it_is_in_made_up_positions_whatever_came_before() {
+    let (mut lot, mut engine) = (Lot(1), Engine::new(1));
+    for (variant, choices) in VARIED {
+        let mut exact = 0;
+        for _ in 0..MADE_UP {
+            let mut overrides: Vec<String> = Vec::new();
+            for (name, values) in choices {
+                overrides.push(format!("{name}={}", values[lot.draw(values.len())]));
+            }
+            let Ok(options) = AnyOptions::parse(variant, "standard", &overrides.join(";")) else { continue };
+            let (seed, plies) = (lot.draw(1000) as u64, [0, 1, 2, 3, 4, 5][lot.draw(6)]);
+            let position = play_on(&made_up(&options, &mut lot), seed, plies);
+            let Some(expected) = BruteForce::default().value(&position) else { continue };
+            // What is remembered of another position may serve this one.
+            if lot.draw(2) == 0 {
+                engine.forget();
+            }
+            let Some(found) = engine.search(&position, Limits::nodes(3_000), &GO_ON) else { continue };
+            exact += u32::from(check(&position, found.value, expected));
+        }
+        assert!(exact >= MADE_UP / 3, "{exact} of {variant}");
+    }
+}
+
+/// A few seeds put anywhere on a board, with South to move.
+fn made_up(options: &AnyOptions, lot: &mut Lot) -> AnyPosition {
+    let pits = usize::from(AnyPosition::opening(options).board().pits_per_side());
+    let mut seeds = vec![0; 2 * pits];
+    for _ in 0..2 + lot.draw(5) {
+        seeds[lot.draw(2 * pits)] += 1;
+    }
+    let row = |pits: &[i32]| pits.iter().map(i32::to_string).collect::<Vec<_>>().join(",");
+    let text = format!("{}/{} 3-3 S - 1 1S", row(&seeds[..pits]), row(&seeds[pits..]));
+    AnyPosition::parse_with_any_total(options, &text).expect("any seeds can lie there")
 }
 
 #[test]
