@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use super::{
     DbError,
-    game_rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent, seeds},
+    game_rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent},
+    term_rows::EndText,
 };
 use crate::domain::{Change, Event, Game, Opponent};
 
@@ -39,15 +40,8 @@ struct Once {
     seat_1_player_id: Option<Uuid>,
     #[serde(with = "rfc3339::option")]
     started_at: Option<OffsetDateTime>,
-    #[serde(with = "rfc3339::option")]
-    finished_at: Option<OffsetDateTime>,
-    #[serde(with = "rfc3339::option")]
-    aborted_at: Option<OffsetDateTime>,
-    result_winner: Option<String>,
-    result_reason: Option<String>,
-    result_score_south: Option<i16>,
-    result_score_north: Option<i16>,
-    winner_seat: Option<i16>,
+    #[serde(flatten)]
+    end: EndText,
     rematch_game_id: Option<Uuid>,
     join_code: Option<String>,
     /// Whether the computer is to move after it.
@@ -93,19 +87,12 @@ impl Append {
 
 impl Once {
     fn of(game: &Game, fold: &Fold) -> Self {
-        let result = game.result.as_ref();
         Self {
             status: game.status.as_str(),
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
             started_at: game.started_at,
-            finished_at: fold.finished_at,
-            aborted_at: fold.aborted_at,
-            result_winner: result.and_then(|result| result.winner).map(|side| side.to_string()),
-            result_reason: result.map(|result| result.reason.to_string()),
-            result_score_south: result.map(|result| seeds(result.score.south)),
-            result_score_north: result.map(|result| seeds(result.score.north)),
-            winner_seat: fold.winner_seat,
+            end: EndText::of(game, fold),
             rematch_game_id: game.rematch.map(|game| game.0),
             computer_to_move: game.computer_to_move().is_some(),
             join_code: match &game.terms.opponent {

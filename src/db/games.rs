@@ -10,11 +10,10 @@ use super::{
     DbError, Writers,
     appends::{self, Append},
     clock_rows::{OfferText, TimeText},
-    game_rows::{
-        ClockAndOffers, Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, StartText, TermsText, column, number,
-    },
+    game_rows::{ClockAndOffers, Detail, EventRow, Fold, GameRow, NewEvent, PlyRow, column, number},
     idempotency::{self, Keyed},
     statement,
+    term_rows::{StartText, TermsText},
 };
 use crate::{
     domain::{BySeat, Event, Fact, Game, GameId, Player, PlayerId, Ply, Previous, RUNNING_GAMES_MAX},

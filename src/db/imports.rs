@@ -11,10 +11,11 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use super::{
     DbError,
-    game_rows::{Detail, Fold, MOVED, NewEvent, TermsText, column, seeds},
+    game_rows::{Detail, Fold, MOVED, NewEvent, column},
     games::Inserted,
     idempotency::{self, Keyed},
     statement,
+    term_rows::{EndText, TermsText},
 };
 use crate::domain::{BySeat, Event, Fact, Game, GameId, Import, ImportError, PlayerId, Visibility};
 
@@ -180,15 +181,8 @@ struct NewGame {
     seat_1_player_id: Option<Uuid>,
     #[serde(with = "rfc3339::option")]
     started_at: Option<OffsetDateTime>,
-    #[serde(with = "rfc3339::option")]
-    finished_at: Option<OffsetDateTime>,
-    #[serde(with = "rfc3339::option")]
-    aborted_at: Option<OffsetDateTime>,
-    result_winner: Option<String>,
-    result_reason: Option<String>,
-    result_score_south: Option<i16>,
-    result_score_north: Option<i16>,
-    winner_seat: Option<i16>,
+    #[serde(flatten)]
+    end: EndText,
     status: &'static str,
     seat_0_moved: bool,
     seat_1_moved: bool,
@@ -204,7 +198,6 @@ struct NewGame {
 impl NewGame {
     fn of(game: &Game) -> Self {
         let fold = Fold::of(game);
-        let result = game.result.as_ref();
         Self {
             id: game.id.0,
             created_at: game.created_at,
@@ -212,13 +205,7 @@ impl NewGame {
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
             started_at: game.started_at,
-            finished_at: fold.finished_at,
-            aborted_at: fold.aborted_at,
-            result_winner: result.and_then(|result| result.winner).map(|side| side.to_string()),
-            result_reason: result.map(|result| result.reason.to_string()),
-            result_score_south: result.map(|result| seeds(result.score.south)),
-            result_score_north: result.map(|result| seeds(result.score.north)),
-            winner_seat: fold.winner_seat,
+            end: EndText::of(game, &fold),
             status: game.status.as_str(),
             seat_0_moved: game.moved.first,
             seat_1_moved: game.moved.second,
