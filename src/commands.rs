@@ -19,20 +19,19 @@ use indicatif::{ProgressBar, ProgressStyle};
 use mancala_server::{
     clock,
     config::{Export, GameForm, Import, ImportVisibility, Serve, Solve},
-    db::{self, migrations, verification},
+    db::{self, migrations, verification::count},
     domain::{self, GameId, Visibility},
     engine::{Engine, Progress},
     http::{self, Form, ListForm, Refused},
     jobs::{
-        transfer::{self, Importer},
-        verification::{Reporter, verify_all},
+        transfer,
+        verification::{self, verify_all},
     },
     rules::{AnyOptions, AnyPosition, Variant},
 };
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
 use tokio::runtime;
-use uuid::Uuid;
 
 use crate::{Failure, Stops, database, print, start_telemetry};
 
@@ -40,10 +39,12 @@ use crate::{Failure, Stops, database, print, start_telemetry};
 pub fn verify(options: &Serve) -> Result<(), Failure> {
     let (games, flaws) = with_database(options, async |_, pool| {
         let at_once = cores();
-        let count = verification::count(&pool).await.map_err(Failure::new)?;
+        let count = count(&pool).await.map_err(Failure::new)?;
         let bar = bar(count, "games, about {len}; {per_sec}, {eta} left")?;
         let findings = Arc::new(Findings { bar, games: AtomicU64::new(0), flaws: AtomicU64::new(0) });
-        verify_all(&pool, at_once, findings.clone()).await.map_err(Failure::new)?;
+        let told = findings.clone();
+        let tell = Arc::new(move |what: verification::Told<'_>| told.take(what));
+        verify_all(&pool, at_once, tell).await.map_err(Failure::new)?;
         findings.bar.finish_and_clear();
         Ok((findings.games.load(Ordering::Relaxed), findings.flaws.load(Ordering::Relaxed)))
     })?;
@@ -60,16 +61,19 @@ struct Findings {
     flaws: AtomicU64,
 }
 
-impl Reporter for Findings {
-    fn looked_at(&self, games: u64) {
-        self.games.fetch_add(games, Ordering::Relaxed);
-        self.bar.inc(games);
-    }
-
-    fn flawed(&self, game: Uuid, seq: Option<u32>, detail: &str) {
-        self.flaws.fetch_add(1, Ordering::Relaxed);
-        let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
-        self.bar.suspend(|| println!("game {game}{seq}: {detail}"));
+impl Findings {
+    fn take(&self, told: verification::Told<'_>) {
+        match told {
+            verification::Told::LookedAt(games) => {
+                self.games.fetch_add(games, Ordering::Relaxed);
+                self.bar.inc(games);
+            }
+            verification::Told::Flawed { game, seq, detail } => {
+                self.flaws.fetch_add(1, Ordering::Relaxed);
+                let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
+                self.bar.suspend(|| println!("game {game}{seq}: {detail}"));
+            }
+        }
     }
 }
 
@@ -87,7 +91,7 @@ pub fn export(options: &Serve, export: &Export) -> Result<(), Failure> {
         http::write_game(text, form, seated, plies, None, None);
     });
     let games = with_database(options, async |_, pool| {
-        let count = verification::count(&pool).await.map_err(Failure::new)?;
+        let count = count(&pool).await.map_err(Failure::new)?;
         let bar = bar(count, "games, about {len}; {per_sec}, {eta} left; the last is {msg}")?;
         let count = Cell::new(0);
         let written = |games, last: GameId| {
@@ -125,7 +129,9 @@ pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
                 refused: AtomicU64::new(0),
             });
             let input = BufReader::with_capacity(1 << 20, file);
-            let done = transfer::import_all(&pool, input, visibility, clock::now(), importing.clone()).await;
+            let told = importing.clone();
+            let tell = Arc::new(move |what: transfer::Told<'_>| told.take(what));
+            let done = transfer::import_all(&pool, input, visibility, clock::now(), read, tell).await;
             done.map_err(|error| of_file(path, &error))?;
             games += importing.games.load(Ordering::Relaxed);
             refused += importing.refused.load(Ordering::Relaxed);
@@ -163,7 +169,7 @@ pub fn solve(solve: &Solve) -> Result<(), Failure> {
     print(&format_args!("{text}{} positions were looked at\n", solution.nodes))
 }
 
-/// Reads games, and tells which were refused, a line each, on standard output.
+/// Tells which games were refused, a line each, on standard output.
 struct Importing {
     bar: ProgressBar,
     file: String,
@@ -171,30 +177,25 @@ struct Importing {
     refused: AtomicU64,
 }
 
-impl Importer for Importing {
-    fn read(
-        &self,
-        is_json: bool,
-        text: &[u8],
-        now: OffsetDateTime,
-    ) -> Result<domain::Import, (usize, Option<usize>, String)> {
-        let form = if is_json { Form::JsonLines } else { Form::Text };
-        http::read_game(form, text, now).map_err(|Refused { line, column, detail }| (line, column, detail))
-    }
-
-    fn advanced(&self, bytes: u64, games: u64) {
-        self.games.fetch_add(games, Ordering::Relaxed);
-        self.bar.inc(bytes);
-    }
-
-    fn refused(&self, line: usize, column: Option<usize>, why: &str) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-        let mut place = format!("{}:{line}", self.file);
-        if let Some(column) = column {
-            write!(place, ":{column}").expect("a string takes everything");
+impl Importing {
+    fn take(&self, told: transfer::Told<'_>) {
+        match told {
+            transfer::Told::Advanced { bytes, games } => {
+                self.games.fetch_add(games, Ordering::Relaxed);
+                self.bar.inc(bytes);
+            }
+            transfer::Told::Refused { line, column, why } => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                let column = column.map_or_else(String::new, |column| format!(":{column}"));
+                self.bar.suspend(|| println!("{}:{line}{column}: {why}", self.file));
+            }
         }
-        self.bar.suspend(|| println!("{place}: {why}"));
     }
+}
+
+fn read(is_json: bool, text: &[u8], now: OffsetDateTime) -> Result<domain::Import, (usize, Option<usize>, String)> {
+    let form = if is_json { Form::JsonLines } else { Form::Text };
+    http::read_game(form, text, now).map_err(|Refused { line, column, detail }| (line, column, detail))
 }
 
 /// Does something with the database that the options name, or the embedded one, until it is done or a signal ends it.

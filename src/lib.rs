@@ -24,7 +24,7 @@ pub mod live;
 /// Sends to addresses that players name, and to no others. Knows nothing of ours.
 pub mod webhook;
 
-/// What is done without being asked: ending the games of the erased, deleting what has run out.
+/// What is done without being asked, such as ending the games of the erased and playing for the computer; and what long commands do.
 pub mod jobs;
 
 /// The REST API: routes, wire types, errors, tokens and the OpenAPI document.

@@ -1,8 +1,9 @@
-//! What no request does: settling games whose time has run out, ending those of the erased, deleting what nobody needs any more, and
-//! telling those who want to be told; and, by a command, comparing all games with their logs.
+//! What no request does: settling games whose time has run out, ending those of the erased, deleting what nobody needs any more,
+//! telling those who want to be told, and playing for the computer; and, by commands, comparing all games with their logs, writing
+//! all of them to a file, and taking in those of files.
 //!
-//! Every process does the former; what one has done another finds done. This module knows the database and the domain; it knows
-//! nothing of HTTP.
+//! Every process does the former; what one has done another finds done. This module knows the database, the domain, the engine and
+//! the rules; it knows nothing of HTTP.
 
 pub mod computers;
 pub mod deadlines;

@@ -88,17 +88,20 @@ async fn text_of(pool: PgPool, ids: Vec<GameId>, write: WriteGame) -> Result<Str
     Ok(text)
 }
 
-/// What is done with what was read of a file.
-pub trait Importer: Send + Sync + 'static {
-    /// Reads the game that this is; if it cannot, says where (a line and maybe a column, from 1) and why.
-    fn read(&self, is_json: bool, text: &[u8], now: OffsetDateTime) -> Result<Import, (usize, Option<usize>, String)>;
+/// Reads the game that a text is; whether it is JSON, is known. If it cannot, says where (a line and maybe a column, from 1) and why.
+pub type ReadGame = fn(is_json: bool, &[u8], now: OffsetDateTime) -> Result<Import, (usize, Option<usize>, String)>;
 
+/// What is told of an import while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Told<'a> {
     /// So many more bytes were read, and so many games imported.
-    fn advanced(&self, bytes: u64, games: u64);
-
-    /// The game that begins with this line was not imported.
-    fn refused(&self, line: usize, column: Option<usize>, why: &str);
+    Advanced { bytes: u64, games: u64 },
+    /// The game that begins with this line was not imported, or that has this place.
+    Refused { line: usize, column: Option<usize>, why: &'a str },
 }
+
+/// Takes what is told.
+pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
 
 /// Imports the games of a file: each line is one if the first begins with a brace, and otherwise they are text records. Each is
 /// imported whole or refused, whatever becomes of the others.
@@ -107,7 +110,8 @@ pub async fn import_all(
     input: impl BufRead,
     visibility: Visibility,
     now: OffsetDateTime,
-    importer: Arc<impl Importer>,
+    read: ReadGame,
+    tell: Tell,
 ) -> Result<(), TransferError> {
     let mut parts: VecDeque<JoinHandle<Result<(), DbError>>> = VecDeque::new();
     let mut reader = Reader { input, line: 0, is_json: None, splitter: Splitter::default(), begun: None, bytes: 0 };
@@ -121,7 +125,7 @@ pub async fn import_all(
             games.push(game);
         }
         let part = Part { games, is_json: reader.is_json == Some(true), bytes: std::mem::take(&mut reader.bytes) };
-        parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, importer.clone())));
+        parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, read, tell.clone())));
         while parts.len() >= PARTS_AT_ONCE || is_last && !parts.is_empty() {
             if let Some(part) = parts.pop_front() {
                 part.await.expect("importing games does not panic")?;
@@ -154,31 +158,33 @@ impl Part {
         pool: PgPool,
         visibility: Visibility,
         now: OffsetDateTime,
-        importer: Arc<impl Importer>,
+        read: ReadGame,
+        tell: Tell,
     ) -> Result<(), DbError> {
+        let refused = |line, column, why: &str| tell(Told::Refused { line, column, why });
         let (mut lines, mut imports) = (vec![], vec![]);
         for Raw { line, text, is_cut } in self.games {
             if is_cut {
-                importer.refused(line, None, &format!("a game of more than {GAME_BYTES_MAX} bytes is not read"));
+                refused(line, None, &format!("a game of more than {GAME_BYTES_MAX} bytes is not read"));
                 continue;
             }
-            match importer.read(self.is_json, &text, now) {
+            match read(self.is_json, &text, now) {
                 Ok(import) => {
                     lines.push(line);
                     imports.push(import);
                 }
-                Err((within, column, why)) => importer.refused(line + within - 1, column, &why),
+                Err((within, column, why)) => refused(line + within - 1, column, &why),
             }
         }
         let mut whole = vec![];
         for (line, played) in lines.into_iter().zip(imports::play(&pool, imports, None, visibility, now).await?) {
             match played {
                 Ok(game) => whole.push(game),
-                Err(error) => importer.refused(line, None, &error.to_string()),
+                Err(error) => refused(line, None, &error.to_string()),
             }
         }
         imports::store(&pool, &whole, None, now).await?;
-        importer.advanced(self.bytes, whole.len() as u64);
+        tell(Told::Advanced { bytes: self.bytes, games: whole.len() as u64 });
         Ok(())
     }
 }

@@ -18,16 +18,19 @@ use crate::{
 const STRETCH: u32 = 200;
 
 /// What is told while it goes on.
-pub trait Reporter: Send + Sync + 'static {
+#[derive(Clone, Copy, Debug)]
+pub enum Told<'a> {
     /// So many more games were looked at.
-    fn looked_at(&self, games: u64);
-
+    LookedAt(u64),
     /// Something is wrong with a game.
-    fn flawed(&self, game: Uuid, seq: Option<u32>, detail: &str);
+    Flawed { game: Uuid, seq: Option<u32>, detail: &'a str },
 }
 
+/// Takes what is told.
+pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+
 /// Looks at every game, `at_once` stretches of them at a time.
-pub async fn verify_all(pool: &PgPool, at_once: usize, reporter: Arc<impl Reporter>) -> Result<(), DbError> {
+pub async fn verify_all(pool: &PgPool, at_once: usize, tell: Tell) -> Result<(), DbError> {
     let mut tasks = JoinSet::new();
     let mut after = GameId(Uuid::nil());
     loop {
@@ -36,7 +39,7 @@ pub async fn verify_all(pool: &PgPool, at_once: usize, reporter: Arc<impl Report
         if let Some(last) = stretch.games.last() {
             after = *last;
         }
-        tasks.spawn(verify_stretch(pool.clone(), stretch, reporter.clone()));
+        tasks.spawn(verify_stretch(pool.clone(), stretch, tell.clone()));
         while tasks.len() >= at_once.max(1) || is_last && !tasks.is_empty() {
             if let Some(done) = tasks.join_next().await {
                 done.expect("looking at games does not panic")?;
@@ -48,25 +51,26 @@ pub async fn verify_all(pool: &PgPool, at_once: usize, reporter: Arc<impl Report
     }
 }
 
-async fn verify_stretch(pool: PgPool, stretch: Stretch, reporter: Arc<impl Reporter>) -> Result<(), DbError> {
+async fn verify_stretch(pool: PgPool, stretch: Stretch, tell: Tell) -> Result<(), DbError> {
+    let flawed = |game, seq, detail: &str| tell(Told::Flawed { game, seq, detail });
     for orphan in stretch.orphans {
-        reporter.flawed(orphan, None, "there is a log, and no game");
+        flawed(orphan, None, "there is a log, and no game");
     }
     for game in stretch.games {
         match verification::verify(&pool, game).await {
             Ok(None) => {}
             Ok(Some(Verified { flaws, unreadable, .. })) => {
                 for flaw in flaws {
-                    reporter.flawed(game.0, flaw.seq(), &flaw.to_string());
+                    flawed(game.0, flaw.seq(), &flaw.to_string());
                 }
                 if let Some(detail) = unreadable {
-                    reporter.flawed(game.0, None, &detail);
+                    flawed(game.0, None, &detail);
                 }
             }
-            Err(error @ DbError::Inconsistent { .. }) => reporter.flawed(game.0, None, &error.to_string()),
+            Err(error @ DbError::Inconsistent { .. }) => flawed(game.0, None, &error.to_string()),
             Err(error) => return Err(error),
         }
-        reporter.looked_at(1);
+        tell(Told::LookedAt(1));
     }
     Ok(())
 }
