@@ -285,8 +285,13 @@ pub struct Serve {
 
     /// On how many threads the computer thinks about its moves, each at the lowest priority and with 16 MiB; 0 leaves that to other
     /// servers of the same database
-    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=COMPUTER_THREADS_MAX), value_name = "COUNT")]
+    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=THINKING_THREADS_MAX), value_name = "COUNT")]
     pub computer_threads: u16,
+
+    /// On how many threads games are analysed, each at the lowest priority and with 64 MiB while it works; 0 leaves that to other
+    /// servers of the same database
+    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=THINKING_THREADS_MAX), value_name = "COUNT")]
+    pub analysis_threads: u16,
 
     /// Networks of reverse proxies, such as `10.0.0.0/8`, separated by commas: from there, `Forwarded` or `X-Forwarded-For`
     /// says who calls. Unless given, nobody is believed
@@ -302,7 +307,7 @@ pub struct Serve {
 const WRITERS_MAX: i64 = 32;
 
 /// More than any machine has to spare for this.
-const COMPUTER_THREADS_MAX: i64 = 64;
+const THINKING_THREADS_MAX: i64 = 64;
 
 /// A stop that takes longer than this is not what anybody meant.
 const WAIT_S_MAX: u64 = 3600;

@@ -25,7 +25,7 @@ use mancala_server::{
         migrations,
     },
     http::{self, PublicKey, RateLimits, Service, Tokens},
-    jobs::{self, computers, purge, webhooks},
+    jobs::{self, analyses, computers, purge, webhooks},
     metrics::Metrics,
     telemetry::{self, Telemetry},
     webhook::{Reach, Sender, system_names},
@@ -112,13 +112,13 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
     let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
     let telling = start_telling(options, &database, &writers, &metrics)?;
-    let playing = start_playing(options, &database, &writers)?;
+    let thinking = start_thinking(options, &database, &writers)?;
     let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
     working.abort();
     settling.abort();
     telling.end().await;
-    for thread in playing {
+    for thread in thinking {
         thread.end().await;
     }
     // Also what clients have asked for who did not wait for the answer.
@@ -202,14 +202,23 @@ fn start_telling(
     Beside::start("webhooks", || {}, move |stopping| webhooks::run(database, notices, settings, stopping))
 }
 
-/// Plays for the computer.
-fn start_playing(options: &Serve, database: &PgConnectOptions, writers: &Arc<Writers>) -> Result<Vec<Beside>, Failure> {
-    let start = |_| {
+/// Plays for the computer, and analyses games.
+fn start_thinking(
+    options: &Serve,
+    database: &PgConnectOptions,
+    writers: &Arc<Writers>,
+) -> Result<Vec<Beside>, Failure> {
+    let play = |_| {
         let (database, writers) = (database.clone(), writers.clone());
         let play = move |stopping| computers::run(database, writers, stopping);
-        Beside::start("computer", computers::be_nice, play)
+        Beside::start("computer", jobs::be_nice, play)
     };
-    (0..options.computer_threads).map(start).collect()
+    let analyse = |_| {
+        let (database, writers) = (database.clone(), writers.clone());
+        let analyse = move |stopping| analyses::run(database, writers, stopping);
+        Beside::start("analysis", jobs::be_nice, analyse)
+    };
+    (0..options.computer_threads).map(play).chain((0..options.analysis_threads).map(analyse)).collect()
 }
 
 fn reach(options: &Serve) -> Reach {

@@ -20,6 +20,7 @@ pub const PUBLIC: Filter = Filter {
     reason: None,
     plies: (0, i32::MAX),
     imported: None,
+    analysed: None,
     whose: Whose::Everybodys,
     status: None,
     variant: None,

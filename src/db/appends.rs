@@ -43,6 +43,8 @@ struct Once {
     #[serde(flatten)]
     end: EndText,
     rematch_game_id: Option<Uuid>,
+    #[serde(with = "rfc3339::option")]
+    analysed_at: Option<OffsetDateTime>,
     join_code: Option<String>,
     /// Whether the computer is to move after it.
     computer_to_move: bool,
@@ -94,6 +96,7 @@ impl Once {
             started_at: game.started_at,
             end: EndText::of(game, fold),
             rematch_game_id: game.rematch.map(|game| game.0),
+            analysed_at: game.analysed_at,
             computer_to_move: game.computer_to_move().is_some(),
             join_code: match &game.terms.opponent {
                 Opponent::Link { join_code } => Some(join_code.clone()),
@@ -152,6 +155,7 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 result_score_north = coalesce((once ->> 'result_score_north')::smallint, game.result_score_north),
                 winner_seat = coalesce((once ->> 'winner_seat')::smallint, game.winner_seat),
                 rematch_game_id = coalesce((once ->> 'rematch_game_id')::uuid, game.rematch_game_id),
+                analysed_at = coalesce((once ->> 'analysed_at')::timestamptz, game.analysed_at),
                 join_code = coalesce(once ->> 'join_code', game.join_code),
                 has_webhooks = case when once is null or game.has_webhooks then game.has_webhooks else exists (
                     select from webhook where disabled_at is null and player_id in (

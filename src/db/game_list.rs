@@ -50,6 +50,7 @@ pub struct Filter {
     /// From so many plies to so many.
     pub plies: (i32, i32),
     pub imported: Option<bool>,
+    pub analysed: Option<bool>,
     /// Created (in order of finishing: finished) at this moment or later.
     pub since: Option<OffsetDateTime>,
     /// Created (or finished) before this moment.
@@ -290,9 +291,10 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
                      and ($12::text is null or opponent = $12)
                      and ($13::text is null or result_reason = $13)
                      and ply >= $14 and ply <= $15
-                     and ($16::boolean is null or $16 = (opponent = 'imported'))) is true as shown
+                     and ($16::boolean is null or $16 = (opponent = 'imported'))
+                     and ($17::boolean is null or $17 = (analysed_at is not null))) is true as shown
                 from (
-                    select id, created_at, result_winner, preset, clock, opponent, result_reason, ply from game
+                    select id, created_at, result_winner, preset, clock, opponent, result_reason, ply, analysed_at from game
                     where visibility = 'public' and variant = leg.variant
                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $7 and id < $8
                     order by id desc limit $1
@@ -319,6 +321,7 @@ async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Resul
         filter.plies.0,
         filter.plies.1,
         filter.imported,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -341,9 +344,10 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
                      and ($10::text is null or opponent = $10)
                      and ($11::text is null or result_reason = $11)
                      and ply >= $12 and ply <= $13
-                     and ($14::boolean is null or $14 = (opponent = 'imported'))) is true as shown
+                     and ($14::boolean is null or $14 = (opponent = 'imported'))
+                     and ($15::boolean is null or $15 = (analysed_at is not null))) is true as shown
                 from (
-                    select id, finished_at, result_winner, preset, clock, opponent, result_reason, ply from game
+                    select id, finished_at, result_winner, preset, clock, opponent, result_reason, ply, analysed_at from game
                     where visibility = 'public' and variant = leg.variant
                       and finished_at >= $4 and (finished_at, id) < ($5, $6)
                     order by finished_at desc, id desc limit $1
@@ -368,6 +372,7 @@ async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &Window) -> R
         filter.plies.0,
         filter.plies.1,
         filter.imported,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }

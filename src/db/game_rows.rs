@@ -39,6 +39,7 @@ pub(super) struct GameRow {
     pub(super) started_at: Option<OffsetDateTime>,
     pub(super) finished_at: Option<OffsetDateTime>,
     pub(super) aborted_at: Option<OffsetDateTime>,
+    pub(super) analysed_at: Option<OffsetDateTime>,
     pub(super) start: Option<Json<StartText>>,
     pub(super) version: i32,
     pub(super) ply: i32,
@@ -129,6 +130,7 @@ impl TryFrom<GameRow> for SeatedGame {
             started_at: row.started_at,
             updated_at: row.updated_at,
             finished_at: row.finished_at.or(row.aborted_at),
+            analysed_at: row.analysed_at,
             expires_at: row.expires_at.filter(|_| row.started_at.is_none() && row.aborted_at.is_none()),
             terms,
         };
@@ -263,6 +265,7 @@ impl EventRow {
             ("resigned", None) => Fact::Resigned { seat: seat()? },
             ("aborted", None) => Fact::Aborted { seat: seat()? },
             ("declined", None) => Fact::Declined,
+            ("analysed", None) => Fact::Analysed,
             ("finished", Some(Json(Detail::Finished(result)))) => Fact::Finished(result.parse("event", id)?),
             _ => return Err(incomplete()),
         };
@@ -403,6 +406,7 @@ impl NewEvent {
             Fact::Resigned { seat } => ("resigned", Some(*seat), None, None),
             Fact::Aborted { seat } => ("aborted", Some(*seat), None, None),
             Fact::Declined => ("declined", None, None, None),
+            Fact::Analysed => ("analysed", None, None, None),
             Fact::Finished(result) => ("finished", None, None, Some(Detail::Finished(ResultText::of(result)))),
         };
         Self {

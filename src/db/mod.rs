@@ -3,6 +3,7 @@
 //! Functions are verbs on rows: they take a pool, and domain values where there are any, and give back domain values;
 //! absence is `Option`. This module knows the domain; it knows nothing of HTTP.
 
+pub mod analyses;
 mod appends;
 mod clock_rows;
 pub mod computer_turns;

@@ -38,7 +38,8 @@ pub(super) async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
                      and ($18::text is null or opponent = $18)
                      and ($19::text is null or result_reason = $19)
                      and ply >= $20 and ply <= $21
-                     and ($22::boolean is null or $22 = (opponent = 'imported'))) is true as shown
+                     and ($22::boolean is null or $22 = (opponent = 'imported'))
+                     and ($23::boolean is null or $23 = (analysed_at is not null))) is true as shown
                 from (
                     (select * from game
                      where leg.seat = 0 and seat_0_player_id = $4
@@ -78,6 +79,7 @@ pub(super) async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
         filter.plies.0,
         filter.plies.1,
         filter.imported,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -103,7 +105,8 @@ pub(super) async fn newest_imported(
                  and created_at >= $7 and created_at < $8
                  and ($12::text is null or preset = $12)
                  and ($13::text is null or result_reason = $13)
-                 and ply >= $14 and ply <= $15) is true as shown
+                 and ply >= $14 and ply <= $15
+                 and ($16::boolean is null or $16 = (analysed_at is not null))) is true as shown
             from (
                 select * from game
                 where invited_player_id = $2 and opponent = 'imported' and id >= $9 and id < $10
@@ -128,6 +131,7 @@ pub(super) async fn newest_imported(
         filter.reason.as_deref(),
         filter.plies.0,
         filter.plies.1,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -162,7 +166,8 @@ pub(super) async fn newest_of_pair(
                  and ($16::text is null or opponent = $16)
                  and ($17::text is null or result_reason = $17)
                  and ply >= $18 and ply <= $19
-                 and ($20::boolean is null or $20 = (opponent = 'imported'))) is true as shown
+                 and ($20::boolean is null or $20 = (opponent = 'imported'))
+                 and ($21::boolean is null or $21 = (analysed_at is not null))) is true as shown
             from (
                 select * from game
                 where seat_0_player_id is not null and seat_1_player_id is not null
@@ -194,6 +199,7 @@ pub(super) async fn newest_of_pair(
         filter.plies.0,
         filter.plies.1,
         filter.imported,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -227,7 +233,8 @@ pub(super) async fn finished_of(
                      and ($14::text is null or opponent = $14)
                      and ($15::text is null or result_reason = $15)
                      and ply >= $16 and ply <= $17
-                     and ($18::boolean is null or $18 = (opponent = 'imported'))) is true as shown
+                     and ($18::boolean is null or $18 = (opponent = 'imported'))
+                     and ($19::boolean is null or $19 = (analysed_at is not null))) is true as shown
                 from (
                     (select * from game
                      where leg.seat = 0 and seat_0_player_id = $2
@@ -263,6 +270,7 @@ pub(super) async fn finished_of(
         filter.plies.0,
         filter.plies.1,
         filter.imported,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
@@ -304,6 +312,7 @@ pub(super) async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
           and ($19::text is null or result_reason = $19)
           and ply >= $20 and ply <= $21
           and ($22::boolean is null or $22 = (opponent = 'imported'))
+          and ($23::boolean is null or $23 = (analysed_at is not null))
           and created_at >= $8 and created_at < $9
           and case when $13 then at > $10 or at = $10 and id < $11 else (at, id) < ($10, $11) end
         order by case when $13 then at end, at desc, id desc limit $12
@@ -330,6 +339,7 @@ pub(super) async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
         filter.plies.0,
         filter.plies.1,
         filter.imported,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }

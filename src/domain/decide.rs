@@ -49,6 +49,11 @@ impl Game {
         self.events(facts, wakes_at)
     }
 
+    /// The event that the game's analysis is there.
+    pub fn analysed(&self, at: OffsetDateTime) -> Vec<Event> {
+        self.events(vec![Fact::Analysed], in_microseconds(at))
+    }
+
     /// Time never runs backwards within a game, whatever the machine's clock does.
     fn events(&self, facts: Vec<Fact>, at: OffsetDateTime) -> Vec<Event> {
         let at = at.max(self.updated_at);

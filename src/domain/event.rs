@@ -52,6 +52,8 @@ pub enum Fact {
     Aborted { seat: Seat },
     /// The game ended with a result.
     Finished(GameResult),
+    /// What its plies were worth was found out: after its end, or between the plies of somebody who plays alone.
+    Analysed,
 }
 
 /// How a game began.

@@ -158,6 +158,7 @@ fn of_row(stored: &Game, told: &Game) -> Vec<Flaw> {
         started_at,
         updated_at,
         finished_at,
+        analysed_at,
         expires_at,
     } = stored;
     let fields = [
@@ -177,6 +178,7 @@ fn of_row(stored: &Game, told: &Game) -> Vec<Flaw> {
         ("started_at", *started_at == told.started_at),
         ("updated_at", *updated_at == told.updated_at),
         ("finished_at", *finished_at == told.finished_at),
+        ("analysed_at", *analysed_at == told.analysed_at),
         ("expires_at", *expires_at == told.expires_at),
     ];
     fields.into_iter().filter(|(_, is_same)| !is_same).map(|(field, _)| Flaw::Row { field }).collect()

@@ -47,6 +47,8 @@ pub struct Game {
     /// When the last event happened.
     pub updated_at: OffsetDateTime,
     pub finished_at: Option<OffsetDateTime>,
+    /// When it was analysed last.
+    pub analysed_at: Option<OffsetDateTime>,
     /// When it ends unless somebody joins; absent once somebody has.
     pub expires_at: Option<OffsetDateTime>,
 }
@@ -326,6 +328,7 @@ impl Game {
                 self.result = Some(result.clone());
                 self.end(Status::Finished, event.at);
             }
+            Fact::Analysed => self.analysed_at = Some(event.at),
         }
         self.version = event.seq;
         self.updated_at = event.at;
@@ -436,6 +439,7 @@ impl Game {
             started_at: None,
             updated_at: at,
             finished_at: None,
+            analysed_at: None,
             expires_at: *expires_at,
             terms: terms.clone(),
         };

@@ -4,6 +4,7 @@
 //! way in which a game changes. Both are pure: time, ids and lots are arguments. This module knows the rules of the
 //! games; it knows nothing of how games are stored, sent or asked for.
 
+mod analysis;
 mod clock;
 mod command;
 mod decide;
@@ -20,6 +21,7 @@ mod player;
 mod record;
 mod seat;
 
+pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value};
 pub use clock::{Clock, Pause, Time};
 pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
 pub use event::{Created, Event, Fact, Moved, Played};

@@ -19,16 +19,19 @@ pub enum NoticeKind {
     Invited,
     /// It is the player's turn, and time runs out.
     DeadlineSoon,
+    /// The analysis of a game of the player is there.
+    Analysed,
 }
 
 impl NoticeKind {
-    pub const ALL: [NoticeKind; 6] = [
+    pub const ALL: [NoticeKind; 7] = [
         NoticeKind::YourTurn,
         NoticeKind::Move,
         NoticeKind::Offer,
         NoticeKind::Finished,
         NoticeKind::Invited,
         NoticeKind::DeadlineSoon,
+        NoticeKind::Analysed,
     ];
 
     /// The word for it, in the database and on the wire.
@@ -40,6 +43,7 @@ impl NoticeKind {
             NoticeKind::Finished => "game.finished",
             NoticeKind::Invited => "game.invited",
             NoticeKind::DeadlineSoon => "game.deadline_soon",
+            NoticeKind::Analysed => "game.analysed",
         }
     }
 }
@@ -91,6 +95,11 @@ pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice
                 }
                 _ => {}
             },
+            Fact::Analysed => {
+                for seat in Seat::ALL {
+                    tell(player(seat), NoticeKind::Analysed, seq);
+                }
+            }
             Fact::CodeRenewed { .. } | Fact::Resigned { .. } | Fact::TimedOut { .. } => {}
             Fact::Declined | Fact::Expired | Fact::Aborted { .. } | Fact::Finished(_) => {
                 for seat in Seat::ALL {

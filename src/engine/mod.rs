@@ -52,7 +52,7 @@ use tree::{DEPTH_MAX, Tree};
 use crate::rules::{AnyOptions, AnyPosition, Move, Side};
 
 pub use level::{Level, LevelError};
-pub use review::{Class, Review, ReviewError, accuracy};
+pub use review::{Review, ReviewError};
 pub use solve::{Progress, Solution};
 pub use tree::POINTS_PER_SEED;
 

@@ -1,4 +1,4 @@
-//! How good a move was. Knows when a loss is a mistake, and nothing of searching.
+//! What a move was worth, and how much it lost. Knows nothing of searching, nor what to call a loss.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +10,7 @@ use super::{
     table::Table,
     tree::Tree,
 };
-use crate::rules::{AnyPosition, BySide, IllegalMove, Move, Side};
+use crate::rules::{AnyPosition, IllegalMove, Move, Side};
 
 /// What a ply of a played game was worth.
 ///
@@ -33,57 +33,10 @@ pub struct Review {
     pub loss: i32,
     /// Whether `before` and `after` are both exact, and so the loss.
     pub is_exact: bool,
-    /// What to call it.
-    pub class: Class,
+    /// There was no other move, or it was an end that both agreed to. It says nothing about whoever moved.
+    pub is_forced: bool,
     /// How many positions were looked at.
     pub nodes: u64,
-}
-
-/// What a move is called by its loss. The bounds are in seeds; in a finished game the margin changes by two if one seed
-/// changes sides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// There was no other move, or it was an end that both agreed to. It says nothing about whoever moved.
-    Forced,
-    /// No move was better.
-    Best,
-    /// It lost less than 2 seeds.
-    Good,
-    /// It lost less than 4 seeds.
-    Inaccuracy,
-    /// It lost less than 8 seeds.
-    Mistake,
-    /// It lost 8 seeds or more.
-    Blunder,
-}
-
-impl Class {
-    /// All of them.
-    pub const ALL: [Self; 6] = [Self::Forced, Self::Best, Self::Good, Self::Inaccuracy, Self::Mistake, Self::Blunder];
-
-    /// One stable word.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Forced => "forced",
-            Self::Best => "best",
-            Self::Good => "good",
-            Self::Inaccuracy => "inaccuracy",
-            Self::Mistake => "mistake",
-            Self::Blunder => "blunder",
-        }
-    }
-
-    /// By a loss in points.
-    const fn of(loss: i32) -> Self {
-        match loss {
-            ..=0 => Self::Best,
-            loss if loss < 2 * POINTS_PER_SEED => Self::Good,
-            loss if loss < 4 * POINTS_PER_SEED => Self::Inaccuracy,
-            loss if loss < 8 * POINTS_PER_SEED => Self::Mistake,
-            _ => Self::Blunder,
-        }
-    }
 }
 
 /// Why a ply could not be reviewed.
@@ -95,25 +48,6 @@ pub enum ReviewError {
     /// Somebody raised the flag before it was done.
     #[error("the review was stopped")]
     Stopped,
-}
-
-/// A loss after which a move counts `1/e`, about 37 of 100.
-const LOSS_OF_E_POINTS: f64 = 4.0 * POINTS_PER_SEED as f64;
-
-/// How well each person played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over their moves that were not
-/// [forced](Class::Forced). By the sides at which they sat at the start. `None` for who had no choice to make.
-///
-/// The form is that of the accuracy of chess sites, which fall off with the loss of a move as well; the four seeds are
-/// ours.
-#[must_use]
-pub fn accuracy<'a>(reviews: impl IntoIterator<Item = &'a Review>) -> BySide<Option<f64>> {
-    let mut sums = BySide::<(f64, u32)>::default();
-    for review in reviews.into_iter().filter(|review| review.class != Class::Forced) {
-        let (sum, count) = &mut sums[review.seat];
-        *sum += 100.0 * (-f64::from(review.loss) / LOSS_OF_E_POINTS).exp();
-        *count += 1;
-    }
-    sums.map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)))
 }
 
 impl Engine {
@@ -156,7 +90,7 @@ impl Engine {
             line: judged.line,
             loss,
             is_exact: judged.before.is_exact && after.is_exact,
-            class: if is_choice { Class::of(loss) } else { Class::Forced },
+            is_forced: !is_choice,
             nodes: judged.nodes,
         })
     }

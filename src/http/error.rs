@@ -117,6 +117,11 @@ codes! {
          of them (resign, abort) before beginning another."
     NoRecord "no_record" CONFLICT "The game cannot be written in this form"
         "Other programs know other games, or fewer rules of them; `detail` says what is in the way. As `json` every game can be written."
+    GameNotOver "game_not_over" CONFLICT "The game is not over"
+        "Nobody is helped while they play: a game is analysed when it is over, and so is the one that it goes on from. Games that one \
+         person plays alone are analysed at any time."
+    TooManyAnalyses "too_many_analyses" CONFLICT "The player waits for too many analyses"
+        "A player waits for at most 20 analyses. Ask again when one of them is there."
     TooManyWebhooks "too_many_webhooks" CONFLICT "The player has too many webhooks"
         "A player has at most 10 webhooks. Change or delete one of them."
     WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"

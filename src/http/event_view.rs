@@ -93,6 +93,8 @@ pub enum FactView {
     },
     /// The game ended with a result.
     Finished { result: ResultView },
+    /// The game's analysis is there. It comes after the game is over, or between the plies of somebody who plays alone.
+    Analysed {},
 }
 
 impl FactView {
@@ -115,6 +117,7 @@ impl FactView {
             FactView::Resigned { .. } => "resigned",
             FactView::Aborted { .. } => "aborted",
             FactView::Finished { .. } => "finished",
+            FactView::Analysed {} => "analysed",
         }
     }
 }
@@ -163,6 +166,7 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
         Fact::Resigned { seat } => FactView::Resigned { side: side(*seat) },
         Fact::Aborted { seat } => FactView::Aborted { side: side(*seat) },
         Fact::Finished(result) => FactView::Finished { result: ResultView::of(result, game) },
+        Fact::Analysed => FactView::Analysed {},
     };
     Ok(EventView { game_id: game.id.0, seq: event.seq, at: Timestamp(event.at), fact })
 }
@@ -194,6 +198,7 @@ mod tests {
             FactView::Rematched { side: SideWord::South, rematch_game_id: Uuid::nil() },
             FactView::TimedOut { side: SideWord::South },
             FactView::Expired {},
+            FactView::Analysed {},
         ] {
             assert_eq!(to_value(&fact).expect("a fact is JSON")["type"], fact.word());
         }

@@ -132,6 +132,8 @@ pub struct ListGames {
     max_plies: Option<u32>,
     /// Only games that were played elsewhere and imported, or only others.
     imported: Option<bool>,
+    /// Only games of which there is an analysis, or only others.
+    analysed: Option<bool>,
     /// Only games that this player imported: an id, or `me`. Others than public ones are listed to their importer only.
     importer: Option<String>,
     /// Only games of this visibility. Others than `public` need `player`, and only those in which the caller sits are listed.
@@ -254,6 +256,7 @@ impl ListGames {
             reason: self.reason()?,
             plies: self.plies()?,
             imported: self.imported,
+            analysed: self.analysed,
             since,
             until,
             order,

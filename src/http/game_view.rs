@@ -79,6 +79,9 @@ pub struct GameView {
     updated_at: Timestamp,
     #[schema(required = true)]
     finished_at: Option<Timestamp>,
+    /// When its analysis was made, if there is one.
+    #[schema(required = true)]
+    analysed_at: Option<Timestamp>,
     /// Where it begins, if not with the opening of its options: `position` of the positions' text notation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -349,6 +352,7 @@ impl GameView {
             started_at: game.started_at.map(Timestamp),
             updated_at: Timestamp(game.updated_at),
             finished_at: game.finished_at.map(Timestamp),
+            analysed_at: game.analysed_at.map(Timestamp),
             expires_at: game.expires_at.map(Timestamp),
             start: game.terms.start.as_ref().map(StartView::of),
         }

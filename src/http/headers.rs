@@ -1,9 +1,11 @@
 //! Headers that every answer has: what a browser may do with it, and how long it may be kept.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use actix_web::{
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    http::header::{self, HeaderMap, HeaderName, HeaderValue},
+    http::header::{self, EntityTag, HeaderMap, HeaderName, HeaderValue},
     middleware::Next,
 };
 
@@ -37,6 +39,13 @@ const SAFE: [(HeaderName, &str); 3] = [
     (header::REFERRER_POLICY, "no-referrer"),
     (header::CROSS_ORIGIN_RESOURCE_POLICY, "cross-origin"),
 ];
+
+/// The tag of an answer that has no version: by what it says.
+pub fn digest_tag(body: &str) -> EntityTag {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    EntityTag::new_weak(format!("{:016x}", hasher.finish()))
+}
 
 /// Adds what an answer lacks. What a handler says of how long it may be kept holds, and so does the policy of a picture; what it says
 /// nothing of is not kept.

@@ -5,6 +5,7 @@
 //! no SQL and no rule of a game.
 
 mod accept;
+mod analyses;
 mod auth;
 mod change;
 mod compress;

@@ -29,7 +29,7 @@ use crate::{
     },
     domain::{
         Action, BySeat, Clock, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
-        Refusal, Seat, Start, Status, Terms, Visibility,
+        Refusal, Seat, Start, Terms, Visibility,
     },
     rules::{AnyOptions, Variant},
 };
@@ -324,24 +324,19 @@ impl ClockChoice {
     }
 }
 
-/// Nobody is helped while they play: the computer goes on with games that are over, and that go on from such.
-async fn check_over(state: &AppState, game: &Game) -> Result<(), Problem> {
-    let refusal = || {
-        let detail = "nobody is helped while they play: the computer goes on with games that are over";
-        Problem::invalid("/from/game_id", detail)
-    };
-    let is_played = |game: &Game| game.status == Status::Active && game.terms.opponent != Opponent::Oneself;
+/// Whether two play a game, or the one that it goes on from, and so on: nobody is helped then.
+pub(super) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, Problem> {
     let from = |game: &Game| game.terms.start.as_ref().and_then(|start| start.from).map(|(id, _)| id);
-    let (mut is_running, mut before) = (is_played(game), from(game));
+    let (mut is_contested, mut before) = (game.is_contested(), from(game));
     for _ in 0..ORIGINS_MAX {
-        if is_running {
-            return Err(refusal());
+        if is_contested {
+            return Ok(true);
         }
-        let Some(id) = before else { return Ok(()) };
-        let Some(origin) = games::find(&state.db, id).await? else { return Ok(()) };
-        (is_running, before) = (is_played(&origin.game), from(&origin.game));
+        let Some(id) = before else { return Ok(false) };
+        let Some(origin) = games::find(&state.db, id).await? else { return Ok(false) };
+        (is_contested, before) = (origin.game.is_contested(), from(&origin.game));
     }
-    Err(refusal())
+    Ok(true)
 }
 
 /// So many games are looked at that one goes on from, the one from the other.
@@ -378,7 +373,10 @@ impl CreateGame {
         let found = games::find(&state.db, id).await?.map(|seated| seated.game);
         let game = found.filter(|game| game.is_visible_to(Some(caller.player))).ok_or_else(unknown)?;
         if matches!(self.opponent, Some(OpponentChoice::Computer { .. })) {
-            check_over(state, &game).await?;
+            let detail = "nobody is helped while they play: the computer goes on with games that are over";
+            if is_contested(state, &game).await? {
+                return Err(Problem::invalid("/from/game_id", detail));
+            }
         }
         let position = match from.ply.checked_sub(1) {
             None => game.terms.opening(),

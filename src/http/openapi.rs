@@ -91,7 +91,8 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
 }
 
 /// Operations that say everything by their address, and still take a body: an empty object, for clients that always send one.
-const SAYING_ALL: [&str; 10] = [
+const SAYING_ALL: [&str; 11] = [
+    "analyse_game",
     "resign_game",
     "abort_game",
     "decline_invitation",
@@ -156,7 +157,7 @@ fn references(part: &impl Serialize) -> Vec<String> {
 }
 
 /// Words of answers to which others may be added at any time. A client that was made from a closed list could not read them.
-const GROWING: [&str; 5] = ["ClockType", "Code", "OptionType", "PlayerKind", "Status"];
+const GROWING: [&str; 7] = ["AnalysisProgress", "ClockType", "Code", "MoveClass", "OptionType", "PlayerKind", "Status"];
 
 /// These words, or any other.
 fn open_enum(schema: &mut RefOr<Schema>) {

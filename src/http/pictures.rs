@@ -1,10 +1,10 @@
 //! Boards and games as pictures, in SVG. What they look like is no matter of this file: see `picture`.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
 
 use actix_web::{
     HttpResponse, get,
-    http::header::{self, EntityTag, HeaderName, HeaderValue},
+    http::header::{self, HeaderName, HeaderValue},
     web::Data,
 };
 use serde::Deserialize;
@@ -16,15 +16,20 @@ use super::{
     error::{Problem, ProblemBody},
     extract::{GamePath, IfNoneMatch, Query, VariantPath},
     games::find_visible,
-    headers::{KEPT_FOR_MINUTES, NOT_KEPT, PICTURE_POLICY, VARIES},
+    headers::{KEPT_FOR_MINUTES, NOT_KEPT, PICTURE_POLICY, VARIES, digest_tag},
     play,
     variants::{standard, written_options},
     wire::SideWord,
 };
 use crate::{
-    db::games::{self, SeatedGame},
-    domain::{Ply, Seat, Status, seat_at},
-    picture::{Course, Handedness, LastMove, POINTS_MAX, Point, Scene, Standing, Theme, View, draw_board, draw_graph},
+    db::{
+        analyses,
+        games::{self, SeatedGame},
+    },
+    domain::{Class, Game, JudgedPly, Ply, Seat, Status, seat_at},
+    picture::{
+        Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, Standing, Theme, View, draw_board, draw_graph,
+    },
     rules::{AnyPosition, BySide, Side},
 };
 
@@ -121,7 +126,8 @@ pub async fn get_variant_board_picture(
 
 /// Draw how a game went
 ///
-/// By how many seeds one store was ahead of the other, ply by ply; of a game of more than 2,000 plies, the last of them.
+/// By how many seeds one store was ahead of the other, ply by ply, with mistakes and blunders marked once the game is analysed; of a game
+/// of more than 2,000 plies, the last of them.
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_game_graph",
@@ -153,20 +159,41 @@ pub async fn get_game_graph(
     let before = game.ply.saturating_sub(plies_max);
     let plies = games::plies(&state.db, game, before, plies_max).await?;
     let opening = (before == 0).then(|| Point::of(0, &game.terms.opening()));
+    let faults = faults(&state, game).await?;
+    let point = |ply: &Ply| {
+        let point = Point::of(ply.number, &ply.position);
+        faults.get(&ply.number).map_or(point, |(fault, by)| point.with_fault(*fault, *by))
+    };
     let course = Course {
         variant: game.terms.options.variant(),
         names: names(seated, &game.position),
-        points: opening.into_iter().chain(plies.iter().map(|ply| Point::of(ply.number, &ply.position))).collect(),
+        points: opening.into_iter().chain(plies.iter().map(point)).collect(),
     };
     let svg = draw_graph(&course, view(query.0.side, None, query.0.theme));
     Ok(varying(answer(svg, NOT_KEPT, &known)))
 }
 
+/// What was wrong with which plies, once the game is analysed; and the sides at which those who played them sit now.
+async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Side)>, Problem> {
+    if game.analysed_at.is_none() {
+        return Ok(HashMap::new());
+    }
+    let known = analyses::find(&state.db, game.id).await?;
+    let fault = |ply: &JudgedPly| {
+        let fault = match ply.class {
+            Class::Mistake => Fault::Mistake,
+            Class::Blunder => Fault::Blunder,
+            Class::Forced | Class::Best | Class::Good | Class::Inaccuracy => return None,
+        };
+        let by = if game.seat_at(Side::South) == ply.seat { Side::South } else { Side::North };
+        Some((ply.number, (fault, by)))
+    };
+    Ok(known.analysis.iter().flat_map(|analysis| &analysis.plies).filter_map(fault).collect())
+}
+
 /// A picture, or that the client has it.
 fn answer(svg: String, kept: (HeaderName, &'static str), known: &IfNoneMatch) -> HttpResponse {
-    let mut hasher = DefaultHasher::new();
-    svg.hash(&mut hasher);
-    let etag = EntityTag::new_weak(format!("{:016x}", hasher.finish()));
+    let etag = digest_tag(&svg);
     let has = known.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag)).insert_header(kept);

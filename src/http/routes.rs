@@ -19,6 +19,7 @@ use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
+    analyses,
     error::Problem,
     events, export, extract, game_list, games, health, imports, invitations, list_export, me, moves, new_game, offers,
     openapi::{self, Document, Paths},
@@ -43,6 +44,8 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(pictures::get_board_picture)
                 .service(pictures::get_game_graph)
                 .service(verify::verify_game)
+                .service(analyses::analyse_game)
+                .service(analyses::get_analysis)
                 .service(events::list_events)
                 .service(players::create_player)
                 .service(players::get_player)

@@ -340,6 +340,9 @@ enum EventChoice {
     /// It is the player's turn, and time runs out.
     #[serde(rename = "game.deadline_soon")]
     DeadlineSoon,
+    /// The analysis of a game of the player is there.
+    #[serde(rename = "game.analysed")]
+    Analysed,
 }
 
 impl From<EventChoice> for NoticeKind {
@@ -351,6 +354,7 @@ impl From<EventChoice> for NoticeKind {
             EventChoice::Finished => NoticeKind::Finished,
             EventChoice::Invited => NoticeKind::Invited,
             EventChoice::DeadlineSoon => NoticeKind::DeadlineSoon,
+            EventChoice::Analysed => NoticeKind::Analysed,
         }
     }
 }

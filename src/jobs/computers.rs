@@ -44,11 +44,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Memory for what an engine has seen, in MiB.
 const TABLE_MIB: usize = 16;
 
-/// The lowest priority: thinking takes no time from moves.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 19;
-
-/// Plays until it is told to stop. It thinks on threads that it makes, of the caller's priority: see [`be_nice`].
+/// Plays until it is told to stop. It thinks on threads that it makes, of the caller's priority: see [`super::be_nice`].
 pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: CancellationToken) {
     let pool = db::pool(database, 1);
     let (turns, mut engine, mut failing) = (writers.computer_turns(), Engine::new(TABLE_MIB), false);
@@ -66,14 +62,6 @@ pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: Ca
                 () = sleep(PAUSE) => {}
             }
         }
-    }
-}
-
-/// Lowers the priority of the calling thread, and of those that it will make.
-pub fn be_nice() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
-        tracing::warn!("the computer thinks at the priority of everything else: {error}");
     }
 }
 

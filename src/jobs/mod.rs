@@ -1,10 +1,11 @@
 //! What no request does: settling games whose time has run out, ending those of the erased, deleting what nobody needs any more,
-//! telling those who want to be told, and playing for the computer; and, by commands, comparing all games with their logs, writing
+//! telling those who want to be told, playing for the computer, and analysing games; and, by commands, comparing all games with their logs, writing
 //! all of them to a file, and taking in those of files.
 //!
 //! Every process does the former; what one has done another finds done. This module knows the database, the domain, the engine and
 //! the rules; it knows nothing of HTTP.
 
+pub mod analyses;
 pub mod computers;
 pub mod deadlines;
 pub mod erasure;
@@ -54,5 +55,17 @@ pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, settings: pu
         if let Err(error) = purge::run(&pool, settings, &mut guests, now()).await {
             tracing::warn!("not everything that has expired is deleted: {error}");
         }
+    }
+}
+
+/// The lowest priority: thinking takes no time from moves.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 19;
+
+/// Lowers the priority of the calling thread, and of those that it will make.
+pub fn be_nice() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        tracing::warn!("the engine thinks at the priority of everything else: {error}");
     }
 }

@@ -6,7 +6,7 @@ use super::{ALWAYS_TEXT, Theme, View, words};
 use crate::rules::{AnyPosition, BySide, Side, Variant};
 
 /// The most points of a graph, several times the longest game that people play: of more, the last ones are drawn. So a picture has
-/// 60 KiB at most.
+/// 90 KiB at most.
 pub const POINTS_MAX: usize = 2000;
 
 /// The picture, in units, and in it what the line is drawn on.
@@ -19,6 +19,12 @@ const BOTTOM: i32 = 316;
 
 /// How much of a name is shown beside the line, in letters.
 const NAME_LETTERS: usize = 36;
+
+/// The same where it says beside the name what marks mean.
+const NAME_LETTERS_BESIDE_KEY: usize = 18;
+
+/// Faults of somebody that are told one by one.
+const FAULTS_TOLD_MAX: usize = 10;
 
 /// The lines of the grid on one side of zero, and its labels along the plies, at most.
 const LEVELS_MAX: i32 = 3;
@@ -43,6 +49,26 @@ pub struct Point {
     stores: BySide<i32>,
     /// Of a match.
     round: Option<u32>,
+    /// What was wrong with the ply, and who played it, by the side at which they sit in the end.
+    fault: Option<(Fault, Side)>,
+}
+
+/// What was wrong with a ply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    Mistake,
+    Blunder,
+}
+
+impl Fault {
+    const ALL: [Self; 2] = [Self::Mistake, Self::Blunder];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Mistake => "mistake",
+            Self::Blunder => "blunder",
+        }
+    }
 }
 
 impl Point {
@@ -51,7 +77,13 @@ impl Point {
         let board = position.board();
         let store = |side| i32::from(board.store(side));
         let stores = BySide { south: store(Side::South), north: store(Side::North) };
-        Self { ply, stores, round: position.round().map(|round| round.number) }
+        Self { ply, stores, round: position.round().map(|round| round.number), fault: None }
+    }
+
+    /// The same where something was wrong with the ply, which was played by whoever sits at that side in the end.
+    #[must_use]
+    pub const fn with_fault(self, fault: Fault, by: Side) -> Self {
+        Self { fault: Some((fault, by)), ..self }
     }
 
     /// By how many seeds a side is ahead.
@@ -69,7 +101,15 @@ pub fn draw_graph(course: &Course, view: View) -> String {
     let line = points.iter().map(place).map(|(x, y)| format!("{x} {y}")).collect::<Vec<_>>().join("L");
     let (first, last) =
         (points.first().map_or(LEFT, |first| place(first).0), points.last().map_or(LEFT, |last| place(last).0));
-    let ahead = |side| format!("{} ahead", words::cut(&words::person(&course.names, side), NAME_LETTERS));
+    // A line of no length: what is seen of it are its ends.
+    let marks = |wanted| {
+        let at = points.iter().filter(|point| point.fault.is_some_and(|(fault, _)| fault == wanted)).map(place);
+        at.map(|(x, y)| format!("M{x} {y}h0")).collect::<Vec<_>>().concat()
+    };
+    let [mistakes, blunders] = Fault::ALL.map(marks);
+    let has_marks = points.iter().any(|point| point.fault.is_some());
+    let letters = if has_marks { NAME_LETTERS_BESIDE_KEY } else { NAME_LETTERS };
+    let ahead = |side| format!("{} ahead", words::cut(&words::person(&course.names, side), letters));
     let picture = GraphSvg {
         title: format!("{}, seeds ahead by ply", words::players(course.variant, &course.names)),
         description: description(course, points),
@@ -85,6 +125,9 @@ pub fn draw_graph(course: &Course, view: View) -> String {
         area: format!("M{first} {zero}L{line}L{last} {zero}z", zero = scale.y(0)),
         line: format!("M{line}"),
         end: points.last().map(place),
+        mistakes,
+        blunders,
+        has_marks,
         ahead: [ahead(view.bottom), ahead(view.bottom.other())],
     };
     picture.render().expect(ALWAYS_TEXT)
@@ -105,6 +148,9 @@ struct GraphSvg {
     area: String,
     line: String,
     end: Option<(i32, i32)>,
+    mistakes: String,
+    blunders: String,
+    has_marks: bool,
     /// Above and below.
     ahead: [String; 2],
 }
@@ -177,5 +223,23 @@ fn description(course: &Course, points: &[Point]) -> String {
             None => format!("{} was never ahead.", name(side)),
         });
     }
+    for side in Side::ALL {
+        sentences.extend(Fault::ALL.into_iter().filter_map(|fault| faults(points, fault, side, &name(side))));
+    }
     sentences.join(" ")
+}
+
+/// "Ana made 2 mistakes: ply 5, ply 9."
+fn faults(points: &[Point], fault: Fault, by: Side, name: &str) -> Option<String> {
+    let plies: Vec<u32> =
+        points.iter().filter(|point| point.fault == Some((fault, by))).map(|point| point.ply).collect();
+    let word = fault.word();
+    let count = match plies.len() {
+        0 => return None,
+        1 => format!("a {word}"),
+        more => format!("{more} {word}s"),
+    };
+    let told: Vec<_> = plies.iter().take(FAULTS_TOLD_MAX).map(|ply| format!("ply {ply}")).collect();
+    let more = if plies.len() > FAULTS_TOLD_MAX { ", and more" } else { "" };
+    Some(format!("{name} made {count}: {}{more}.", told.join(", ")))
 }

@@ -9,7 +9,7 @@ mod layout;
 mod words;
 
 pub use board::{LastMove, Scene, Standing, draw_board};
-pub use graph::{Course, POINTS_MAX, Point, draw_graph};
+pub use graph::{Course, Fault, POINTS_MAX, Point, draw_graph};
 
 use crate::rules::Side;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use mancala_server::{
-    engine::{Class, Engine, Limits, POINTS_PER_SEED, Review, ReviewError, accuracy},
+    engine::{Engine, Limits, POINTS_PER_SEED, Review, ReviewError},
     rules::{AnyPosition, IllegalMove, Move, Side, Variant},
 };
 
@@ -33,16 +33,14 @@ fn a_game_is_reviewed_ply_by_ply() {
     // By exact values B is worth 6 seeds for South, A -6, C 2, D -2.
     let opening = opening(Variant::Kalah, "standard", "pits=4;seeds=3");
     let of_first = |m| review(&opening, m, LIMITS).remove(0);
-    for (m, value, class) in
-        [("A", -6, Class::Blunder), ("B", 6, Class::Best), ("C", 2, Class::Mistake), ("D", -2, Class::Blunder)]
-    {
+    for (m, value) in [("A", -6), ("B", 6), ("C", 2), ("D", -2)] {
         let review = of_first(m);
         assert_eq!((review.side, review.seat), (Side::South, Side::South));
         assert!(review.is_exact && review.before.is_exact && review.after.is_exact);
         assert_eq!(review.before.points, 6 * POINTS_PER_SEED);
         assert_eq!(review.after.points, value * POINTS_PER_SEED);
         assert_eq!(review.loss, (6 - value) * POINTS_PER_SEED);
-        assert_eq!(review.class, class);
+        assert!(!review.is_forced);
         assert_eq!(review.line[0].to_string(), "B");
     }
 }
@@ -73,30 +71,10 @@ fn exact_values_follow_from_each_other() {
 }
 
 #[test]
-fn accuracy_is_the_mean_of_what_losses_leave() {
-    let review = |seat, loss, class| Review { seat, loss, class, ..sample() };
-    let none = accuracy([]);
-    assert_eq!((none.south, none.north), (None, None));
-    let best = [review(Side::South, 0, Class::Best), review(Side::North, 0, Class::Forced)];
-    assert_eq!((accuracy(&best).south, accuracy(&best).north), (Some(100.0), None));
-    let mixed = [
-        review(Side::North, 0, Class::Best),
-        review(Side::North, 4 * POINTS_PER_SEED, Class::Mistake),
-        review(Side::North, 0, Class::Forced),
-    ];
-    let expected = 100.0 * (1.0 + (-1.0_f64).exp()) / 2.0;
-    assert!((accuracy(&mixed).north.unwrap() - expected).abs() < 1e-9);
-}
-
-fn sample() -> Review {
-    review(&opening(Variant::Kalah, "standard", "pits=2;seeds=2"), "A", LIMITS).remove(0)
-}
-
-#[test]
 fn a_forced_move_says_nothing_about_who_played_it() {
     let opening = opening(Variant::Kalah, "standard", "pits=1;seeds=3");
     let reviews = review(&opening, "A", LIMITS);
-    assert_eq!((reviews[0].class, reviews[0].loss), (Class::Forced, 0));
+    assert_eq!((reviews[0].is_forced, reviews[0].loss), (true, 0));
     assert_eq!(reviews[0].before, reviews[0].after);
 }
 
@@ -104,7 +82,7 @@ fn a_forced_move_says_nothing_about_who_played_it() {
 fn an_agreed_end_is_worth_its_score() {
     let opening = opening(Variant::Oware, "standard", "");
     let reviews = review(&opening, "A agree", Limits::nodes(1000));
-    assert_eq!((reviews[1].class, reviews[1].loss), (Class::Forced, 0));
+    assert_eq!((reviews[1].is_forced, reviews[1].loss), (true, 0));
     assert_eq!((reviews[1].after.points, reviews[1].after.is_exact), (0, true));
 }
 
@@ -116,7 +94,7 @@ fn a_swap_is_reviewed_for_the_person_who_makes_it() {
     let swap = &reviews[1];
     assert_eq!((swap.side, swap.seat), (Side::North, Side::North));
     assert_eq!((swap.before.points, swap.after.points), (-12 * POINTS_PER_SEED, 12 * POINTS_PER_SEED));
-    assert_eq!((swap.loss, swap.class), (24 * POINTS_PER_SEED, Class::Blunder));
+    assert_eq!((swap.loss, swap.is_forced), (24 * POINTS_PER_SEED, false));
     let next = &reviews[2];
     assert_eq!((next.side, next.seat), (Side::North, Side::South));
     assert_eq!(next.before.points, -12 * POINTS_PER_SEED);
@@ -131,7 +109,7 @@ fn estimates_never_show_a_negative_loss() {
             let moves = position.legal_moves();
             let Some(&m) = moves.get(ply % moves.len().max(1)) else { break };
             let review = engine.review(&position, m, Limits::nodes(1500), &GO_ON).unwrap();
-            assert!(review.loss >= 0 && (review.loss == 0) == (review.class <= Class::Best));
+            assert!(review.loss >= 0 && (review.loss == 0 || !review.is_forced));
             position.play_unchecked(m);
         }
     }

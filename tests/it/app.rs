@@ -28,6 +28,7 @@ use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool, postgres::PgConnectOptions};
 use time::OffsetDateTime;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -476,4 +477,23 @@ pub fn now() -> OffsetDateTime {
 fn blocking<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
     thread::spawn(move || runtime().block_on(future)).join().expect("the thread ends well")
+}
+
+/// Work that no request does, beside the server of a test, until it is told to stop.
+pub struct Job {
+    stopping: CancellationToken,
+    working: JoinHandle<()>,
+}
+
+impl Job {
+    pub fn start<W: Future<Output = ()> + Send + 'static>(work: impl FnOnce(CancellationToken) -> W) -> Self {
+        let stopping = CancellationToken::new();
+        let working = tokio::spawn(work(stopping.clone()));
+        Self { stopping, working }
+    }
+
+    pub async fn end(self) {
+        self.stopping.cancel();
+        self.working.await.expect("it ends");
+    }
 }

@@ -106,6 +106,7 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
         reason: None,
         plies: (0, i32::MAX),
         imported: None,
+        analysed: None,
         whose,
         status: None,
         variant: None,

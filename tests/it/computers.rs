@@ -4,31 +4,17 @@ use std::time::Duration;
 
 use mancala_server::{db::computer_turns, jobs::computers};
 use serde_json::{Value, json};
-use tokio::{task::JoinHandle, time::sleep};
-use tokio_util::sync::CancellationToken;
+use tokio::time::sleep;
 
 use crate::{
-    app::{Guest, TestApp, now},
+    app::{Guest, Job, TestApp, now},
     binary::{self, Running},
 };
 
-/// One that plays on the database of a test, until it is told to stop.
-struct Player {
-    stopping: CancellationToken,
-    playing: JoinHandle<()>,
-}
-
-impl Player {
-    fn start(app: &TestApp) -> Self {
-        let stopping = CancellationToken::new();
-        let playing = tokio::spawn(computers::run(app.options.clone(), app.writers.clone(), stopping.clone()));
-        Self { stopping, playing }
-    }
-
-    async fn end(self) {
-        self.stopping.cancel();
-        self.playing.await.expect("it ends");
-    }
+/// Plays for the computer on the database of a test, until it is told to stop.
+fn player(app: &TestApp) -> Job {
+    let (database, writers) = (app.options.clone(), app.writers.clone());
+    Job::start(|stopping| computers::run(database, writers, stopping))
 }
 
 fn against(level: u8, side: &str) -> Value {
@@ -72,7 +58,7 @@ async fn play_out(app: &TestApp, id: &str, guest: &Guest, side: &str) -> Value {
 async fn a_whole_game_is_played_against_the_computer() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
-    let player = Player::start(&app);
+    let playing = player(&app);
     let created = app.created(&ana, &against(2, "north")).await;
     assert_eq!(
         (&created["status"], &created["opponent"]),
@@ -91,7 +77,7 @@ async fn a_whole_game_is_played_against_the_computer() {
     );
     let verified = app.get(&format!("/v1/games/{id}/verify"), None).await;
     assert_eq!(verified.body["flaws"], json!([]), "{verified:?}");
-    player.end().await;
+    playing.end().await;
     assert_eq!(turns(&app).await, 0);
 }
 
@@ -109,7 +95,7 @@ async fn a_turn_waits_until_somebody_plays_it_and_is_played_once() {
     assert_eq!(computer_turns::take(&app.db, now(), until).await.expect("a database"), None);
     sleep(Duration::from_millis(150)).await;
     // Several think about the same turn; one plays.
-    let players: Vec<_> = (0..3).map(|_| Player::start(&app)).collect();
+    let players: Vec<_> = (0..3).map(|_| player(&app)).collect();
     let game = game_once(&app, &id, is_turn_of("south")).await;
     for player in players {
         player.end().await;
@@ -145,10 +131,10 @@ async fn nobody_plays_for_the_computer_and_it_answers_no_offers() {
     app.play_move(&id, &bo, 1, "A").await.is_problem(403, "not_seated");
     app.join_game(&id, &bo).await.is_problem(409, "seat_taken");
     app.offer(&id, &ana, "draw").await.is_problem(409, "offer_not_possible");
-    let player = Player::start(&app);
+    let playing = player(&app);
     game_once(&app, &id, is_turn_of("north")).await;
     assert_eq!(app.resign_game(&id, &ana).await.status, 200);
-    player.end().await;
+    playing.end().await;
     assert_eq!(app.list_games("opponent_type=computer", None).await.ids(), [id]);
     for level in [json!(0), json!(9), json!(-1), json!("strong"), json!(null)] {
         let body = json!({"variant": "kalah", "opponent": {"type": "computer", "level": level}});

@@ -1,6 +1,7 @@
 //! The service over real HTTP and a real PostgreSQL: one file a resource, beside what concerns them all.
 
 mod accounts;
+mod analyses;
 mod app;
 mod asynchronous;
 mod binary;

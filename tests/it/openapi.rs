@@ -54,6 +54,7 @@ fn every_operation_is_named_described_and_complete() {
         assert!(
             id.split_once('_').is_some_and(|(verb, _)| {
                 [
+                    "analyse",
                     "create",
                     "get",
                     "list",

@@ -1,0 +1,272 @@
+//! Analyses of games that somebody has asked for, one after the other.
+//!
+//! A request waits in the database until its analysis is stored and the game's log says so. Whoever dies over it leaves it to others;
+//! an analysis that is stored already is not made again.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use sqlx::{PgPool, postgres::PgConnectOptions};
+use tokio::{task::spawn_blocking, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    clock::now,
+    db::{
+        self, DbError, Writers, analyses,
+        games::{self, Appended},
+    },
+    domain::{
+        ANALYSIS_EDITION, Analysis, Class, Event, Fact, Game, GameId, JudgedPly, Moved, PLIES_ANALYSED_MAX, Played,
+        Value, seat_at,
+    },
+    engine::{Engine, Evaluation, Limits, Review, ReviewError},
+    rules::{AnyPosition, Move},
+};
+
+/// How long until somebody else works on a game: several times as long as between two signs of life.
+const TAKEN_FOR: time::Duration = time::Duration::seconds(30);
+
+/// How long between two signs of life.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// How long between two looks for requests.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Memory for what the engine has seen, in MiB, as long as it works.
+const TABLE_MIB: usize = 64;
+
+/// Positions that are looked at for the best move of a ply at most, and as many for the move that was played: some seconds for a game.
+const PLY_NODES_MAX: u64 = 200_000;
+
+/// The same of all plies together: a long game takes no longer than a few of usual length.
+const GAME_NODES_MAX: u64 = 20_000_000;
+
+/// How many moves of a line are kept: further ahead they are guesses.
+const LINE_MAX: usize = 16;
+
+/// Plies whose positions are in memory at once, each with its history.
+const PLIES_AT_ONCE: usize = 100;
+
+/// How often the log is read again to which somebody else was appending.
+const APPENDS_MAX: u32 = 8;
+
+/// Works until it is told to stop, on threads of the caller's priority.
+pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: CancellationToken) {
+    let pool = db::pool(database, 1);
+    let mut failing = false;
+    while !stopping.is_cancelled() {
+        let outcome = analyse_next(&pool, &writers, &stopping).await;
+        if let (Err(error), false) = (&outcome, failing) {
+            tracing::warn!("no game is analysed until the database answers again: {error}");
+        }
+        failing = outcome.is_err();
+        if !matches!(outcome, Ok(true)) {
+            tokio::select! {
+                () = stopping.cancelled() => {}
+                () = sleep(PAUSE) => {}
+            }
+        }
+    }
+}
+
+/// Analyses the game that is next; says whether there was one.
+async fn analyse_next(pool: &PgPool, writers: &Writers, stopping: &CancellationToken) -> Result<bool, DbError> {
+    let Some(game) = analyses::take(pool, now(), now() + TAKEN_FOR).await? else { return Ok(false) };
+    let outcome = match analyse(pool, writers, game, stopping).await {
+        Err(error @ DbError::Inconsistent { .. }) => Ok(Outcome::Failed(error.to_string())),
+        outcome => outcome,
+    };
+    match outcome {
+        Ok(Outcome::Over) => analyses::end(pool, game).await?,
+        // It is taken again, by another process or after the next start.
+        Ok(Outcome::Stopped) => analyses::release(pool, game).await?,
+        // Its time runs out, and then somebody else may be luckier, a few times.
+        Ok(Outcome::Failed(cause)) => tracing::error!(game.id = %game.0, "a game could not be analysed: {cause}"),
+        Err(error) => {
+            // If it cannot be left to others now, it is once its time is over.
+            let _ = analyses::release(pool, game).await;
+            return Err(error);
+        }
+    }
+    Ok(true)
+}
+
+/// What became of a request.
+enum Outcome {
+    /// The analysis is there, or cannot be.
+    Over,
+    /// The server stops, or nobody waits for it any more.
+    Stopped,
+    /// For this reason.
+    Failed(String),
+}
+
+async fn analyse(
+    pool: &PgPool,
+    writers: &Writers,
+    id: GameId,
+    stopping: &CancellationToken,
+) -> Result<Outcome, DbError> {
+    let log = games::log(pool, id).await?;
+    let game = match Game::replay(id, &log) {
+        Ok(game) => game,
+        Err(error) => return Ok(Outcome::Failed(error.to_string())),
+    };
+    let known = analyses::find(pool, id).await?.analysis.filter(|known| known.is_up_to_date(&game));
+    let analysis = match known {
+        Some(known) => known,
+        None => match judge(pool, &game, &log, stopping).await? {
+            Ok(plies) => {
+                let analysis = Analysis { ply: game.ply, edition: ANALYSIS_EDITION, at: now(), plies };
+                analyses::store(pool, id, &analysis).await?;
+                analysis
+            }
+            Err(outcome) => return Ok(outcome),
+        },
+    };
+    tell(pool, writers, id, &analysis).await
+}
+
+/// Has the game's log say that its analysis is there, if it does not yet.
+async fn tell(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis) -> Result<Outcome, DbError> {
+    for _ in 0..APPENDS_MAX {
+        let Some(seated) = games::find_whole(pool, id).await? else { return Ok(Outcome::Over) };
+        let mut game = seated.game;
+        if game.analysed_at.is_some_and(|told| told >= analysis.at) {
+            return Ok(Outcome::Over);
+        }
+        let events = game.analysed(analysis.at);
+        if let Err(error) = events.iter().try_for_each(|event| game.apply(event)) {
+            return Ok(Outcome::Failed(error.to_string()));
+        }
+        match games::append(writers, &game, &events).await? {
+            Appended::Stored | Appended::KeyUsed => return Ok(Outcome::Over),
+            // Somebody plays on.
+            Appended::Conflict => {}
+        }
+    }
+    Ok(Outcome::Stopped)
+}
+
+/// Judges the plies of a game on a thread of its own, and says meanwhile how far it is.
+async fn judge(
+    pool: &PgPool,
+    game: &Game,
+    log: &[Event],
+    stopping: &CancellationToken,
+) -> Result<Result<Vec<JudgedPly>, Outcome>, DbError> {
+    let moved = |event: &Event| match &event.fact {
+        Fact::Moved(moved) => Some(moved.clone()),
+        _ => None,
+    };
+    let plies: Vec<_> = log.iter().filter_map(moved).collect();
+    let (start, done, stop) = (game.terms.opening(), Arc::<AtomicU32>::default(), Arc::<AtomicBool>::default());
+    let (counted, raised) = (done.clone(), stop.clone());
+    let mut judging = spawn_blocking(move || judge_all(&start, &plies, &counted, &raised));
+    loop {
+        let judged = tokio::select! {
+            judged = &mut judging => Some(judged),
+            () = stopping.cancelled(), if !stop.load(Ordering::Relaxed) => {
+                stop.store(true, Ordering::Relaxed);
+                None
+            }
+            () = sleep(SIGN_OF_LIFE) => None,
+        };
+        match judged {
+            Some(Ok(Ok(plies))) => return Ok(Ok(plies)),
+            Some(Ok(Err(ReviewError::Stopped))) => return Ok(Err(Outcome::Stopped)),
+            Some(Ok(Err(error @ ReviewError::Illegal(_)))) => {
+                return Ok(Err(Outcome::Failed(error.to_string())));
+            }
+            Some(Err(error)) => return Ok(Err(Outcome::Failed(error.to_string()))),
+            None => match analyses::advance(pool, game.id, done.load(Ordering::Relaxed), now() + TAKEN_FOR).await {
+                Ok(true) => {}
+                // Whoever is lost to the database is taken for dead; what was thought is not worth more than a new start.
+                Ok(false) | Err(_) => stop.store(true, Ordering::Relaxed),
+            },
+        }
+    }
+}
+
+/// Judges the last plies of a game from its last one on: what the engine has seen of later positions serves for the earlier ones.
+fn judge_all(
+    start: &AnyPosition,
+    plies: &[Moved],
+    done: &AtomicU32,
+    stop: &AtomicBool,
+) -> Result<Vec<JudgedPly>, ReviewError> {
+    let count = plies.len().min(PLIES_ANALYSED_MAX as usize).max(1);
+    let nodes = (GAME_NODES_MAX / u64::try_from(count).unwrap_or(u64::MAX)).min(PLY_NODES_MAX);
+    let (chunks, mut engine, mut judged) = (chunks(start, plies), Engine::new(TABLE_MIB), vec![]);
+    for (position, plies) in chunks.into_iter().rev() {
+        let befores = positions(position, plies);
+        for (position, ply) in befores.iter().zip(plies).rev() {
+            if judged.len() == count {
+                break;
+            }
+            if let Played::Move(mv) = ply.mv {
+                let review = engine.review(position, mv, Limits::nodes(nodes), stop)?;
+                judged.push(judged_ply(position, mv, ply, review));
+            }
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    judged.reverse();
+    Ok(judged)
+}
+
+/// Some plies at a time, with the position before the first of them.
+fn chunks<'a>(start: &AnyPosition, plies: &'a [Moved]) -> Vec<(AnyPosition, &'a [Moved])> {
+    let mut position = start.clone();
+    let chunk = |plies: &'a [Moved]| {
+        let first = position.clone();
+        for ply in plies {
+            follow(&mut position, ply);
+        }
+        (first, plies)
+    };
+    plies.chunks(PLIES_AT_ONCE).map(chunk).collect()
+}
+
+/// The positions before each of some plies.
+fn positions(first: AnyPosition, plies: &[Moved]) -> Vec<AnyPosition> {
+    let mut position = first;
+    let before = |ply| {
+        let before = position.clone();
+        follow(&mut position, ply);
+        before
+    };
+    plies.iter().map(before).collect()
+}
+
+/// The position after a ply, with its history.
+fn follow(position: &mut AnyPosition, ply: &Moved) {
+    match ply.mv {
+        Played::Move(_) => position.follow(ply.position.clone()),
+        Played::Takeback { .. } => *position = ply.position.afresh(),
+    }
+}
+
+fn judged_ply(before: &AnyPosition, mv: Move, ply: &Moved, review: Review) -> JudgedPly {
+    let value = |value: Evaluation| Value { points: value.points, is_exact: value.is_exact };
+    let after = value(review.after);
+    // A swap exchanges who sits at South's side.
+    let value_after = if before.swapped() == ply.position.swapped() { after } else { after.of_the_other() };
+    JudgedPly {
+        number: ply.ply,
+        side: review.side,
+        seat: seat_at(before, review.side),
+        mv,
+        best: value(review.before),
+        line: review.line.into_iter().take(LINE_MAX).collect(),
+        value: value_after,
+        loss: review.loss,
+        class: if review.is_forced { Class::Forced } else { Class::of(review.loss) },
+    }
+}
