@@ -13,6 +13,7 @@
 //! | `processes` | two servers on one database, in turns with one | 20 s |
 //! | `streams` | how soon a move is told through another server, and moves while their players are told of them | 40 s |
 //! | `webhooks` | moves while their players are told of each turn, and how many notices are sent | 1 min |
+//! | `thinking` | moves while the computer thinks, and while games are analysed; how long an analysis takes | 3 min |
 //! | `sign-ins` | moves while people sign in | 40 s |
 //! | `memory` | what a server takes, at last with 100,000 active games | 40 s |
 //! | `fastify` | a server written by hand with fastify and pg, in turns with ours; needs node and npm | 40 s |
@@ -39,6 +40,7 @@ mod report;
 mod server;
 mod settings;
 mod streams;
+mod thinking;
 mod webhooks;
 
 use std::{
@@ -54,8 +56,19 @@ use report::{Bar, Bars, heading};
 use settings::{AS_IS, DISK, SLOW, Settings};
 
 /// All parts, in the order in which they are measured.
-const PARTS: [&str; 10] =
-    ["games", "rate", "reads", "processes", "streams", "webhooks", "sign-ins", "memory", "fastify", SLOW_DISK];
+const PARTS: [&str; 11] = [
+    "games",
+    "rate",
+    "reads",
+    "processes",
+    "streams",
+    "webhooks",
+    "thinking",
+    "sign-ins",
+    "memory",
+    "fastify",
+    SLOW_DISK,
+];
 
 /// How many of them are measured unless others are asked for.
 const USUAL: usize = 3;
@@ -168,6 +181,7 @@ async fn measure(parts: &[&str]) -> io::Result<()> {
             "processes" => games::measure_processes(&mut bench).await?,
             "streams" => streams::measure(&mut bench).await?,
             "webhooks" => webhooks::measure(&mut bench).await?,
+            "thinking" => thinking::measure(&mut bench).await?,
             "sign-ins" => games::measure_sign_ins(&mut bench).await?,
             "memory" => memory::measure(&mut bench).await?,
             "fastify" => fastify::measure(&mut bench).await?,

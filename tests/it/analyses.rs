@@ -133,7 +133,7 @@ async fn a_game_is_analysed_once_and_its_log_says_so() {
     let known =
         app.request(Method::GET, &format!("/v1/games/{id}/analysis")).header("if-none-match", &shown.headers["etag"]);
     assert_eq!(send(known).await.status, 304);
-    assert_eq!(app.list_games("analysed=true", None).await.ids(), [id.clone()]);
+    assert_eq!(app.list_games("analysed=true", None).await.ids(), std::slice::from_ref(&id));
     assert_eq!(app.list_games("analysed=false", None).await.ids(), Vec::<String>::new());
     assert_eq!(app.list_games("analysed=true&player=me", Some(&ana)).await.ids(), [id]);
     app.list_games("analysed=perhaps", None).await.is_problem(422, "validation_failed");
