@@ -230,7 +230,7 @@ pub async fn release(pool: &PgPool, game: GameId) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Stores an analysis, instead of one that is older.
+/// Stores an analysis, instead of one that says less. Of several that say the same the first stays: it may have been told of.
 pub async fn store(pool: &PgPool, game: GameId, analysis: &Analysis) -> Result<(), DbError> {
     let plies: Vec<_> = analysis.plies.iter().map(PlyText::of).collect();
     sqlx::query!(
@@ -238,7 +238,7 @@ pub async fn store(pool: &PgPool, game: GameId, analysis: &Analysis) -> Result<(
         insert into analysis as kept (game_id, ply, edition, analysed_at, plies) values ($1, $2, $3, $4, $5)
         on conflict (game_id) do update set
             ply = excluded.ply, edition = excluded.edition, analysed_at = excluded.analysed_at, plies = excluded.plies
-        where kept.analysed_at < excluded.analysed_at
+        where (kept.edition, kept.ply) < (excluded.edition, excluded.ply)
         "#,
         game.0,
         column(analysis.ply),

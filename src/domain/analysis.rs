@@ -79,7 +79,7 @@ const LOSS_OF_E: f64 = 4.0 * POINTS_PER_SEED as f64;
 impl Analysis {
     /// Whether it says all that could be said of the game.
     pub const fn is_up_to_date(&self, game: &Game) -> bool {
-        self.edition == ANALYSIS_EDITION && self.ply == game.ply
+        self.edition >= ANALYSIS_EDITION && self.ply == game.ply
     }
 
     /// How well each person played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over their moves that were not

@@ -118,19 +118,19 @@ async fn analyse(
         Ok(game) => game,
         Err(error) => return Ok(Outcome::Failed(error.to_string())),
     };
-    let known = analyses::find(pool, id).await?.analysis.filter(|known| known.is_up_to_date(&game));
-    let analysis = match known {
-        Some(known) => known,
-        None => match judge(pool, &game, &log, stopping).await? {
-            Ok(plies) => {
-                let analysis = Analysis { ply: game.ply, edition: ANALYSIS_EDITION, at: now(), plies };
-                analyses::store(pool, id, &analysis).await?;
-                analysis
-            }
+    let known = analyses::find(pool, id).await?.analysis;
+    if !known.is_some_and(|known| known.is_up_to_date(&game)) {
+        let plies = match judge(pool, &game, &log, stopping).await? {
+            Ok(plies) => plies,
             Err(outcome) => return Ok(outcome),
-        },
-    };
-    tell(pool, writers, id, &analysis).await
+        };
+        analyses::store(pool, id, &Analysis { ply: game.ply, edition: ANALYSIS_EDITION, at: now(), plies }).await?;
+    }
+    // Somebody who was taken for dead may have stored another one before.
+    match analyses::find(pool, id).await?.analysis {
+        Some(analysis) => tell(pool, writers, id, &analysis).await,
+        None => Ok(Outcome::Stopped),
+    }
 }
 
 /// Has the game's log say that its analysis is there, if it does not yet.
