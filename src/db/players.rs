@@ -18,6 +18,9 @@ const NAME_CONSTRAINT: &str = "account_name_key_key";
 /// How many finished games in a seat are counted for a profile: some ten milliseconds' work.
 const COUNTED_MAX: i64 = 100_000;
 
+/// How many notes of unused guests are deleted by one statement: a few milliseconds' work.
+const NOTES_AT_ONCE: i64 = 1000;
+
 /// A player with what is not shown to others.
 #[derive(Clone, Debug)]
 pub struct OwnPlayer {
@@ -221,6 +224,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
             delete from account using erased where player_id = erased.id
         ), answers as (
             delete from idempotency_key using erased where player_id = erased.id
+        ), notes as (
+            delete from note using erased where player_id = erased.id
         ), endpoints as (
             update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
                 due_at = null, flag_at = null, disabled_at = $3, disabled_reason = 'deleted'
@@ -271,7 +276,8 @@ pub async fn list_unfinished_erased(
 
 /// Deletes guests who came before a moment, have not been seen since, and neither sit in a game nor are invited to
 /// one; it looks at up to `limit` players
-/// after the one given, and gives the last of them, or `None` at the end.
+/// after the one given, and gives the last of them, or `None` at the end. Those who have notes lose them first, so many at a time, and are
+/// deleted the next time that they are looked at.
 pub async fn purge_guests(
     pool: &PgPool,
     before: OffsetDateTime,
@@ -284,9 +290,9 @@ pub async fn purge_guests(
         r#"
         with candidate as (
             select id from player where id > $1 and id < $2 order by id limit $3
-        ), gone as (
-            delete from player using candidate
-            where player.id = candidate.id and kind = 'guest'
+        ), unused as (
+            select player.id from candidate join player on player.id = candidate.id
+            where kind = 'guest'
                 and not exists (select from game where seat_0_player_id = player.id)
                 and not exists (
                     select from game
@@ -300,6 +306,14 @@ pub async fn purge_guests(
                     select from refresh_family family join refresh_token token on token.family_id = family.id
                     where family.player_id = player.id and token.expires_at > $4
                 )
+        ), forgotten as (
+            delete from note using (
+                select note.player_id, note.game_id, note.ply from unused join note on note.player_id = unused.id limit $5
+            ) old
+            where note.player_id = old.player_id and note.game_id = old.game_id and note.ply = old.ply
+        ), gone as (
+            delete from player using unused
+            where player.id = unused.id and kind = 'guest' and not exists (select from note where player_id = player.id)
         )
         select id from candidate order by id desc limit 1
         "#,
@@ -307,6 +321,7 @@ pub async fn purge_guests(
         first_kept,
         i64::from(limit),
         before + refresh_tokens::LIFETIME,
+        NOTES_AT_ONCE,
     )
     .fetch_optional(pool)
     .instrument(statement("delete unused guests"))

@@ -14,6 +14,7 @@ mod game;
 mod history;
 mod import;
 mod level;
+mod note;
 mod notice;
 mod offer;
 mod password;
@@ -30,6 +31,7 @@ pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, 
 pub use history::{Ply, Previous, UnplayableError, seat_at};
 pub use import::{Import, ImportError, ImportedPly, Names};
 pub use level::Level;
+pub use note::{NoteText, NoteTextError};
 pub use notice::{Notice, NoticeKind, deadline_soon, notices};
 pub use offer::{Answer, Offer, OfferKind};
 pub use password::{Password, PasswordError};

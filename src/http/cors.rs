@@ -36,7 +36,7 @@ const EXPOSED: [&str; 9] = [
 /// For pages of these origins, or of [`ANY_ORIGIN`]. It goes around everything, so that failures can be read as well.
 pub fn cors(origins: &[String]) -> Cors {
     let cors = Cors::default()
-        .allowed_methods(["GET", "HEAD", "POST", "PATCH", "DELETE"])
+        .allowed_methods(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
         .allowed_headers(ALLOWED)
         .expose_headers(EXPOSED)
         .max_age(MAX_AGE_S);

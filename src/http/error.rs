@@ -124,6 +124,8 @@ codes! {
         "A player waits for at most 20 analyses. Ask again when one of them is there."
     TooManyWebhooks "too_many_webhooks" CONFLICT "The player has too many webhooks"
         "A player has at most 10 webhooks. Change or delete one of them."
+    TooManyNotes "too_many_notes" CONFLICT "The player has too many notes"
+        "A player has at most 10,000 notes. Change or delete one of them."
     WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"
         "Nothing is sent to it. Enable it first: `PATCH` with `enabled`."
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"

@@ -22,6 +22,7 @@ use super::{
     game_view::GameView,
     me,
     moves::MoveView,
+    notes::NoteView,
     now,
     players::ProfileView,
     webhooks::WebhookView,
@@ -33,7 +34,7 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         invitations::{self, Direction},
-        refresh_tokens, webhooks,
+        notes, refresh_tokens, webhooks,
     },
     domain::{GameId, PlayerId, Ply},
 };
@@ -41,12 +42,15 @@ use crate::{
 /// Games that are in memory at once: some hundred KiB.
 const GAMES_AT_ONCE: u32 = 20;
 
+/// Notes that are in memory at once: a MiB and a half at most.
+const NOTES_AT_ONCE: u32 = 100;
+
 /// Sign-ins, keys and invitations that are shown at most, the newest.
 const LISTED_MAX: u32 = 1000;
 
 /// Export everything held about the caller
 ///
-/// Profile, sign-ins, keys of requests and open invitations (the newest 1,000 of each), and all games with their histories.
+/// Profile, sign-ins, keys of requests and open invitations (the newest 1,000 of each), all notes, and all games with their histories.
 /// An account's password is held as a hash, which is not shown, nor are the secrets of webhooks.
 #[utoipa::path(
     tag = "players",
@@ -69,52 +73,73 @@ pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
         idempotency_keys: keys.into_iter().map(|(key, at)| KeyView { key, created_at: Timestamp(at) }).collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
+        notes: vec![],
         games: vec![],
     };
     Ok(HttpResponse::Ok()
         .insert_header(ContentType::json())
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .streaming(with_games(&export, state.db.clone(), caller.player)))
+        .streaming(with_lists(&export, state.db.clone(), caller.player)))
 }
 
 /// How far an export has been written.
+#[derive(Clone, Copy)]
 enum Written {
     Nothing,
+    Notes { after: Option<(GameId, u32)> },
     Games { before: Option<GameId> },
     All,
 }
 
-/// The export's text, with the games in it page by page.
-fn with_games(export: &Export, db: PgPool, player: PlayerId) -> impl Stream<Item = Result<Bytes, io::Error>> + use<> {
+/// The export's text, with the notes and games in it page by page.
+fn with_lists(export: &Export, db: PgPool, player: PlayerId) -> impl Stream<Item = Result<Bytes, io::Error>> + use<> {
     let text = serde_json::to_string(export).expect(ALWAYS_JSON);
-    // The list of games is the last field, and empty.
-    let head = Bytes::from(text.strip_suffix("]}").unwrap_or(&text).to_owned());
+    // The last two fields are the lists, both empty.
+    let head = Bytes::from(text.strip_suffix(r#"],"games":[]}"#).unwrap_or(&text).to_owned());
     stream::unfold(Written::Nothing, move |written| {
         let (db, head) = (db.clone(), head.clone());
         async move {
-            match written {
-                Written::Nothing => Some((Ok(head), Written::Games { before: None })),
-                Written::Games { before } => Some(match page(&db, player, before).await {
-                    Ok((text, Some(last))) => (Ok(Bytes::from(text)), Written::Games { before: Some(last) }),
-                    Ok((_, None)) => (Ok(Bytes::from_static(b"]}")), Written::All),
-                    // There is no other way left to say so than to break off.
-                    Err(error) => (Err(broken_off(error)), Written::All),
-                }),
-                Written::All => None,
-            }
+            let piece = match written {
+                Written::Nothing => Ok((head, Written::Notes { after: None })),
+                Written::Notes { after } => page_of_notes(&db, player, after).await,
+                Written::Games { before } => page_of_games(&db, player, before).await,
+                Written::All => return None,
+            };
+            // There is no other way left to say so than to break off.
+            Some(piece.map_or_else(|error| (Err(broken_off(error)), Written::All), |(text, next)| (Ok(text), next)))
         }
     })
 }
 
-/// Some games as items of the list, and the last of them; none at the end.
-async fn page(db: &PgPool, player: PlayerId, before: Option<GameId>) -> Result<(String, Option<GameId>), DbError> {
+/// Some notes as items of their list, and how far it is written then; after the last, the beginning of the next list.
+async fn page_of_notes(
+    db: &PgPool,
+    player: PlayerId,
+    after: Option<(GameId, u32)>,
+) -> Result<(Bytes, Written), DbError> {
+    let found = notes::list_all(db, player, after, NOTES_AT_ONCE).await?;
+    Ok(match found.last() {
+        Some(last) => {
+            let after_last = Some((last.game, last.ply));
+            (items(found.iter().map(NoteView::of), after.is_some()), Written::Notes { after: after_last })
+        }
+        None => (Bytes::from_static(br#"],"games":["#), Written::Games { before: None }),
+    })
+}
+
+/// The same of games; after the last, the end.
+async fn page_of_games(db: &PgPool, player: PlayerId, before: Option<GameId>) -> Result<(Bytes, Written), DbError> {
     let found = games::list_seated(db, player, before, GAMES_AT_ONCE).await?;
+    let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Written::All)) };
     let histories = games::histories(db, &found).await?;
-    let items = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
-    let items = items.map(|item| serde_json::to_string(&item).expect(ALWAYS_JSON));
-    let items: Vec<_> = items.collect();
-    let comma = if before.is_some() && !items.is_empty() { "," } else { "" };
-    Ok((format!("{comma}{}", items.join(",")), found.last().map(|seated| seated.game.id)))
+    let exported = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
+    Ok((items(exported, before.is_some()), Written::Games { before: Some(last.game.id) }))
+}
+
+/// Items of a list, after a comma if others are written before them.
+fn items(items: impl Iterator<Item = impl Serialize>, follow_others: bool) -> Bytes {
+    let items: Vec<_> = items.map(|item| serde_json::to_string(&item).expect(ALWAYS_JSON)).collect();
+    Bytes::from(format!("{}{}", if follow_others { "," } else { "" }, items.join(",")))
 }
 
 fn broken_off(error: impl Display) -> io::Error {
@@ -134,6 +159,8 @@ struct Export {
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.
     invitations: Vec<GameView>,
+    /// All notes of the player, those on the oldest games first.
+    notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.
     games: Vec<ExportedGame>,
 }

@@ -171,7 +171,7 @@ enum ClockFilter {
 /// A kind of opponent.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum OpponentFilter {
+pub(super) enum OpponentFilter {
     Open,
     Link,
     Player,
@@ -179,6 +179,19 @@ enum OpponentFilter {
     Oneself,
     Computer,
     Imported,
+}
+
+impl From<OpponentFilter> for OpponentKind {
+    fn from(word: OpponentFilter) -> Self {
+        match word {
+            OpponentFilter::Open => OpponentKind::Open,
+            OpponentFilter::Link => OpponentKind::Link,
+            OpponentFilter::Player => OpponentKind::Player,
+            OpponentFilter::Oneself => OpponentKind::Oneself,
+            OpponentFilter::Computer => OpponentKind::Computer,
+            OpponentFilter::Imported => OpponentKind::Imported,
+        }
+    }
 }
 
 /// Whose turn it is.
@@ -238,14 +251,7 @@ impl ListGames {
                 ClockFilter::PerMove => ClockKind::PerMove,
                 ClockFilter::Bank => ClockKind::Bank,
             }),
-            open_to: self.opponent_type.map(|opponent| match opponent {
-                OpponentFilter::Open => OpponentKind::Open,
-                OpponentFilter::Link => OpponentKind::Link,
-                OpponentFilter::Player => OpponentKind::Player,
-                OpponentFilter::Oneself => OpponentKind::Oneself,
-                OpponentFilter::Computer => OpponentKind::Computer,
-                OpponentFilter::Imported => OpponentKind::Imported,
-            }),
+            open_to: self.opponent_type.map(OpponentKind::from),
             ended: self.result.map(|result| match result {
                 ResultWord::South => Ended::WonBy(Side::South),
                 ResultWord::North => Ended::WonBy(Side::North),

@@ -34,6 +34,7 @@ use super::limits::UNLIMITED;
         (name = "variants", description = "What can be played"),
         (name = "games", description = "Creating, finding, joining and ending games"),
         (name = "moves", description = "Playing and replaying"),
+        (name = "notes", description = "What only the caller sees"),
         (name = "records", description = "Games to take along"),
         (name = "pictures", description = "Boards and games as SVG"),
         (name = "events", description = "Being told of what happens"),
@@ -378,8 +379,13 @@ const PARTS_MAX: usize = 8;
 impl Paths {
     pub fn of(document: &openapi::OpenApi) -> Self {
         let documented = document.paths.paths.iter().map(|(path, item)| {
-            let known =
-                [("GET, HEAD", &item.get), ("POST", &item.post), ("PATCH", &item.patch), ("DELETE", &item.delete)];
+            let known = [
+                ("GET, HEAD", &item.get),
+                ("POST", &item.post),
+                ("PUT", &item.put),
+                ("PATCH", &item.patch),
+                ("DELETE", &item.delete),
+            ];
             let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
             Path::new(path, known.collect::<Vec<_>>().join(", "))
         });

@@ -1,6 +1,8 @@
 //! Players: becoming one, as a guest or with an account, and what others see of one.
 
-use actix_web::{HttpRequest, HttpResponse, get, http::header, post, web::Data};
+use std::future::{Ready, ready};
+
+use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, get, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -73,16 +75,28 @@ pub async fn create_player(
     security((), ("bearer" = []))
 )]
 #[get("/players/{player_id}")]
-pub async fn get_player(
-    state: Data<AppState>,
-    _: Query<NoQuery>,
-    request: HttpRequest,
-) -> Result<HttpResponse, Problem> {
-    let unknown = || Problem::not_found("there is no such player");
-    let id = request.match_info().get("player_id").and_then(|id| Uuid::try_parse(id).ok()).ok_or_else(unknown)?;
-    let found = players::find(&state.db, PlayerId(id)).await?.ok_or_else(unknown)?;
+pub async fn get_player(state: Data<AppState>, path: PlayerPath, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    let found = players::find(&state.db, path.0).await?.ok_or_else(no_player)?;
     let profile = ProfileView::of(&state, &found.player).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
+}
+
+/// The player that the address names. What is no UUID names none.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerPath(pub PlayerId);
+
+impl FromRequest for PlayerPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("player_id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(|id| Self(PlayerId(id))).ok_or_else(no_player))
+    }
+}
+
+pub(super) fn no_player() -> Problem {
+    Problem::not_found("there is no such player")
 }
 
 pub(super) fn parse_name(name: &str) -> Result<PlayerName, Problem> {

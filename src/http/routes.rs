@@ -21,10 +21,11 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::{
     analyses,
     error::Problem,
-    events, export, extract, game_list, games, health, imports, invitations, list_export, me, moves, new_game, offers,
+    events, export, extract, game_list, games, health, imports, invitations, list_export, me, moves, new_game, notes,
+    offers,
     openapi::{self, Document, Paths},
-    pictures, play, player_events, players, positions, problems, records, summary, tickets, tokens, variants, verify,
-    webhook_deliveries, webhooks,
+    pictures, play, player_events, player_stats, players, positions, problems, records, summary, tickets, tokens,
+    variants, verify, webhook_deliveries, webhooks,
 };
 
 /// Every route of the service.
@@ -49,6 +50,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(events::list_events)
                 .service(players::create_player)
                 .service(players::get_player)
+                .service(player_stats::get_player_stats)
                 .service(me::get_me)
                 .service(me::update_me)
                 .service(me::delete_me)
@@ -72,6 +74,9 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(offers::accept_offer)
                 .service(offers::decline_offer)
                 .service(offers::withdraw_offer)
+                .service(notes::list_notes)
+                .service(notes::write_note)
+                .service(notes::delete_note)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
                 .service(webhooks::create_webhook)

@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::deadlines::settle_game;
 use crate::{
-    db::{DbError, Writers, games, players, webhooks},
+    db::{DbError, Writers, games, notes, players, webhooks},
     domain::{Action, Command, GameId, PlayerId},
 };
 
@@ -20,6 +20,7 @@ const GAMES_AT_ONCE: u32 = 1000;
 /// One round. A game that changes meanwhile is left to the next, and so is one that cannot be ended.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     webhooks::delete_of_erased(pool, now - LOOKED_AFTER, now).await?;
+    notes::delete_of_erased(pool, now - LOOKED_AFTER).await?;
     for player in players::list_unfinished_erased(pool, now - LOOKED_AFTER, PLAYERS_AT_ONCE).await? {
         for id in games::list_unfinished(pool, player, GAMES_AT_ONCE).await? {
             if let Err(error) = end_game(pool, writers, player, id, now).await {

@@ -275,6 +275,10 @@ impl TestApp {
         send(signed(self.request(Method::PATCH, path), guest).json(body)).await
     }
 
+    pub async fn put(&self, path: &str, guest: Option<&Guest>, body: &Value) -> Answer {
+        send(signed(self.request(Method::PUT, path), guest).json(body)).await
+    }
+
     /// A new account.
     pub async fn account(&self, name: &str, password: &str) -> Guest {
         let body = serde_json::json!({ "name": name, "password": password });

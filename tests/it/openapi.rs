@@ -76,6 +76,7 @@ fn every_operation_is_named_described_and_complete() {
                     "ping",
                     "redeliver",
                     "verify",
+                    "write",
                 ]
                 .contains(&verb)
             }),
@@ -131,7 +132,7 @@ fn add_references(document: &Value, part: &Value, names: &mut BTreeSet<String>) 
 #[test]
 fn what_is_sent_is_closed_and_what_is_answered_is_open() {
     // Answers have these words and no others, for ever; or a client has sent them itself.
-    const CLOSED: [&str; 2] = ["Side", "Visibility"];
+    const CLOSED: [&str; 3] = ["Ending", "Side", "Visibility"];
     let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let (mut sent, mut answered) = (BTreeSet::new(), BTreeSet::new());
     for (_, _, operation) in operations(&document) {
@@ -188,6 +189,7 @@ async fn the_examples_of_requests_are_accepted() {
             let ana = app.guest("Ana").await;
             let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
             let path = path.replace("{id}", game["id"].as_str().expect("an id")).replace("{variant}", "kalah");
+            let path = path.replace("{ply}", "0");
             let webhook = app.post("/v1/webhooks", Some(&ana), &json!({"url": "https://push.example/"})).await;
             let path = path.replace("{webhook_id}", &webhook.string("/id"));
             let answer = send(signed(app.request(method.clone(), &path), Some(&ana)).json(&example)).await;
