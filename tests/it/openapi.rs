@@ -213,6 +213,9 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
     let place = app.get("/v1/me/events", Some(&south)).await.string("/last_event_id");
     let finished = app.resign_game(&id, &south).await.body;
     let problem = app.play_move(&id, &south, 2, "C").await.body;
+    let note = app.put(&format!("/v1/games/{id}/notes/1"), Some(&south), &json!({"text": "good"})).await.body;
+    let notes = app.get(&format!("/v1/games/{id}/notes"), Some(&south)).await.body;
+    let stats = app.get(&format!("/v1/players/{}/stats", south.id), None).await.body;
     let position = app.get(&format!("/v1/games/{id}/positions/1"), None).await.body;
     let variant = app.get("/v1/variants/kalah", None).await.body;
     let variants = app.get("/v1/variants", None).await.body;
@@ -226,6 +229,11 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
         ("Game", &finished),
         ("Move", &played["move"]),
         ("Problem", &problem),
+        ("Note", &note),
+        ("NotePage", &notes),
+        ("PlayerStats", &stats),
+        ("VariantStats", &stats["variants"][0]),
+        ("Streak", &stats["variants"][0]["current_streak"]),
         ("Position", &position),
         ("Variant", &variant),
         ("VariantSummary", &variants["items"][0]),
