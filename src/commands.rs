@@ -13,18 +13,24 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
+    time::Instant,
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
 use mancala_server::{
     clock,
     config::{Export, GameForm, Import, ImportVisibility, Serve, Solve},
-    db::{self, migrations, verification::count},
+    db::{
+        self,
+        explorations::{Explored, begin_anew},
+        migrations,
+        verification::count,
+    },
     domain::{self, GameId, Visibility},
     engine::{Engine, Progress},
     http::{self, Form, ListForm, Refused},
     jobs::{
-        transfer,
+        explorer, transfer,
         verification::{self, verify_all},
     },
     rules::{AnyOptions, AnyPosition, Variant},
@@ -141,6 +147,32 @@ pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
     })?;
     print(&format_args!("{games} games were imported\n"))?;
     if refused == 0 { Ok(()) } else { Err(Failure::new(format!("{refused} games were refused"))) }
+}
+
+/// Fills the explorer anew.
+pub fn reindex(options: &Serve) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let (games, unreadable) = with_database(options, async |database, pool| {
+        migrations::run(database).await.map_err(Failure::new)?;
+        let bar = bar(begin_anew(&pool).await.map_err(Failure::new)?, "games of {len}; {per_sec}, {eta} left")?;
+        let (mut games, mut unreadable) = (0, 0);
+        let tell = |explored: Explored| {
+            games += u64::from(explored.games);
+            unreadable += explored.unreadable.len();
+            bar.inc(explored.games.into());
+            for (game, error) in explored.unreadable {
+                bar.suspend(|| println!("game {}: {error}", game.0));
+            }
+        };
+        explorer::explore_all(&pool, tell).await.map_err(Failure::new)?;
+        bar.finish_and_clear();
+        Ok((games, unreadable))
+    })?;
+    print(&format_args!("{games} games were looked at in {:.1} s\n", begun.elapsed().as_secs_f64()))?;
+    match unreadable {
+        0 => Ok(()),
+        _ => Err(Failure::new(format!("{unreadable} games cannot be read"))),
+    }
 }
 
 /// Says what a position is worth, and each of its moves.

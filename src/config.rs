@@ -143,6 +143,9 @@ pub enum Command {
     Export(Export),
     /// Import the games of files, and end: with 1 if any was refused. Text records, OGN, or a game each line as JSON
     Import(Import),
+    /// Fill the opening explorer anew with all public games that have a result, and end. The server may run meanwhile, and goes on if
+    /// this is ended before it is done
+    Reindex,
     /// Say what a position is worth when both sides play as well as can be, and each of its moves; and end. Needs no database. A small
     /// board takes seconds, Kalah with six pits of four seeds minutes, larger ones more than anybody has
     Solve(Solve),

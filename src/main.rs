@@ -25,7 +25,7 @@ use mancala_server::{
         migrations,
     },
     http::{self, PublicKey, RateLimits, Service, Tokens},
-    jobs::{self, analyses, computers, purge, webhooks},
+    jobs::{self, analyses, computers, explorer, purge, webhooks},
     metrics::Metrics,
     telemetry::{self, Telemetry},
     webhook::{Reach, Sender, system_names},
@@ -64,6 +64,7 @@ fn main() -> ExitCode {
             Command::Export(export) => commands::export(&cli.serve, &export),
             Command::Solve(solve) => commands::solve(&solve),
             Command::Import(import) => commands::import(&cli.serve, &import),
+            Command::Reindex => commands::reindex(&cli.serve),
         },
         Err(Misread::Shown(text)) => print(&text),
         Err(Misread::Wrong(line)) => Err(Failure::misuse(line)),
@@ -113,6 +114,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
     let telling = start_telling(options, &database, &writers, &metrics)?;
     let thinking = start_thinking(options, &database, &writers)?;
+    let exploring = start_exploring(&database)?;
     let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
     working.abort();
@@ -121,6 +123,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     for thread in thinking {
         thread.end().await;
     }
+    exploring.end().await;
     // Also what clients have asked for who did not wait for the answer.
     writing.end().await;
     served
@@ -219,6 +222,12 @@ fn start_thinking(
         Beside::start("analysis", jobs::be_nice, analyse)
     };
     (0..options.computer_threads).map(play).chain((0..options.analysis_threads).map(analyse)).collect()
+}
+
+/// Fills the explorer.
+fn start_exploring(database: &PgConnectOptions) -> Result<Beside, Failure> {
+    let database = database.clone();
+    Beside::start("explorer", computers::be_nice, move |stopping| explorer::run(database, stopping))
 }
 
 fn reach(options: &Serve) -> Reach {

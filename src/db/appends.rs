@@ -12,7 +12,7 @@ use super::{
     game_rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent},
     term_rows::EndText,
 };
-use crate::domain::{Change, Event, Game, Opponent};
+use crate::domain::{Change, Event, Fact, Game, Opponent, Visibility};
 
 /// The events that one command led to, and what they make of their game's row.
 #[derive(Debug)]
@@ -48,11 +48,15 @@ struct Once {
     join_code: Option<String>,
     /// Whether the computer is to move after it.
     computer_to_move: bool,
+    /// Whether it gives a public game its result.
+    is_to_explore: bool,
 }
 
 impl Append {
     /// `next` is the game after the events, of which there is one at least.
     pub(super) fn of(next: &Game, events: &[Event]) -> Self {
+        let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
+        let is_to_explore = gets_result && next.terms.visibility == Visibility::Public;
         let mut events = events.iter().map(NewEvent::of);
         let first = events.next().expect("who appends has something to append");
         let further: Vec<_> = events.collect();
@@ -65,7 +69,7 @@ impl Append {
             seat_0_moved: next.moved.first,
             seat_1_moved: next.moved.second,
             computer_to_move: next.computer_to_move().is_some(),
-            once: (!is_plain_move).then(|| Json(Once::of(next, &fold))),
+            once: (!is_plain_move).then(|| Json(Once::of(next, &fold, is_to_explore))),
             fold,
             first,
             further,
@@ -88,7 +92,7 @@ impl Append {
 }
 
 impl Once {
-    fn of(game: &Game, fold: &Fold) -> Self {
+    fn of(game: &Game, fold: &Fold, is_to_explore: bool) -> Self {
         Self {
             status: game.status.as_str(),
             seat_0_player_id: fold.seat_0_player_id,
@@ -98,6 +102,7 @@ impl Once {
             rematch_game_id: game.rematch.map(|game| game.0),
             analysed_at: game.analysed_at,
             computer_to_move: game.computer_to_move().is_some(),
+            is_to_explore,
             join_code: match &game.terms.opponent {
                 Opponent::Link { join_code } => Some(join_code.clone()),
                 _ => None,
@@ -172,6 +177,10 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
             insert into computer_turn (game_id, version)
             select game_id, version from updated where (once ->> 'computer_to_move')::boolean
             on conflict (game_id) do update set version = excluded.version, waits_since = excluded.waits_since, taken_until = null
+        ), to_explore as (
+            insert into unexplored_game (game_id)
+            select game_id from updated where (once ->> 'is_to_explore')::boolean
+            on conflict do nothing
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
             select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,

@@ -13,13 +13,13 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
-    DbError,
+    DbError, explorer,
     game_kinds::{ClockKind, OpponentKind},
     games::{self, Histories, SeatedGame},
     player_lists, statement,
 };
 use crate::{
-    domain::{GameId, PlayerId, Status, Visibility},
+    domain::{GameId, PlayerId, PositionKey, Status, Visibility},
     rules::{Side, Variant},
 };
 
@@ -69,6 +69,8 @@ pub enum Whose {
     Players(Of),
     /// Those that this player imported.
     ImportedBy(PlayerId),
+    /// Everybody's public ones that came to this position and ended with a result.
+    At(PositionKey),
 }
 
 /// Which games of a player.
@@ -135,6 +137,7 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u
     let window = Window::of(filter, after, limit);
     let found = match (filter.whose, filter.order) {
         (Whose::ImportedBy(importer), _) => player_lists::newest_imported(pool, filter, importer, &window).await?,
+        (Whose::At(position), _) => explorer::newest_at(pool, filter, position, &window).await?,
         (Whose::Everybodys, Order::Finished) => finished_publicly(pool, filter, &window).await?,
         (Whose::Everybodys, _) => newest_public(pool, filter, &window).await?,
         (Whose::Players(of), Order::Finished) => player_lists::finished_of(pool, filter, of, &window).await?,

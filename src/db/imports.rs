@@ -119,6 +119,7 @@ pub async fn store(
     for some in games.chunks(GAMES_AT_ONCE) {
         insert_games(&mut transaction, some).await?;
         insert_events(&mut transaction, some).await?;
+        insert_unexplored(&mut transaction, some).await?;
     }
     transaction.commit().await?;
     Ok(Inserted::Stored)
@@ -166,6 +167,17 @@ async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result
     .execute(connection)
     .instrument(statement("insert imported events"))
     .await?;
+    Ok(())
+}
+
+/// Leaves the public games that have a result to whoever explores them.
+async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
+    let is_to_explore = |game: &Game| game.terms.visibility == Visibility::Public && game.result.is_some();
+    let ids: Vec<_> = games.iter().filter(|(game, _)| is_to_explore(game)).map(|(game, _)| game.id.0).collect();
+    sqlx::query!("insert into unexplored_game (game_id) select * from unnest($1::uuid[])", &ids)
+        .execute(connection)
+        .instrument(statement("insert unexplored_game"))
+        .await?;
     Ok(())
 }
 

@@ -10,6 +10,8 @@ pub mod computer_turns;
 pub mod embedded;
 mod error;
 pub mod events;
+pub mod explorations;
+pub mod explorer;
 pub mod game_kinds;
 pub mod game_list;
 mod game_rows;

@@ -46,7 +46,7 @@ impl StartText {
         Self { position: start.position.to_string(), from: start.from.map(|(game, ply)| (game.0, ply)) }
     }
 
-    fn parse(self, table: &'static str, id: Uuid, options: &AnyOptions) -> Result<Start, DbError> {
+    pub(super) fn parse(self, table: &'static str, id: Uuid, options: &AnyOptions) -> Result<Start, DbError> {
         let position = position(table, id, options, &self.position)?;
         Ok(Start { position, from: self.from.map(|(game, ply)| (GameId(game), ply)) })
     }

@@ -9,6 +9,7 @@ mod clock;
 mod command;
 mod decide;
 mod event;
+mod exploration;
 mod flaws;
 mod game;
 mod history;
@@ -26,6 +27,7 @@ pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_
 pub use clock::{Clock, Pause, Time};
 pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
 pub use event::{Created, Event, Fact, Moved, Played};
+pub use exploration::{Exploration, PositionKey, PositionKeys, Visit};
 pub use flaws::{Flaw, flaws};
 pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, Start, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError, seat_at};

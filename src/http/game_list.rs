@@ -14,6 +14,8 @@ use super::{
     extract::Query,
     game_view::{GameView, StatusWord, VisibilityWord},
     headers::{NOT_KEPT, VARIES},
+    play,
+    variants::{STANDARD, written_options},
     wire::{next_link, page_size},
 };
 use crate::{
@@ -21,7 +23,7 @@ use crate::{
         game_kinds::{ClockKind, OpponentKind},
         game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
     },
-    domain::{GameId, PlayerId, Reason, Status, Visibility},
+    domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     rules::{AnyOptions, Side, Variant},
 };
 
@@ -100,9 +102,15 @@ pub struct ListGames {
     /// Only games of this variant.
     #[param(example = "kalah")]
     variant: Option<String>,
-    /// Only games of this preset. Needs `variant`.
+    /// Only games of this preset. Needs `variant`. With `position`: the rules by which the position is meant, `standard` unless given.
     #[param(example = "standard")]
     preset: Option<String>,
+    /// Only public games that came to this position, in text notation, and ended with a result. Needs `variant`. Whatever came before it, and of
+    /// all presets with the same rules. Games take some seconds to be found so.
+    position: Option<String>,
+    /// With `position`: where the rules differ from the preset, as records write it.
+    #[param(max_length = 500)]
+    options: Option<String>,
     /// Only games with this kind of clock.
     #[param(inline)]
     clock: Option<ClockFilter>,
@@ -242,10 +250,17 @@ impl ListGames {
             SortWord::Turn => Order::Turn,
         };
         Ok(Filter {
-            whose: self.whose(viewer)?,
+            whose: match self.position(variant)? {
+                Some(position) => Whose::At(position),
+                None => self.whose(viewer)?,
+            },
             status: self.status()?,
             variant,
-            preset: self.preset.as_deref().map(|preset| known_preset(variant, preset)).transpose()?,
+            preset: match (&self.position, &self.preset) {
+                (None, Some(preset)) => Some(known_preset(variant, preset)?),
+                // It says where the position is to be looked for.
+                _ => None,
+            },
             clock: self.clock.map(|clock| match clock {
                 ClockFilter::Unlimited => ClockKind::Unlimited,
                 ClockFilter::PerMove => ClockKind::PerMove,
@@ -268,6 +283,35 @@ impl ListGames {
             order,
             viewer,
         })
+    }
+
+    /// The position to which the games came, if it is asked for one.
+    fn position(&self, variant: Option<Variant>) -> Result<Option<PositionKey>, Problem> {
+        let Some(text) = &self.position else {
+            return match self.options {
+                Some(_) => Err(Problem::invalid("?options", "`options` needs `position`: by which rules it is meant")),
+                None => Ok(None),
+            };
+        };
+        let with = [
+            ("?player", self.player.is_some()),
+            ("?opponent", self.opponent.is_some()),
+            ("?turn", self.turn.is_some()),
+            ("?importer", self.importer.is_some()),
+            ("?visibility", self.visibility.is_some_and(|word| Visibility::from(word) != Visibility::Public)),
+            ("?sort", self.sort != SortWord::CreatedAt),
+            ("?result", matches!(self.result, Some(ResultWord::Won | ResultWord::Lost))),
+        ];
+        if let Some((name, _)) = with.into_iter().find(|(_, is_given)| *is_given) {
+            let detail = "everybody's games are listed by a position, the newest first: `position` excludes it";
+            return Err(Problem::invalid(name, detail));
+        }
+        let variant =
+            variant.ok_or_else(|| Problem::invalid("?variant", "`position` needs `variant`: of which game"))?;
+        let preset = self.preset.as_deref().unwrap_or(STANDARD);
+        let options = written_options(variant, preset, self.options.as_deref().unwrap_or_default())?;
+        let position = play::start(&options, Some(text), "?position")?;
+        Ok(Some(PositionKey::from(&position)))
     }
 
     fn reason(&self) -> Result<Option<String>, Problem> {
@@ -358,6 +402,7 @@ impl ListGames {
             ("?turn", self.turn.map(|_| Status::Active)),
             ("?result", self.result.map(|_| Status::Finished)),
             ("?reason", self.reason.as_ref().map(|_| Status::Finished)),
+            ("?position", self.position.as_ref().map(|_| Status::Finished)),
             ("?sort", (self.sort == SortWord::FinishedAt).then_some(Status::Finished)),
         ];
         for (name, implied) in implied {

@@ -15,6 +15,9 @@ pub const NOT_KEPT: (HeaderName, &str) = (header::CACHE_CONTROL, "private, no-ca
 /// What is the same for everybody until the server is replaced by another version.
 pub const KEPT_FOR_MINUTES: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=300");
 
+/// What is the same for everybody, and changes a little all the time.
+pub const KEPT_FOR_A_MINUTE: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=60");
+
 /// What never changes again.
 pub const KEPT_FOR_EVER: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=31536000, immutable");
 

@@ -16,6 +16,7 @@ mod error;
 mod event_stream;
 mod event_view;
 mod events;
+mod explorer;
 mod export;
 mod extract;
 mod game_list;

@@ -21,8 +21,8 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::{
     analyses,
     error::Problem,
-    events, export, extract, game_list, games, health, imports, invitations, list_export, me, moves, new_game, notes,
-    offers,
+    events, explorer, export, extract, game_list, games, health, imports, invitations, list_export, me, moves,
+    new_game, notes, offers,
     openapi::{self, Document, Paths},
     pictures, play, player_events, player_stats, players, positions, problems, records, summary, tickets, tokens,
     variants, verify, webhook_deliveries, webhooks,
@@ -66,6 +66,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(pictures::get_variant_board_picture)
                 .service(new_game::create_game)
                 .service(game_list::list_games)
+                .service(explorer::get_explorer)
                 .service(games::join_game)
                 .service(games::resign_game)
                 .service(games::abort_game)

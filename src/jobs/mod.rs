@@ -1,6 +1,6 @@
 //! What no request does: settling games whose time has run out, ending those of the erased, deleting what nobody needs any more,
-//! telling those who want to be told, playing for the computer, and analysing games; and, by commands, comparing all games with their logs, writing
-//! all of them to a file, and taking in those of files.
+//! telling those who want to be told, playing for the computer, analysing games, and filling the explorer; and, by commands, comparing all games
+//! with their logs, writing all of them to a file, taking in those of files, and filling the explorer anew.
 //!
 //! Every process does the former; what one has done another finds done. This module knows the database, the domain, the engine and
 //! the rules; it knows nothing of HTTP.
@@ -9,6 +9,7 @@ pub mod analyses;
 pub mod computers;
 pub mod deadlines;
 pub mod erasure;
+pub mod explorer;
 pub mod purge;
 pub mod transfer;
 pub mod verification;

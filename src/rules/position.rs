@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{
     AnyOptions, Board, Effect, History, Move, MoveList, Outcome, ParsePositionError, Pit, Side, congkak, kalah, oware,
+    setup::{Flag, Setup},
 };
 
 /// A position of one of the games, with the options that it is played under. Always one that can be played on or is
@@ -256,6 +257,31 @@ impl AnyPosition {
             }
             Self::Congkak(position) => position.play_unchecked(m),
         }
+    }
+
+    /// The position string (R12) without what decides nothing of how the game can go on: as if no ply had been played,
+    /// without `w`, and without `e` unless the extra move may be declined. It can be read as a position again.
+    ///
+    /// Positions with the same options and essence have the same legal moves, and so have those that the same moves lead
+    /// to; but for an end by repetition, which depends on the positions before.
+    ///
+    /// ```
+    /// use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Kalah, "standard", "")?;
+    /// let position = AnyPosition::parse(&options, "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")?;
+    /// assert_eq!(position.essence(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S - 0 1S");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn essence(&self) -> String {
+        let mut setup: Setup = self.to_string().parse().expect("what a position writes can be read");
+        setup.plies = 0;
+        setup.flags.clear(Flag::Swapped);
+        if !self.legal_moves().contains(&Move::Pass) {
+            setup.flags.clear(Flag::Extra);
+        }
+        setup.to_string()
     }
 
     /// The result, once the game is over.

@@ -17,6 +17,8 @@ mod endpoint;
 mod erasure;
 mod errors;
 mod events;
+mod explorations;
+mod explorer;
 mod export;
 mod games;
 mod groups;

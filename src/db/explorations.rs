@@ -1,0 +1,374 @@
+//! Filling the explorer: games that ended with a result, each looked at once.
+//!
+//! A game waits in `unexplored_game` from the statement that ends it to the transaction that counts it, so whoever is killed in between
+//! has done nothing. One process at a time is at it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use sqlx::{PgConnection, PgPool, types::Json};
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{
+    DbError,
+    explorer::{SAMPLE_GAMES, position_column},
+    game_rows::{EventRow, MOVED},
+    statement,
+    term_rows::{ResultText, Score, StartText},
+};
+use crate::{
+    domain::{Event, Exploration, GameId, GameResult},
+    rules::{AnyOptions, AnyPosition, Side},
+};
+
+/// Whoever holds this is the one who explores, or has everything forgotten.
+const LOCKED_AS: i64 = 0x6578_706c_6f72_6572;
+
+/// A game whose log cannot be read is looked at again after this, in case somebody has mended it.
+const PUT_OFF_FOR: Duration = Duration::DAY;
+
+/// What was done of the work.
+#[derive(Debug, Default)]
+pub struct Explored {
+    /// Games that were counted.
+    pub games: u32,
+    /// Those whose logs cannot be read: they are put off.
+    pub unreadable: Vec<(GameId, DbError)>,
+    /// There may be more.
+    pub is_full: bool,
+}
+
+/// Counts up to `limit` games that wait for it, in one transaction. `None`: somebody else is at it.
+pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
+    let mut transaction = pool.begin().await?;
+    allow_long_work(&mut transaction).await?;
+    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, LOCKED_AS)
+        .fetch_one(&mut *transaction)
+        .instrument(statement("lock explorer"))
+        .await?;
+    if !is_ours {
+        return Ok(None);
+    }
+    let waiting = waiting(&mut transaction, now, limit).await?;
+    if waiting.is_empty() {
+        return Ok(Some(Explored::default()));
+    }
+    let mut logs = logs(&mut transaction, &waiting).await?;
+    let (mut tallies, mut visited) = (Tallies::default(), vec![]);
+    let (mut done, mut unreadable) = (vec![], vec![]);
+    let is_full = waiting.len() == limit as usize;
+    for game in waiting {
+        let id = game.id;
+        match game.explored(logs.remove(&id).unwrap_or_default()) {
+            Ok(exploration) => {
+                tallies.add(id, &exploration);
+                let first_visits = exploration.visits.iter().filter(|visit| visit.is_first);
+                visited.extend(first_visits.map(|visit| (position_column(visit.position), id)));
+                done.push(id);
+            }
+            Err(error) => unreadable.push((GameId(id), error)),
+        }
+    }
+    tallies.store(&mut transaction).await?;
+    store_visited(&mut transaction, visited).await?;
+    settle(&mut transaction, &done, &unreadable, now).await?;
+    transaction.commit().await?;
+    let games = u32::try_from(done.len()).unwrap_or(limit);
+    Ok(Some(Explored { games, unreadable, is_full }))
+}
+
+/// Forgets everything, and has all games wait for being looked at; says how many there are. Nobody who ends a game waits for this, and whoever
+/// reads the explorer only while the tables are emptied, at the very end.
+pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
+    let mut transaction = pool.begin().await?;
+    allow_long_work(&mut transaction).await?;
+    sqlx::query!("select pg_advisory_xact_lock($1)", LOCKED_AS)
+        .execute(&mut *transaction)
+        .instrument(statement("lock explorer"))
+        .await?;
+    // A game that ends meanwhile is not seen here: the statement that ends it has it wait.
+    sqlx::query!(
+        r#"
+        insert into unexplored_game as waiting (game_id)
+        select id from game where visibility = 'public' and finished_at is not null
+        on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
+        "#
+    )
+    .execute(&mut *transaction)
+    .instrument(statement("insert unexplored_game"))
+    .await?;
+    let games = sqlx::query_scalar!(r#"select count(*) as "count!" from unexplored_game"#)
+        .fetch_one(&mut *transaction)
+        .instrument(statement("count unexplored_game"))
+        .await?;
+    sqlx::query!("truncate explored_move, explored_game")
+        .execute(&mut *transaction)
+        .instrument(statement("truncate explored_move"))
+        .await?;
+    transaction.commit().await?;
+    Ok(u64::try_from(games).unwrap_or_default())
+}
+
+/// No request waits for this work, and it takes longer than one may.
+async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
+    sqlx::raw_sql(
+        "set local statement_timeout = '10min'; set local idle_in_transaction_session_timeout = '1min'; \
+         set local lock_timeout = '1min'",
+    )
+    .execute(connection)
+    .instrument(statement("set statement_timeout"))
+    .await?;
+    Ok(())
+}
+
+/// A game that waits, as far as its row tells of it; what is missing there is told when it is looked at.
+struct Waiting {
+    id: Uuid,
+    terms: Option<(String, String, String)>,
+    start: Option<StartText>,
+    result: Option<(ResultText, OffsetDateTime)>,
+}
+
+async fn waiting(connection: &mut PgConnection, now: OffsetDateTime, limit: u32) -> Result<Vec<Waiting>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select waiting.game_id as "id!", variant as "variant?", preset as "preset?", options as "options?",
+            start as "start: Json<StartText>", finished_at, result_winner, result_reason, result_score_south,
+            result_score_north
+        from (
+            select game_id from unexplored_game
+            where put_off_until is null or put_off_until <= $1
+            order by game_id limit $2
+        ) waiting
+        left join game on game.id = waiting.game_id
+        order by waiting.game_id
+        "#,
+        now,
+        i64::from(limit),
+    )
+    .fetch_all(connection)
+    .instrument(statement("select unexplored_game game"))
+    .await?;
+    let waiting = rows.into_iter().map(|row| {
+        let score = row.result_score_south.zip(row.result_score_north);
+        let result = row.result_reason.zip(score).map(|(reason, (south, north))| ResultText {
+            winner: row.result_winner,
+            reason,
+            score: Score { south, north },
+        });
+        Waiting {
+            id: row.id,
+            terms: row
+                .variant
+                .zip(row.preset)
+                .zip(row.options)
+                .map(|((variant, preset), options)| (variant, preset, options)),
+            start: row.start.map(|Json(start)| start),
+            result: result.zip(row.finished_at),
+        }
+    });
+    Ok(waiting.collect())
+}
+
+/// The plies of games, as they stand in the log.
+async fn logs(connection: &mut PgConnection, games: &[Waiting]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+    let ids: Vec<_> = games.iter().map(|game| game.id).collect();
+    let rows = sqlx::query!(
+        r#"
+        select game_id, at, seq, ply, seat, move as mv, position from event
+        where game_id = any($1) and kind = 'moved' order by game_id, seq
+        "#,
+        &ids,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select moves of games"))
+    .await?;
+    let mut logs: HashMap<Uuid, Vec<EventRow>> = HashMap::with_capacity(games.len());
+    for row in rows {
+        logs.entry(row.game_id).or_default().push(EventRow {
+            at: row.at,
+            seq: row.seq,
+            ply: row.ply,
+            seat: row.seat,
+            kind: MOVED.to_owned(),
+            mv: row.mv,
+            position: row.position,
+            detail: None,
+        });
+    }
+    Ok(logs)
+}
+
+impl Waiting {
+    /// Looks at the game. Its plies are not played again: that the log is as it was written, others see to.
+    fn explored(self, log: Vec<EventRow>) -> Result<Exploration, DbError> {
+        let Self { id, terms, start, result } = self;
+        let inconsistent =
+            |column, detail: &dyn std::fmt::Display| DbError::inconsistent("game", column, id, detail.to_string());
+        let (variant, preset, options) = terms.ok_or_else(|| inconsistent("id", &"there is no such game"))?;
+        let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
+        let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
+        let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a game without a result waits"))?;
+        let result: GameResult = result.parse("game", id)?;
+        let opening = match start {
+            Some(start) => start.parse("game", id, &options)?.position,
+            None => AnyPosition::opening(&options),
+        };
+        let log: Vec<Event> =
+            log.into_iter().map(|row| row.into_event(GameId(id), Some(&options))).collect::<Result<_, _>>()?;
+        Ok(Exploration::of(&opening, &log, &result, ended_at))
+    }
+}
+
+/// What some games add to the rows of `explored_move`, in the order of their key.
+#[derive(Default)]
+struct Tallies(BTreeMap<(i64, String), Tally>);
+
+struct Tally {
+    games: i32,
+    first_visits: i32,
+    south_wins: i32,
+    north_wins: i32,
+    played_out: i32,
+    lead_sum: i64,
+    last_played_at: OffsetDateTime,
+    /// The newest games, in the order of their ids.
+    sample: Vec<Uuid>,
+}
+
+impl Tallies {
+    fn add(&mut self, game: Uuid, exploration: &Exploration) {
+        let won_by = |side| i32::from(exploration.winner == Some(side));
+        for visit in &exploration.visits {
+            let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());
+            let tally = self.0.entry((position_column(visit.position), mv)).or_insert_with(|| Tally::empty(visit.at));
+            tally.games += 1;
+            tally.first_visits += i32::from(visit.is_first);
+            tally.south_wins += won_by(Side::South);
+            tally.north_wins += won_by(Side::North);
+            tally.played_out += i32::from(exploration.lead.is_some());
+            tally.lead_sum += i64::from(exploration.lead.unwrap_or_default());
+            tally.last_played_at = tally.last_played_at.max(visit.at);
+            // Games are added in the order of their ids.
+            tally.sample.push(game);
+            if tally.sample.len() > SAMPLE_GAMES {
+                tally.sample.remove(0);
+            }
+        }
+    }
+
+    /// Adds them to what is there. In the order of the key, so that rows that lie side by side are written one after the other.
+    async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
+        let (keys, tallies): (Vec<_>, Vec<_>) = self.0.into_iter().unzip();
+        let (positions, moves): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+        // An array of arrays would have to be as wide everywhere.
+        let samples: Vec<_> = tallies.iter().map(|tally| text_of(&tally.sample)).collect();
+        sqlx::query!(
+            r#"
+            insert into explored_move as known (
+                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
+                sample_game_ids
+            )
+            select position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
+                array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
+            from unnest(
+                $1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
+                $8::bigint[], $9::timestamptz[], $10::text[]
+            ) as given (
+                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at, sample
+            )
+            on conflict (position, move) do update set
+                games = known.games + excluded.games,
+                first_visits = known.first_visits + excluded.first_visits,
+                south_wins = known.south_wins + excluded.south_wins,
+                north_wins = known.north_wins + excluded.north_wins,
+                played_out = known.played_out + excluded.played_out,
+                lead_sum = known.lead_sum + excluded.lead_sum,
+                last_played_at = greatest(known.last_played_at, excluded.last_played_at),
+                sample_game_ids = array(
+                    select id from unnest(known.sample_game_ids || excluded.sample_game_ids) as id
+                    order by id desc limit $11
+                )
+            "#,
+            &positions,
+            &moves,
+            &column(&tallies, |tally| tally.games),
+            &column(&tallies, |tally| tally.first_visits),
+            &column(&tallies, |tally| tally.south_wins),
+            &column(&tallies, |tally| tally.north_wins),
+            &column(&tallies, |tally| tally.played_out),
+            &column(&tallies, |tally| tally.lead_sum),
+            &column(&tallies, |tally| tally.last_played_at),
+            &samples,
+            i64::try_from(SAMPLE_GAMES).expect("a handful"),
+        )
+        .execute(connection)
+        .instrument(statement("insert explored_move"))
+        .await?;
+        Ok(())
+    }
+}
+
+impl Tally {
+    const fn empty(last_played_at: OffsetDateTime) -> Self {
+        Self {
+            games: 0,
+            first_visits: 0,
+            south_wins: 0,
+            north_wins: 0,
+            played_out: 0,
+            lead_sum: 0,
+            last_played_at,
+            sample: vec![],
+        }
+    }
+}
+
+fn column<T>(tallies: &[Tally], value: impl Fn(&Tally) -> T) -> Vec<T> {
+    tallies.iter().map(value).collect()
+}
+
+fn text_of(ids: &[Uuid]) -> String {
+    ids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A game that was counted before breaks the key, and nothing of all this is stored.
+async fn store_visited(connection: &mut PgConnection, mut visited: Vec<(i64, Uuid)>) -> Result<(), DbError> {
+    visited.sort_unstable();
+    let (positions, games): (Vec<_>, Vec<_>) = visited.into_iter().unzip();
+    sqlx::query!(
+        "insert into explored_game (position, game_id) select * from unnest($1::bigint[], $2::uuid[])",
+        &positions,
+        &games,
+    )
+    .execute(connection)
+    .instrument(statement("insert explored_game"))
+    .await?;
+    Ok(())
+}
+
+/// Those that were counted wait no more; those that could not be read are put off.
+async fn settle(
+    connection: &mut PgConnection,
+    done: &[Uuid],
+    unreadable: &[(GameId, DbError)],
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    let unreadable: Vec<_> = unreadable.iter().map(|(game, _)| game.0).collect();
+    sqlx::query!(
+        r#"
+        with put_off as (
+            update unexplored_game set put_off_until = $3 where game_id = any($2)
+        )
+        delete from unexplored_game where game_id = any($1)
+        "#,
+        done,
+        &unreadable,
+        now + PUT_OFF_FOR,
+    )
+    .execute(connection)
+    .instrument(statement("delete unexplored_game"))
+    .await?;
+    Ok(())
+}
