@@ -227,7 +227,7 @@ fn start_thinking(
 /// Fills the explorer.
 fn start_exploring(database: &PgConnectOptions) -> Result<Beside, Failure> {
     let database = database.clone();
-    Beside::start("explorer", computers::be_nice, move |stopping| explorer::run(database, stopping))
+    Beside::start("explorer", jobs::be_nice, move |stopping| explorer::run(database, stopping))
 }
 
 fn reach(options: &Serve) -> Reach {

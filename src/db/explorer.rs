@@ -104,7 +104,8 @@ pub(super) async fn newest_at(
                  and ($10::text is null or opponent = $10)
                  and ($11::text is null or result_reason = $11)
                  and ply >= $12 and ply <= $13
-                 and ($14::boolean is null or $14 = (opponent = 'imported'))) is true as shown
+                 and ($14::boolean is null or $14 = (opponent = 'imported'))
+                 and ($15::boolean is null or $15 = (analysed_at is not null))) is true as shown
             from (
                 select game_id from explored_game
                 where position = $2 and game_id >= $6 and game_id < $7
@@ -129,6 +130,7 @@ pub(super) async fn newest_at(
         filter.plies.0,
         filter.plies.1,
         filter.imported,
+        filter.analysed,
     );
     Ok(found.fetch_all(pool).instrument(statement("select explored_game ids")).await?)
 }

@@ -1,13 +1,10 @@
 //! The explorer: what was played in a position, in all public games that ended with a result, and what came of it.
 
-use std::{
-    collections::BTreeMap,
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::collections::BTreeMap;
 
 use actix_web::{
     HttpResponse, get,
-    http::header::{self, ContentType, EntityTag},
+    http::header::{self, ContentType},
     web::Data,
 };
 use serde::{Deserialize, Serialize};
@@ -19,7 +16,7 @@ use super::{
     auth::Reader,
     error::Problem,
     extract::{IfNoneMatch, Query},
-    headers::KEPT_FOR_A_MINUTE,
+    headers::{KEPT_FOR_A_MINUTE, digest_tag},
     play,
     variants::{OptionValueView, standard, written_options},
     wire::{ALWAYS_JSON, Timestamp},
@@ -63,9 +60,7 @@ pub async fn get_explorer(
     let key = PositionKey::from(&position);
     let explored = ExploredPosition::of(&position, key, &explorer::find(&state.db, key).await?);
     let body = serde_json::to_string(&explored).expect(ALWAYS_JSON);
-    let mut hasher = DefaultHasher::new();
-    body.hash(&mut hasher);
-    let etag = EntityTag::new_weak(format!("{:016x}", hasher.finish()));
+    let etag = digest_tag(&body);
     let has = known.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag)).insert_header(KEPT_FOR_A_MINUTE);
