@@ -48,10 +48,13 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
         .instrument(statement("lock explorer"))
         .await?;
     if !is_ours {
+        // A transaction that is dropped ends when its connection is next used; others would wait for that.
+        transaction.rollback().await?;
         return Ok(None);
     }
     let waiting = waiting(&mut transaction, now, limit).await?;
     if waiting.is_empty() {
+        transaction.rollback().await?;
         return Ok(Some(Explored::default()));
     }
     let mut logs = logs(&mut transaction, &waiting).await?;

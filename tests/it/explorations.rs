@@ -378,6 +378,12 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
     // They wait, and are not tried again and again; a day later they are.
     let again = explorations::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
     assert_eq!((again.games, again.unreadable.len(), waiting(&app).await), (0, 0, 2));
+    // Whoever fills it anew is told which they are.
+    let output = binary::server(&["reindex", "--database-url", &binary::url(&app)]).output().expect("the program runs");
+    let [told, failure] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!((output.status.code(), failure.contains("2 games cannot be read")), (Some(1), true), "{failure}");
+    assert!(ids[..2].iter().all(|id| told.contains(&format!("game {id}: event."))), "{told}");
+    assert!(told.contains("1 games were looked at"), "{told}");
     let mend = "delete from event; insert into event select * from kept; drop table kept";
     sqlx::raw_sql(mend).execute(&app.db).await.expect("it is mended");
     let later = now() + Duration::days(2);
