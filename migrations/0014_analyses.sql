@@ -23,6 +23,8 @@ create table analysis_request (
     requested_at timestamptz not null,
     -- Players are served in rounds, one game of each in every round: whoever asks for many waits for most of them.
     round integer not null,
+    -- The last ply that the game had when it was asked for last.
+    ply integer not null,
     -- How many plies there are to judge, and how many are.
     plies integer not null,
     plies_done integer not null default 0,
@@ -33,10 +35,12 @@ create table analysis_request (
     has_failed boolean not null default false,
     constraint analysis_request_pkey primary key (game_id)
 ) with (
-    -- Every row is deleted soon after it was stored.
+    -- Nearly every row is deleted soon after it was stored.
     autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 1000
 );
 -- Who is next.
 create index analysis_request_waits_idx on analysis_request (round, requested_at) where not has_failed;
+-- What nobody tries any more.
+create index analysis_request_failed_idx on analysis_request (requested_at) where has_failed;
 -- What a player has asked for.
-create index analysis_request_player_idx on analysis_request (player_id) where not has_failed;
+create index analysis_request_player_idx on analysis_request (player_id);

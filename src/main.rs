@@ -113,7 +113,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
     let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
     let telling = start_telling(options, &database, &writers, &metrics)?;
-    let thinking = start_thinking(options, &database, &writers)?;
+    let thinking = start_thinking(options, &database, &writers, &metrics)?;
     let exploring = start_exploring(&database)?;
     let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
@@ -210,6 +210,7 @@ fn start_thinking(
     options: &Serve,
     database: &PgConnectOptions,
     writers: &Arc<Writers>,
+    metrics: &Arc<Metrics>,
 ) -> Result<Vec<Beside>, Failure> {
     let play = |_| {
         let (database, writers) = (database.clone(), writers.clone());
@@ -217,8 +218,8 @@ fn start_thinking(
         Beside::start("computer", jobs::be_nice, play)
     };
     let analyse = |_| {
-        let (database, writers) = (database.clone(), writers.clone());
-        let analyse = move |stopping| analyses::run(database, writers, stopping);
+        let (database, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
+        let analyse = move |stopping| analyses::run(database, writers, metrics, stopping);
         Beside::start("analysis", jobs::be_nice, analyse)
     };
     (0..options.computer_threads).map(play).chain((0..options.analysis_threads).map(analyse)).collect()

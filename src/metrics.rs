@@ -64,6 +64,9 @@ pub struct Metrics {
     tokens_refused: [Counter; 3],
     /// In the order of [`DeliveryOutcome`].
     webhook_deliveries: [Counter; 3],
+    /// In the order of [`AnalysisOutcome`].
+    analyses: [Counter; 2],
+    analyses_waiting: Gauge,
 }
 
 /// Says who waits for a game to change; `None` once the service is gone.
@@ -136,6 +139,14 @@ pub enum DeliveryOutcome {
     Failed,
 }
 
+/// What became of an analysis that was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnalysisOutcome {
+    Done,
+    /// The game could not be analysed; it is tried again a few times.
+    Failed,
+}
+
 /// What a set of tokens was given for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
@@ -186,6 +197,7 @@ impl Metrics {
         let issued = Family::default();
         let refused = Family::default();
         let deliveries = Family::default();
+        let analyses = Family::default();
         let metrics = Self {
             registry: Registry::default(),
             sources: Mutex::default(),
@@ -214,12 +226,15 @@ impl Metrics {
             tokens_issued: ["guest", "password", "refresh"].map(|word| of(&issued, "grant", word)),
             tokens_refused: ["access", "refresh", "ticket"].map(|word| of(&refused, "token", word)),
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
+            analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
+            analyses_waiting: Gauge::default(),
         };
         metrics.register(ours);
         ours.register("appends", "Appends to the logs of games, by what became of them", appends);
         ours.register("tokens_issued", "Sets of tokens given out, by what they were given for", issued);
         ours.register("tokens_refused", "Tokens presented that were not valid, or no longer", refused);
         ours.register("webhook_deliveries", "Attempts to send to webhooks, by what became of them", deliveries);
+        ours.register("analyses", "Games taken to be analysed, by what became of them", analyses);
         Self { registry, ..metrics }
     }
 
@@ -273,6 +288,11 @@ impl Metrics {
             self.retries.clone(),
         );
         ours.register("moves", "Moves played, by variant", self.moves.clone());
+        ours.register(
+            "analyses_waiting",
+            "Analyses that all servers of the database have yet to make, when this one last looked",
+            self.analyses_waiting.clone(),
+        );
         ours.register("waiters", "Requests that wait for a game to change, streams included", self.waiters.clone());
         ours.register("streams", "Streams of events that are open", self.streams.clone());
         ours.register("cached_games", "Games that are remembered", self.cached_games.clone());
@@ -337,6 +357,15 @@ impl Metrics {
 
     pub fn webhook_sent(&self, outcome: DeliveryOutcome) {
         self.webhook_deliveries[outcome as usize].inc();
+    }
+
+    pub fn analysis_ended(&self, outcome: AnalysisOutcome) {
+        self.analyses[outcome as usize].inc();
+    }
+
+    /// So many analyses are waited for.
+    pub fn analyses_wait(&self, count: i64) {
+        self.analyses_waiting.set(count);
     }
 
     /// Asks who waits for a game to change whenever the metrics are read, for as long as there is an answer.

@@ -38,6 +38,9 @@ const UNCHANGED: &str = "game, unchanged (304)";
 const HISTORY: &str = "history of 60 moves";
 const POSITION: &str = "position after a ply";
 const PAGE: &str = "page of 20 games";
+const BOARD: &str = "picture of a board";
+const GRAPH: &str = "graph of 60 moves";
+const EXPLORER: &str = "explorer";
 
 /// One request, again and again, with the answer that must come each time.
 struct Read {
@@ -109,6 +112,10 @@ async fn prepare(server: &Server, bare: &Bare, seed: u64) -> io::Result<Vec<Read
         Read::new(HISTORY, address, get(&format!("/v1/games/{finished}/moves?limit=100")), 200).await?,
         Read::new(POSITION, address, get(&format!("/v1/games/{finished}/positions/30")), 200).await?,
         Read::new(PAGE, address, get("/v1/games"), 200).await?,
+        Read::new(BOARD, address, get(&format!("{of_game}/board.svg")), 200).await?,
+        Read::new(GRAPH, address, get(&format!("/v1/games/{finished}/graph.svg")), 200).await?,
+        // Of a position that no game has come to that counts.
+        Read::new(EXPLORER, address, get("/v1/explorer?variant=oware"), 200).await?,
     ])
 }
 

@@ -4,8 +4,9 @@
 //! else takes it.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sqlx::{PgPool, types::Json};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
 use super::{
@@ -14,15 +15,22 @@ use super::{
     statement,
 };
 use crate::{
-    domain::{Analysis, Class, GameId, JudgedPly, PlayerId, Value},
+    domain::{self, ANALYSIS_EDITION, Analysis, Class, Game, GameId, JudgedPly, PLIES_ANALYSED_MAX, PlayerId},
     rules::{Move, Side},
 };
 
 /// How many analyses a player waits for at most: what one thread does in some minutes.
-pub const WAITING_MAX: u32 = 20;
+pub const WAITING_MAX: i64 = 20;
 
-/// How many analyses are waited for at most: what one thread does in a day.
-const ALL_WAITING_MAX: u32 = 10_000;
+/// How many analyses are waited for by all players at most. From half of it on, a player waits for one: so a few, or many guests of
+/// one person, do not shut the others out.
+const ALL_WAITING_MAX: i64 = 10_000;
+
+/// How long a request that has failed is remembered, for whoever asks what became of it.
+const FAILED_KEPT: Duration = Duration::days(7);
+
+/// How many requests of a player are listed: more than wait and have failed lately.
+const LISTED_MAX: i64 = 1000;
 
 /// How often somebody takes a game and does not come to an end, until nobody takes it any more: it may be the game's fault.
 const ATTEMPTS_MAX: i16 = 3;
@@ -73,7 +81,7 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
     let row = sqlx::query!(
         r#"
         select analysis.ply as "ply?", analysis.edition as "edition?", analysis.analysed_at as "analysed_at?",
-            analysis.plies as "judged?: Json<Vec<PlyText>>",
+            analysis.plies as "judged?: Json<Value>",
             request.requested_at as "requested_at?", request.plies as "plies?", request.plies_done as "plies_done?",
             request.has_failed as "has_failed?", coalesce(request.taken_until > now(), false) as "is_taken!",
             (select count(*) from analysis_request other
@@ -88,12 +96,16 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
     .instrument(statement("select analysis analysis_request"))
     .await?;
     let analysis = match (row.ply, row.edition, row.analysed_at, row.judged) {
-        (Some(ply), Some(edition), Some(at), Some(Json(plies))) => Some(Analysis {
-            ply: number("analysis", "ply", game.0, ply)?,
-            edition: u16::try_from(edition).map_err(|e| DbError::inconsistent("analysis", "edition", game.0, e))?,
-            at,
-            plies: plies.into_iter().map(|ply| ply.parse(game)).collect::<Result<_, _>>()?,
-        }),
+        (Some(ply), Some(edition), Some(at), Some(Json(plies))) => {
+            let edition =
+                u16::try_from(edition).map_err(|e| DbError::inconsistent("analysis", "edition", game.0, e))?;
+            match parse_plies(game, plies) {
+                Ok(plies) => Some(Analysis { ply: number("analysis", "ply", game.0, ply)?, edition, at, plies }),
+                // One that other editions have written otherwise is as good as none.
+                Err(_) if edition != ANALYSIS_EDITION => None,
+                Err(error) => return Err(error),
+            }
+        }
         _ => None,
     };
     let request = match (row.requested_at, row.plies, row.plies_done, row.has_failed) {
@@ -113,14 +125,8 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
     Ok(Known { analysis, request })
 }
 
-/// Asks for the analysis of a game with so many plies to judge.
-pub async fn request(
-    pool: &PgPool,
-    game: GameId,
-    player: PlayerId,
-    plies: u32,
-    now: OffsetDateTime,
-) -> Result<Asked, DbError> {
+/// Asks for the analysis of a game as it is now. If somebody has asked already, it is as if both had.
+pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDateTime) -> Result<Asked, DbError> {
     let mut transaction = pool.begin().await?;
     // Of several requests of one player at once one counts after the other.
     let asking = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", player.0);
@@ -133,37 +139,43 @@ pub async fn request(
             (select count(*) from analysis_request where player_id = $2 and not has_failed) as "own!",
             (select count(*) from analysis_request where not has_failed) as "all!"
         "#,
-        game.0,
+        game.id.0,
         player.0,
     )
     .fetch_one(&mut *transaction)
     .await?;
-    if waiting.is_asked_for {
-        return Ok(Asked::Waits);
-    }
-    if waiting.own >= WAITING_MAX.into() {
-        return Ok(Asked::TooMany);
-    }
-    if waiting.all >= ALL_WAITING_MAX.into() {
+    let own_max = if waiting.all < ALL_WAITING_MAX / 2 { WAITING_MAX } else { 1 };
+    if !waiting.is_asked_for && waiting.all >= ALL_WAITING_MAX {
         return Ok(Asked::Full);
+    }
+    if !waiting.is_asked_for && waiting.own >= own_max {
+        return Ok(if own_max < WAITING_MAX { Asked::Full } else { Asked::TooMany });
     }
     // In the round that is served now, or in the one after that of the player's last game.
     sqlx::query!(
         r#"
-        insert into analysis_request as kept (game_id, player_id, requested_at, round, plies)
+        insert into analysis_request as kept (game_id, player_id, requested_at, round, ply, plies)
         select $1, $2, $3, greatest(
             coalesce((select min(round) from analysis_request where not has_failed), 0),
-            coalesce((select max(round) + 1 from analysis_request where player_id = $2 and not has_failed), 0)
-        ), $4
+            coalesce((select max(round) + 1 from analysis_request
+                where player_id = $2 and not has_failed and game_id <> $1), 0)
+        ), $4, $5
         on conflict (game_id) do update set
-            player_id = excluded.player_id, requested_at = excluded.requested_at, round = excluded.round,
-            plies = excluded.plies, plies_done = 0, taken_until = null, attempts = 0, has_failed = false
-        where kept.has_failed
+            ply = greatest(kept.ply, excluded.ply),
+            round = case when kept.has_failed then excluded.round else least(kept.round, excluded.round) end,
+            player_id = case when kept.has_failed then excluded.player_id else kept.player_id end,
+            requested_at = case when kept.has_failed then excluded.requested_at else kept.requested_at end,
+            plies = case when kept.taken_until is null or kept.has_failed then excluded.plies else kept.plies end,
+            plies_done = case when kept.has_failed then 0 else kept.plies_done end,
+            taken_until = case when not kept.has_failed then kept.taken_until end,
+            attempts = case when kept.has_failed then 0 else kept.attempts end,
+            has_failed = false
         "#,
-        game.0,
+        game.id.0,
         player.0,
         now,
-        column(plies),
+        column(game.ply),
+        column(game.ply.min(PLIES_ANALYSED_MAX)),
     )
     .execute(&mut *transaction)
     .instrument(statement("insert analysis_request"))
@@ -252,13 +264,58 @@ pub async fn store(pool: &PgPool, game: GameId, analysis: &Analysis) -> Result<(
     Ok(())
 }
 
-/// Forgets a request, after its analysis is there.
-pub async fn end(pool: &PgPool, game: GameId) -> Result<(), DbError> {
-    sqlx::query!("delete from analysis_request where game_id = $1", game.0)
+/// Forgets a request, after the analysis of the game as far as a ply is there. If the game has gone on, and it was asked for anew
+/// meanwhile, it is left to be taken again.
+pub async fn end(pool: &PgPool, game: GameId, ply: u32) -> Result<(), DbError> {
+    let ply = i32::try_from(ply).unwrap_or(i32::MAX);
+    let ended = sqlx::query!("delete from analysis_request where game_id = $1 and ply <= $2", game.0, ply)
         .execute(pool)
         .instrument(statement("delete analysis_request"))
         .await?;
-    Ok(())
+    if ended.rows_affected() == 0 { release(pool, game).await } else { Ok(()) }
+}
+
+/// The games that a player has asked for, and when; those that were asked for first come first.
+pub async fn list_requests(pool: &PgPool, player: PlayerId) -> Result<Vec<(GameId, OffsetDateTime)>, DbError> {
+    let rows = sqlx::query!(
+        "select game_id, requested_at from analysis_request where player_id = $1 order by requested_at limit $2",
+        player.0,
+        LISTED_MAX,
+    )
+    .fetch_all(pool)
+    .instrument(statement("select analysis_request"))
+    .await?;
+    Ok(rows.into_iter().map(|row| (GameId(row.game_id), row.requested_at)).collect())
+}
+
+/// How many analyses are waited for.
+pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
+    let count = sqlx::query_scalar!(r#"select count(*) as "count!" from analysis_request where not has_failed"#);
+    Ok(count.fetch_one(pool).instrument(statement("count analysis_request")).await?)
+}
+
+/// Forgets up to `limit` requests that have failed, and that somebody has had time to ask about; says how many.
+pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let purged = sqlx::query!(
+        r#"
+        delete from analysis_request using (
+            select game_id from analysis_request where has_failed and requested_at < $1 limit $2
+        ) old
+        where analysis_request.game_id = old.game_id and has_failed
+        "#,
+        now - FAILED_KEPT,
+        i64::from(limit),
+    )
+    .execute(pool)
+    .instrument(statement("delete analysis_request"))
+    .await?;
+    Ok(purged.rows_affected())
+}
+
+fn parse_plies(game: GameId, plies: Value) -> Result<Vec<JudgedPly>, DbError> {
+    let texts: Vec<PlyText> =
+        serde_json::from_value(plies).map_err(|e| DbError::inconsistent("analysis", "plies", game.0, e))?;
+    texts.into_iter().map(|ply| ply.parse(game)).collect()
 }
 
 /// A judged ply in words.
@@ -279,7 +336,7 @@ struct PlyText {
 
 impl PlyText {
     fn of(ply: &JudgedPly) -> Self {
-        let value = |value: Value| (value.points, value.is_exact);
+        let value = |value: domain::Value| (value.points, value.is_exact);
         Self {
             ply: ply.number,
             side: ply.side.to_string(),
@@ -296,7 +353,7 @@ impl PlyText {
     fn parse(self, game: GameId) -> Result<JudgedPly, DbError> {
         let parse_move =
             |text: &String| text.parse::<Move>().map_err(|e| DbError::inconsistent("analysis", "plies", game.0, e));
-        let value = |(points, is_exact)| Value { points, is_exact };
+        let value = |(points, is_exact)| domain::Value { points, is_exact };
         Ok(JudgedPly {
             number: self.ply,
             side: self.side.parse::<Side>().map_err(|e| DbError::inconsistent("analysis", "plies", game.0, e))?,

@@ -51,6 +51,11 @@ impl DbError {
         matches!(self, Self::Busy(_) | Self::Constraint { .. } | Self::Failed(_))
     }
 
+    /// Whether it is what the rows hold that is wrong, and trying again leads to the same.
+    pub const fn is_of_the_rows(&self) -> bool {
+        matches!(self, Self::Inconsistent { .. } | Self::Constraint { .. } | Self::Failed(_))
+    }
+
     pub(super) fn inconsistent(
         table: &'static str,
         column: &'static str,

@@ -224,6 +224,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
             delete from account using erased where player_id = erased.id
         ), answers as (
             delete from idempotency_key using erased where player_id = erased.id
+        ), analyses as (
+            delete from analysis_request using erased where player_id = erased.id
         ), notes as (
             delete from note using erased where player_id = erased.id
         ), endpoints as (

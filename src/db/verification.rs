@@ -4,8 +4,8 @@ use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{DbError, games, statement};
-use crate::domain::{Flaw, GameId, flaws};
+use super::{DbError, analyses, games, statement};
+use crate::domain::{Event, Flaw, Game, GameId, flaw_of_analysis, flaws};
 
 /// What was found of a stored game.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Verified {
     /// How many events its log has.
     pub events: usize,
     pub flaws: Vec<Flaw>,
-    /// Why the game beside its log cannot be read, if so.
+    /// Why the game beside its log, or its analysis, cannot be read, if so.
     pub unreadable: Option<String>,
 }
 
@@ -37,10 +37,26 @@ pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbErr
         };
         let again = games::find(pool, id).await?;
         if again.is_some_and(|again| again.game.version == stored.version) {
-            return Ok(Some(Verified { events, flaws: flaws(id, &log, Some(&stored)), unreadable: None }));
+            let mut flaws = flaws(id, &log, Some(&stored));
+            let (flaw, unreadable) = of_analysis(pool, &log, &stored).await?;
+            flaws.extend(flaw);
+            return Ok(Some(Verified { events, flaws, unreadable }));
         }
     }
     Err(DbError::locked())
+}
+
+/// What is wrong with a game's analysis, or why it cannot be read.
+async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Option<Flaw>, Option<String>), DbError> {
+    // Of hardly any game there is one.
+    if game.analysed_at.is_none() {
+        return Ok((None, None));
+    }
+    match analyses::find(pool, game.id).await {
+        Ok(known) => Ok((flaw_of_analysis(log, game, known.analysis.as_ref()), None)),
+        Err(error @ DbError::Inconsistent { .. }) => Ok((None, Some(error.to_string()))),
+        Err(error) => Err(error),
+    }
 }
 
 /// Some games, and what their neighbourhood has that belongs to no game.

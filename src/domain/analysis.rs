@@ -3,7 +3,7 @@
 
 use time::OffsetDateTime;
 
-use super::{BySeat, Game, Opponent, Seat, Status};
+use super::{BySeat, Game, Opponent, PlayerId, Seat, Status};
 use crate::rules::{Move, Side};
 
 /// The edition of what finds and judges: raised when the same game would be judged otherwise.
@@ -141,9 +141,11 @@ impl Class {
 }
 
 impl Game {
-    /// Whether it may be analysed: it is over, or one person plays both sides. Nobody is helped while they play.
-    pub fn may_be_analysed(&self) -> bool {
-        self.status.is_over() || self.status == Status::Active && self.terms.opponent == Opponent::Oneself
+    /// Whether a player may have it analysed: it is over, or this player plays both sides. Nobody is helped while they play, and
+    /// nobody is disturbed who plays alone.
+    pub fn may_be_analysed_for(&self, player: PlayerId) -> bool {
+        let is_alone = self.terms.opponent == Opponent::Oneself && self.seats(player);
+        self.status.is_over() || self.status == Status::Active && is_alone
     }
 
     /// Whether somebody plays it against somebody else now.

@@ -2,8 +2,10 @@
 
 use thiserror::Error;
 
-use super::{Event, Fact, Game, GameId, GameResult, Moved, Played, Reason, ReplayError};
-use crate::rules::AnyPosition;
+use super::{
+    Analysis, Event, Fact, Game, GameId, GameResult, Moved, PLIES_ANALYSED_MAX, Played, Reason, ReplayError, Seat,
+};
+use crate::rules::{AnyPosition, Move};
 
 /// Something about a stored game that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -26,6 +28,9 @@ pub enum Flaw {
     Result { seq: u32 },
     #[error("the rules have ended the game with event {seq}, and the log has not")]
     NotEnded { seq: u32 },
+    /// What is stored of what its plies were worth.
+    #[error("the analysis of the game {detail}")]
+    Analysis { detail: &'static str },
     /// The game as it is stored beside its log has another value there.
     #[error("{field} of the stored game is not what its log tells")]
     Row { field: &'static str },
@@ -45,7 +50,7 @@ impl Flaw {
             | Flaw::NotEnded { seq }
             | Flaw::Log(ReplayError::Gap { found: seq, .. } | ReplayError::CreatedTwice { seq }) => Some(*seq),
             Flaw::Log(ReplayError::NotCreated) => Some(1),
-            Flaw::Row { .. } => None,
+            Flaw::Analysis { .. } | Flaw::Row { .. } => None,
         }
     }
 }
@@ -60,6 +65,26 @@ pub fn flaws(id: GameId, log: &[Event], stored: Option<&Game>) -> Vec<Flaw> {
         (Err(error), _) => flaws.push(Flaw::Log(error)),
     }
     flaws
+}
+
+/// What is wrong with the analysis of a game, by its log. One that is stored and not told of yet is none.
+pub fn flaw_of_analysis(log: &[Event], game: &Game, analysis: Option<&Analysis>) -> Option<Flaw> {
+    let Some(analysis) = analysis else {
+        return game.analysed_at.map(|_| Flaw::Analysis { detail: "is not there, and its log says that it is" });
+    };
+    let played = |event: &Event| match &event.fact {
+        Fact::Moved(moved) if moved.ply <= analysis.ply => Some((moved.ply, moved.seat, moved.mv)),
+        _ => None,
+    };
+    let plies: Vec<_> = log.iter().filter_map(played).collect();
+    let last = &plies[plies.len().saturating_sub(PLIES_ANALYSED_MAX as usize)..];
+    let told = last.iter().filter_map(|(ply, seat, mv)| match mv {
+        Played::Move(mv) => Some((*ply, *seat, *mv)),
+        Played::Takeback { .. } => None,
+    });
+    let judged: Vec<(u32, Seat, Move)> = analysis.plies.iter().map(|ply| (ply.number, ply.seat, ply.mv)).collect();
+    let is_of_it = told.eq(judged) && analysis.ply <= game.ply;
+    (!is_of_it).then_some(Flaw::Analysis { detail: "is of other plies than those of its log" })
 }
 
 /// Each ply is played again, from the stored position: one that is wrong is told once.

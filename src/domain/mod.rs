@@ -28,7 +28,7 @@ pub use clock::{Clock, Pause, Time};
 pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
 pub use event::{Created, Event, Fact, Moved, Played};
 pub use exploration::{Exploration, PositionKey, PositionKeys, Visit};
-pub use flaws::{Flaw, flaws};
+pub use flaws::{Flaw, flaw_of_analysis, flaws};
 pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, Start, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError, seat_at};
 pub use import::{Import, ImportError, ImportedPly, Names};

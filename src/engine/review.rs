@@ -50,6 +50,24 @@ pub enum ReviewError {
     Stopped,
 }
 
+impl Review {
+    /// The same where it is known what the position after the ply is worth, to whom sits at South's side before it.
+    #[must_use]
+    pub fn knowing(self, after: Evaluation) -> Self {
+        let better = after.points_for(self.side) - self.before.points_for(self.side);
+        // The best move is worth what another one is proven to be, at least.
+        let before = if better > 0 { Evaluation { is_exact: false, ..after } } else { self.before };
+        let is_choice = !self.is_forced;
+        Self {
+            before,
+            after,
+            loss: if is_choice { (-better).max(0) } else { 0 },
+            is_exact: before.is_exact && after.is_exact,
+            ..self
+        }
+    }
+}
+
 impl Engine {
     /// Reviews one ply of a played game: the position before it, and the move that was played.
     ///

@@ -145,12 +145,17 @@ impl<'a, T: Tree> Root<'a, T> {
         true
     }
 
-    /// Finds the value of one move by the depth that all moves were looked at, with so many more positions to look at.
+    /// Finds the value of one move, with so many more positions to look at: by the depth that all moves were looked at, for only then can
+    /// two estimates be compared; or, where the best move is proven and so there is nothing to compare, as far as it goes.
     pub fn settle(&mut self, m: Move, nodes: u64) {
         let turn = self.search.tree.turn(&self.position);
         let Some(index) = self.children.iter().position(|child| child.slot.to_move(turn) == m) else { return };
         self.search.go_on(nodes);
-        for depth in 1..=self.depth.max(1) {
+        let depth_max = if self.is_proven(Breadth::Best) { DEPTH_MAX } else { self.depth.max(1) };
+        for depth in 1..=depth_max {
+            if self.children[index].bounds.is_exact() {
+                return;
+            }
             let child = &self.children[index];
             let window = Window { alpha: -INFINITE, beta: INFINITE, depth, ply: 0 };
             let value = self.search.child_value(child, -INFINITE, INFINITE, window);

@@ -30,6 +30,9 @@ use crate::{
 /// How long a client waits until it asks again how far an analysis is, in seconds.
 const ASK_AGAIN_S: u64 = 2;
 
+/// How long a client waits that finds the queue full, in seconds: several games' work.
+const FULL_FOR_S: u64 = 60;
+
 /// Ask for a game's analysis
 ///
 /// Every ply is judged by the engine: what it was worth, what was best, how much it lost. That takes some seconds, and players are served
@@ -60,16 +63,16 @@ pub async fn analyse_game(
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, Some(caller.player)).await?;
     let game = &found.seated.game;
-    if !game.may_be_analysed() || is_contested(&state, game).await? {
+    if !game.may_be_analysed_for(caller.player) || is_contested(&state, game).await? {
         let detail =
-            "nobody is helped while they play: games are analysed that are over, or that one person plays alone";
+            "nobody is helped while they play: games are analysed that are over, or that the caller plays alone";
         return Err(Problem::new(Code::GameNotOver, detail));
     }
     let known = analyses::find(&state.db, game.id).await?;
     if known.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) {
         return Ok(answer(HttpResponse::Ok(), &AnalysisStatus::of(game, &known)));
     }
-    match analyses::request(&state.db, game.id, caller.player, game.ply.min(PLIES_ANALYSED_MAX), now()).await? {
+    match analyses::request(&state.db, game, caller.player, now()).await? {
         Asked::Waits => {}
         Asked::TooMany => {
             let detail =
@@ -77,7 +80,7 @@ pub async fn analyse_game(
             return Err(Problem::new(Code::TooManyAnalyses, detail));
         }
         Asked::Full => {
-            return Err(Problem::new(Code::Unavailable, "too many analyses are waited for; try again later"));
+            return Err(Problem::busy("too many analyses are waited for; try again later").retry_after(FULL_FOR_S));
         }
         Asked::NoPlayer => return Err(Problem::new(Code::InvalidToken, "the player is deleted")),
     }

@@ -263,6 +263,11 @@ impl Problem {
         Self::new(Code::Internal, "the server failed").because(cause)
     }
 
+    /// There is more to do than the server does at present, as it is meant to be.
+    pub fn busy(detail: impl Into<String>) -> Self {
+        Self { is_meant: true, ..Self::new(Code::Unavailable, detail) }
+    }
+
     /// The server is being stopped, and somebody asks whether to send requests here.
     pub fn draining() -> Self {
         Self { is_meant: true, ..Self::new(Code::Unavailable, "the server is stopping") }

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     db::{
-        DbError,
+        DbError, analyses,
         games::{self, SeatedGame},
         idempotency,
         invitations::{self, Direction},
@@ -71,6 +71,11 @@ pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })
             .collect(),
         idempotency_keys: keys.into_iter().map(|(key, at)| KeyView { key, created_at: Timestamp(at) }).collect(),
+        analysis_requests: analyses::list_requests(&state.db, caller.player)
+            .await?
+            .into_iter()
+            .map(|(game, at)| AnalysisRequestView { game_id: game.0, requested_at: Timestamp(at) })
+            .collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         notes: vec![],
@@ -155,6 +160,8 @@ struct Export {
     sign_ins: Vec<SignInView>,
     /// Keys of requests that may be sent again.
     idempotency_keys: Vec<KeyView>,
+    /// Games whose analyses the player waits for, or that could not be analysed.
+    analysis_requests: Vec<AnalysisRequestView>,
     /// Where the player's notices are sent to, newest first.
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.
@@ -180,6 +187,14 @@ struct SignInView {
 struct KeyView {
     key: String,
     created_at: Timestamp,
+}
+
+/// That the player has asked for a game's analysis.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AnalysisRequest)]
+struct AnalysisRequestView {
+    game_id: Uuid,
+    requested_at: Timestamp,
 }
 
 /// A game with its whole history.

@@ -113,6 +113,12 @@ pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
 #[serde(deny_unknown_fields)]
 pub struct NoQuery {}
 
+/// The ply that an address names, as it is written everywhere: without a sign or zeros before it.
+pub fn ply_of(request: &HttpRequest) -> Option<u32> {
+    let text = request.match_info().get("ply")?;
+    text.parse().ok().filter(|ply: &u32| ply.to_string() == text)
+}
+
 /// The game that the address names. What is no UUID names none.
 #[derive(Clone, Copy, Debug)]
 pub struct GamePath(pub GameId);

@@ -10,7 +10,7 @@ use super::{
     auth::Caller,
     cursor::Cursors,
     error::{Code, Problem, ProblemBody},
-    extract::{Body, GamePath, NoQuery, Query},
+    extract::{Body, GamePath, NoQuery, Query, ply_of},
     games::{find_past, find_visible},
     headers::{NOT_KEPT, VARIES},
     me, now,
@@ -138,8 +138,7 @@ pub async fn delete_note(
 /// The ply that the address names, of a game that the player may see.
 async fn find_ply(state: &AppState, player: PlayerId, game: GameId, request: &HttpRequest) -> Result<u32, Problem> {
     let found = find_visible(state, game, Some(player)).await?;
-    let ply = request.match_info().get("ply").and_then(|ply| ply.parse().ok());
-    let ply = ply.filter(|ply| *ply <= found.seated.game.ply);
+    let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply);
     ply.ok_or_else(|| Problem::not_found("the game has no such ply"))
 }
 

@@ -8,7 +8,7 @@ use super::{
     AppState,
     auth::Reader,
     error::{Problem, ProblemBody},
-    extract::{GamePath, NoQuery, Query},
+    extract::{GamePath, NoQuery, Query, ply_of},
     game_view::{BoardView, ResultView, legal_moves},
     games::{find_past, kept},
     headers::VARIES,
@@ -44,7 +44,7 @@ pub async fn get_position(
     let found = find_past(&state, path.0, reader.0).await?;
     let game = &found.seated.game;
     let unknown = || Problem::not_found("the game has no such ply");
-    let ply: u32 = request.match_info().get("ply").and_then(|ply| ply.parse().ok()).ok_or_else(unknown)?;
+    let ply: u32 = ply_of(&request).ok_or_else(unknown)?;
     let position = match ply.checked_sub(1) {
         None => game.terms.opening(),
         Some(before) if ply <= game.ply => {

@@ -15,6 +15,7 @@ use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::deadlines::settle_game;
 use crate::{
     clock::now,
     db::{
@@ -26,6 +27,7 @@ use crate::{
         Value, seat_at,
     },
     engine::{Engine, Evaluation, Limits, Review, ReviewError},
+    metrics::{AnalysisOutcome, Metrics},
     rules::{AnyPosition, Move},
 };
 
@@ -57,11 +59,16 @@ const PLIES_AT_ONCE: usize = 100;
 const APPENDS_MAX: u32 = 8;
 
 /// Works until it is told to stop, on threads of the caller's priority.
-pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: CancellationToken) {
+pub async fn run(
+    database: PgConnectOptions,
+    writers: Arc<Writers>,
+    metrics: Arc<Metrics>,
+    stopping: CancellationToken,
+) {
     let pool = db::pool(database, 1);
     let mut failing = false;
     while !stopping.is_cancelled() {
-        let outcome = analyse_next(&pool, &writers, &stopping).await;
+        let outcome = analyse_next(&pool, &writers, &metrics, &stopping).await;
         if let (Err(error), false) = (&outcome, failing) {
             tracing::warn!("no game is analysed until the database answers again: {error}");
         }
@@ -76,18 +83,30 @@ pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: Ca
 }
 
 /// Analyses the game that is next; says whether there was one.
-async fn analyse_next(pool: &PgPool, writers: &Writers, stopping: &CancellationToken) -> Result<bool, DbError> {
+async fn analyse_next(
+    pool: &PgPool,
+    writers: &Writers,
+    metrics: &Metrics,
+    stopping: &CancellationToken,
+) -> Result<bool, DbError> {
+    metrics.analyses_wait(analyses::count_waiting(pool).await?);
     let Some(game) = analyses::take(pool, now(), now() + TAKEN_FOR).await? else { return Ok(false) };
     let outcome = match analyse(pool, writers, game, stopping).await {
-        Err(error @ DbError::Inconsistent { .. }) => Ok(Outcome::Failed(error.to_string())),
+        Err(error) if error.is_of_the_rows() => Ok(Outcome::Failed(error.to_string())),
         outcome => outcome,
     };
     match outcome {
-        Ok(Outcome::Over) => analyses::end(pool, game).await?,
+        Ok(Outcome::Over(ply)) => {
+            metrics.analysis_ended(AnalysisOutcome::Done);
+            analyses::end(pool, game, ply).await?;
+        }
         // It is taken again, by another process or after the next start.
         Ok(Outcome::Stopped) => analyses::release(pool, game).await?,
         // Its time runs out, and then somebody else may be luckier, a few times.
-        Ok(Outcome::Failed(cause)) => tracing::error!(game.id = %game.0, "a game could not be analysed: {cause}"),
+        Ok(Outcome::Failed(cause)) => {
+            metrics.analysis_ended(AnalysisOutcome::Failed);
+            tracing::error!(game.id = %game.0, "a game could not be analysed: {cause}");
+        }
         Err(error) => {
             // If it cannot be left to others now, it is once its time is over.
             let _ = analyses::release(pool, game).await;
@@ -99,8 +118,8 @@ async fn analyse_next(pool: &PgPool, writers: &Writers, stopping: &CancellationT
 
 /// What became of a request.
 enum Outcome {
-    /// The analysis is there, or cannot be.
-    Over,
+    /// The analysis of the game as far as this ply is there, or nothing is to be analysed.
+    Over(u32),
     /// The server stops, or nobody waits for it any more.
     Stopped,
     /// For this reason.
@@ -136,17 +155,22 @@ async fn analyse(
 /// Has the game's log say that its analysis is there, if it does not yet.
 async fn tell(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis) -> Result<Outcome, DbError> {
     for _ in 0..APPENDS_MAX {
-        let Some(seated) = games::find_whole(pool, id).await? else { return Ok(Outcome::Over) };
+        let Some(seated) = games::find_whole(pool, id).await? else { return Ok(Outcome::Over(u32::MAX)) };
         let mut game = seated.game;
         if game.analysed_at.is_some_and(|told| told >= analysis.at) {
-            return Ok(Outcome::Over);
+            return Ok(Outcome::Over(analysis.ply));
+        }
+        // What the passing of time has led to comes first.
+        if !game.due(now()).is_empty() {
+            settle_game(pool, writers, id, now()).await?;
+            continue;
         }
         let events = game.analysed(analysis.at);
         if let Err(error) = events.iter().try_for_each(|event| game.apply(event)) {
             return Ok(Outcome::Failed(error.to_string()));
         }
         match games::append(writers, &game, &events).await? {
-            Appended::Stored | Appended::KeyUsed => return Ok(Outcome::Over),
+            Appended::Stored | Appended::KeyUsed => return Ok(Outcome::Over(analysis.ply)),
             // Somebody plays on.
             Appended::Conflict => {}
         }
@@ -201,21 +225,28 @@ fn judge_all(
     done: &AtomicU32,
     stop: &AtomicBool,
 ) -> Result<Vec<JudgedPly>, ReviewError> {
-    let count = plies.len().min(PLIES_ANALYSED_MAX as usize).max(1);
-    let nodes = (GAME_NODES_MAX / u64::try_from(count).unwrap_or(u64::MAX)).min(PLY_NODES_MAX);
+    let count = plies.len().min(PLIES_ANALYSED_MAX as usize);
+    let nodes = (GAME_NODES_MAX / u64::try_from(count.max(1)).unwrap_or(u64::MAX)).min(PLY_NODES_MAX);
     let (chunks, mut engine, mut judged) = (chunks(start, plies), Engine::new(TABLE_MIB), vec![]);
+    // What the position after a ply is worth, if it is proven.
+    let mut proven: Option<Value> = None;
+    let mut left = count;
     for (position, plies) in chunks.into_iter().rev() {
         let befores = positions(position, plies);
-        for (position, ply) in befores.iter().zip(plies).rev() {
-            if judged.len() == count {
-                break;
-            }
-            if let Played::Move(mv) = ply.mv {
-                let review = engine.review(position, mv, Limits::nodes(nodes), stop)?;
-                judged.push(judged_ply(position, mv, ply, review));
-            }
+        for (position, ply) in befores.iter().zip(plies).rev().take(left) {
+            proven = match ply.mv {
+                Played::Move(mv) => {
+                    let review = engine.review(position, mv, Limits::nodes(nodes), stop)?;
+                    let ply = judged_ply(position, mv, ply, review, proven);
+                    let before = Some(ply.best).filter(|best| best.is_exact);
+                    judged.push(ply);
+                    before
+                }
+                Played::Takeback { .. } => None,
+            };
             done.fetch_add(1, Ordering::Relaxed);
         }
+        left = left.saturating_sub(befores.len());
     }
     judged.reverse();
     Ok(judged)
@@ -253,11 +284,14 @@ fn follow(position: &mut AnyPosition, ply: &Moved) {
     }
 }
 
-fn judged_ply(before: &AnyPosition, mv: Move, ply: &Moved, review: Review) -> JudgedPly {
+/// `proven` is what the position after it is worth, if that is known.
+fn judged_ply(before: &AnyPosition, mv: Move, ply: &Moved, review: Review, proven: Option<Value>) -> JudgedPly {
     let value = |value: Evaluation| Value { points: value.points, is_exact: value.is_exact };
-    let after = value(review.after);
     // A swap exchanges who sits at South's side.
-    let value_after = if before.swapped() == ply.position.swapped() { after } else { after.of_the_other() };
+    let is_swap = before.swapped() != ply.position.swapped();
+    let seen_there = |value: Value| if is_swap { value.of_the_other() } else { value };
+    let proven = proven.map(seen_there).map(|value| Evaluation { points: value.points, is_exact: true });
+    let review = proven.map_or_else(|| review.clone(), |after| review.clone().knowing(after));
     JudgedPly {
         number: ply.ply,
         side: review.side,
@@ -265,7 +299,7 @@ fn judged_ply(before: &AnyPosition, mv: Move, ply: &Moved, review: Review) -> Ju
         mv,
         best: value(review.before),
         line: review.line.into_iter().take(LINE_MAX).collect(),
-        value: value_after,
+        value: seen_there(value(review.after)),
         loss: review.loss,
         class: if review.is_forced { Class::Forced } else { Class::of(review.loss) },
     }

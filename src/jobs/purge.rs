@@ -4,7 +4,7 @@ use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    db::{DbError, idempotency, players, refresh_tokens, webhook_deliveries},
+    db::{DbError, analyses, idempotency, players, refresh_tokens, webhook_deliveries},
     domain::PlayerId,
 };
 
@@ -50,6 +50,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     }
     for _ in 0..BATCHES_MAX {
         if webhook_deliveries::purge_abandoned(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
+    for _ in 0..BATCHES_MAX {
+        if analyses::purge(pool, now, BATCH).await? == 0 {
             break;
         }
     }

@@ -1,11 +1,12 @@
 //! Analyses of games: what they say, who gets them and when, and that each is made and told of once, whoever dies meanwhile.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use mancala_server::{
-    db::analyses,
-    domain::{ANALYSIS_EDITION, Analysis, GameId, PlayerId},
+    db::{analyses, games},
+    domain::{ANALYSIS_EDITION, Analysis, Game, GameId, PlayerId},
     jobs::analyses as job,
+    metrics::Metrics,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ use crate::{
 /// Analyses what is asked for on the database of a test, until it is told to stop.
 fn analyst(app: &TestApp) -> Job {
     let (database, writers) = (app.options.clone(), app.writers.clone());
-    Job::start(|stopping| job::run(database, writers, stopping))
+    Job::start(|stopping| job::run(database, writers, Arc::new(Metrics::new(0)), stopping))
 }
 
 async fn ask(app: &TestApp, id: &str, guest: &Guest) -> Answer {
@@ -57,6 +58,11 @@ async fn alone(app: &TestApp, guest: &Guest, terms: Value, moves: &str) -> Strin
         assert_eq!(played.status, 201, "{played:?}");
     }
     id
+}
+
+/// The game as it is stored.
+async fn present(app: &TestApp, game: GameId) -> Game {
+    games::find(&app.db, game).await.expect("a database").expect("a game").game
 }
 
 async fn events_of(app: &TestApp, id: &str, guest: &Guest) -> Vec<String> {
@@ -135,8 +141,17 @@ async fn a_game_is_analysed_once_and_its_log_says_so() {
     assert_eq!(send(known).await.status, 304);
     assert_eq!(app.list_games("analysed=true", None).await.ids(), std::slice::from_ref(&id));
     assert_eq!(app.list_games("analysed=false", None).await.ids(), Vec::<String>::new());
-    assert_eq!(app.list_games("analysed=true&player=me", Some(&ana)).await.ids(), [id]);
+    assert_eq!(app.list_games("analysed=true&player=me", Some(&ana)).await.ids(), std::slice::from_ref(&id));
     app.list_games("analysed=perhaps", None).await.is_problem(422, "validation_failed");
+    // Damage is found.
+    for (damage, said) in [
+        ("update analysis set plies = plies - 0", "the analysis of the game is of other plies than those of its log"),
+        ("delete from analysis", "the analysis of the game is not there, and its log says that it is"),
+    ] {
+        sqlx::query(damage).execute(&app.db).await.expect("it is done");
+        let flaws = app.get(&format!("/v1/games/{id}/verify"), None).await.body["flaws"].clone();
+        assert_eq!(flaws, json!([{"seq": null, "detail": said}]));
+    }
 }
 
 #[actix_web::test]
@@ -334,7 +349,7 @@ async fn what_was_stored_and_not_told_is_told_once() {
         assert_eq!((known.request, known.analysis.expect("it is there").plies), (None, vec![]));
         assert_eq!(events_of(&app, &id, &ana).await, ["created", "moved", "analysed"]);
         // As somebody leaves it who dies after telling.
-        analyses::request(&app.db, game, player, 1, now()).await.expect("a database");
+        analyses::request(&app.db, &present(&app, game).await, player, now()).await.expect("a database");
     }
 }
 
@@ -358,4 +373,114 @@ async fn a_server_that_is_killed_leaves_its_analyses_to_the_next() {
     drop(server);
     let told = events_of(&app, &id, &ana).await;
     assert_eq!(told.iter().filter(|kind| *kind == "analysed").count(), 1);
+}
+
+#[actix_web::test]
+async fn what_is_proven_of_a_position_is_told_of_the_ply_before_it() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    // From some ply on all is proven; that of the best move early, and that of another one late.
+    for (variant, seed) in [("kalah", 3), ("congkak", 5), ("oware", 7)] {
+        let created = json!({"variant": variant, "opponent": {"type": "self"}, "side": "south"});
+        let mut game = app.created(&ana, &created).await;
+        let id = game["id"].as_str().expect("an id").to_owned();
+        for ply in 1..=60_u32 {
+            let moves = game["legal_moves"].as_array().expect("moves").clone();
+            if moves.is_empty() {
+                break;
+            }
+            let chosen = moves[(ply as usize * seed + seed) % moves.len()].as_str().expect("a move");
+            game = app.play_move(&id, &ana, ply, chosen).await.body["game"].clone();
+        }
+        let analyst = analyst(&app);
+        assert_eq!(ask(&app, &id, &ana).await.status, 202);
+        let analysis = analysed(&app, &id, &ana).await;
+        analyst.end().await;
+        let plies = analysis["plies"].as_array().expect("plies");
+        for pair in plies.windows(2) {
+            let (value, next) = (&pair[0]["value"], &pair[1]["best_value"]);
+            assert!(next["is_exact"] == json!(false) || value == next, "{variant}: {pair:?}");
+            let sign = if pair[0]["side"] == "south" { 1.0 } else { -1.0 };
+            let seeds = |value: &Value| sign * value["seeds"].as_f64().expect("a number");
+            let loss = (seeds(&pair[0]["best_value"]) - seeds(value)).max(0.0);
+            let told = pair[0]["loss"].as_f64().expect("a number");
+            assert!(pair[0]["class"] == "forced" || told <= loss + 0.001, "{variant}: {pair:?}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn who_asks_again_while_a_game_is_analysed_gets_all_of_it() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let id = alone(&app, &ana, json!({}), "A").await;
+    let game = GameId(Uuid::parse_str(&id).expect("an id"));
+    assert_eq!(ask(&app, &id, &ana).await.status, 202);
+    let until = now() + TimeDuration::minutes(1);
+    assert_eq!(analyses::take(&app.db, now(), until).await.expect("a database"), Some(game));
+    assert_eq!(app.play_move(&id, &ana, 2, "b").await.status, 201);
+    assert_eq!(ask(&app, &id, &ana).await.status, 202);
+    // The one who took it comes to an end with what there was then.
+    let stored = Analysis { ply: 1, edition: ANALYSIS_EDITION, at: now(), plies: vec![] };
+    analyses::store(&app.db, game, &stored).await.expect("a database");
+    analyses::end(&app.db, game, 1).await.expect("a database");
+    let analyst = analyst(&app);
+    let analysis = analysed(&app, &id, &ana).await;
+    analyst.end().await;
+    assert_eq!((&analysis["ply"], analysis["plies"].as_array().expect("plies").len()), (&json!(2), 2));
+}
+
+#[actix_web::test]
+async fn an_analysis_that_cannot_be_read_keeps_nobody_else_waiting() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (broken, other) = (alone(&app, &ana, json!({}), "A").await, alone(&app, &bo, json!({}), "B").await);
+    let game = GameId(Uuid::parse_str(&broken).expect("an id"));
+    assert_eq!(ask(&app, &broken, &ana).await.status, 202);
+    assert_eq!(ask(&app, &other, &bo).await.status, 202);
+    let stored = Analysis { ply: 1, edition: ANALYSIS_EDITION, at: now(), plies: vec![] };
+    analyses::store(&app.db, game, &stored).await.expect("a database");
+    let damage = "update analysis set plies = '[{}]'";
+    sqlx::query(damage).execute(&app.db).await.expect("it is done");
+    let analyst = analyst(&app);
+    assert_eq!(analysed(&app, &other, &bo).await["ply"], json!(1));
+    read(&app, &broken, None).await.is_problem(500, "internal");
+    // Of another edition it is as good as none.
+    let damage = "update analysis set edition = edition + 1, plies = '[{}]' where ply = 1 and plies = '[{}]'";
+    sqlx::query(damage).execute(&app.db).await.expect("it is done");
+    let status = read(&app, &broken, None).await;
+    assert_eq!((status.status.as_u16(), &status.body["analysis"]), (200, &json!(null)));
+    analyst.end().await;
+}
+
+#[actix_web::test]
+async fn whoever_else_has_asked_delays_nobody_and_what_a_deadline_led_to_comes_first() {
+    let mut app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    for _ in 0..5 {
+        let id = alone(&app, &ana, json!({}), "A").await;
+        assert_eq!(ask(&app, &id, &ana).await.status, 202);
+    }
+    let terms = json!({"clock": {"type": "per_move", "move_s": 60}});
+    let wanted = alone(&app, &bo, terms, "B c").await;
+    assert_eq!(app.resign_game(&wanted, &bo).await.status, 200);
+    assert_eq!(ask(&app, &wanted, &ana).await.body["ahead"], json!(5));
+    assert_eq!(ask(&app, &wanted, &bo).await.body["ahead"], json!(1));
+    // It is exported with its player, and forgotten with them.
+    let export = app.get("/v1/me/export", Some(&ana)).await;
+    assert_eq!(export.body["analysis_requests"].as_array().expect("requests").len(), 6);
+    assert_eq!(app.delete_me(&ana).await.status, 204);
+    let left: i64 =
+        sqlx::query_scalar("select count(*) from analysis_request").fetch_one(&app.db).await.expect("a count");
+    assert_eq!(left, 0);
+    // Nobody moves in time, and nobody has looked.
+    let terms = json!({"clock": {"type": "per_move", "move_s": 60}});
+    let late = alone(&app, &bo, terms, "B c").await;
+    assert_eq!(ask(&app, &late, &bo).await.status, 202);
+    app.let_pass(&late, 61).await;
+    let analyst = analyst(&app);
+    analysed(&app, &late, &bo).await;
+    analyst.end().await;
+    let told = events_of(&app, &late, &bo).await;
+    assert_eq!(told[told.len() - 3..], ["timed_out", "finished", "analysed"]);
 }

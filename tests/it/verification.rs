@@ -120,6 +120,11 @@ async fn damage_of_each_kind_is_found_and_named() {
             "",
         ),
         (
+            format!("update game set analysed_at = updated_at where id = '{id}'"),
+            Value::Null,
+            "analysed_at of the stored game",
+        ),
+        (
             format!("update game set result_score_south = result_score_south + 1 where id = '{id}'"),
             Value::Null,
             "result of the stored game",
