@@ -6,13 +6,20 @@
 -- Games that are yet to be looked at: left by the statement that ends a game. A game is here, or it is counted below, never both.
 create table unexplored_game (
     game_id uuid not null,
-    -- Its log could not be read, and is looked at again then.
+    -- Games that ended here come first: whoever imports many, of whatever date, keeps no other waiting.
+    is_imported boolean not null default false,
+    -- In the order in which they came.
+    number bigint generated always as identity,
+    -- It could not be counted, and is looked at again then.
     put_off_until timestamptz,
     constraint unexplored_game_pkey primary key (game_id)
 ) with (
     -- Every row is deleted soon after it was stored.
     autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 1000
 );
+
+create index unexplored_game_next_idx on unexplored_game (is_imported, number);
+create index unexplored_game_put_off_idx on unexplored_game (put_off_until) where put_off_until is not null;
 
 -- What was played in a position, and what came of it. Found by the position alone, which is a hash: its moves lie side by side.
 create table explored_move (

@@ -21,8 +21,8 @@ use mancala_server::{
     clock,
     config::{Export, GameForm, Import, ImportVisibility, Serve, Solve},
     db::{
-        self,
-        explorations::{Explored, begin_anew},
+        self, DbError,
+        explorations::{Explored, begin_anew, count_waiting},
         migrations,
         verification::count,
     },
@@ -154,21 +154,29 @@ pub fn reindex(options: &Serve) -> Result<(), Failure> {
     let begun = Instant::now();
     let (games, unreadable) = with_database(options, async |database, pool| {
         migrations::run(database).await.map_err(Failure::new)?;
-        let bar = bar(begin_anew(&pool).await.map_err(Failure::new)?, "games of {len}; {per_sec}, {eta} left")?;
-        let (mut games, mut unreadable) = (0, 0);
+        let read = |error| match error {
+            DbError::Busy(_) => {
+                Failure::new("somebody reads what the explorer knows, a backup perhaps: try again when that is done")
+            }
+            error => Failure::new(error),
+        };
+        let all = begin_anew(&pool).await.map_err(read)?;
+        let bar = bar(all, "games of {len}; {per_sec}, {eta} left")?;
+        let mut games = 0;
         let tell = |explored: Explored| {
             games += u64::from(explored.games);
-            unreadable += explored.unreadable.len();
-            bar.inc(explored.games.into());
+            bar.inc(u64::from(explored.games) + explored.unreadable.len() as u64);
             for (game, error) in explored.unreadable {
                 bar.suspend(|| println!("game {}: {error}", game.0));
             }
         };
         explorer::explore_all(&pool, tell).await.map_err(Failure::new)?;
         bar.finish_and_clear();
+        // Also those that a server has taken, which says so in its log.
+        let (_, unreadable) = count_waiting(&pool).await.map_err(Failure::new)?;
         Ok((games, unreadable))
     })?;
-    print(&format_args!("{games} games were looked at in {:.1} s\n", begun.elapsed().as_secs_f64()))?;
+    print(&format_args!("{games} games were counted in {:.1} s\n", begun.elapsed().as_secs_f64()))?;
     match unreadable {
         0 => Ok(()),
         _ => Err(Failure::new(format!("{unreadable} games cannot be read"))),

@@ -114,7 +114,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
     let telling = start_telling(options, &database, &writers, &metrics)?;
     let thinking = start_thinking(options, &database, &writers, &metrics)?;
-    let exploring = start_exploring(&database)?;
+    let exploring = start_exploring(&database, &metrics)?;
     let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
     let served = run(listener, metrics_listener, service, Duration::from_secs(options.drain_s), stops).await;
     working.abort();
@@ -226,9 +226,9 @@ fn start_thinking(
 }
 
 /// Fills the explorer.
-fn start_exploring(database: &PgConnectOptions) -> Result<Beside, Failure> {
-    let database = database.clone();
-    Beside::start("explorer", jobs::be_nice, move |stopping| explorer::run(database, stopping))
+fn start_exploring(database: &PgConnectOptions, metrics: &Arc<Metrics>) -> Result<Beside, Failure> {
+    let (database, metrics) = (database.clone(), metrics.clone());
+    Beside::start("explorer", jobs::be_nice, move |stopping| explorer::run(database, metrics, stopping))
 }
 
 fn reach(options: &Serve) -> Reach {

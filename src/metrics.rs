@@ -67,6 +67,8 @@ pub struct Metrics {
     /// In the order of [`AnalysisOutcome`].
     analyses: [Counter; 2],
     analyses_waiting: Gauge,
+    unexplored_games: Gauge,
+    unexplored_games_put_off: Gauge,
 }
 
 /// Says who waits for a game to change; `None` once the service is gone.
@@ -228,6 +230,8 @@ impl Metrics {
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
             analyses_waiting: Gauge::default(),
+            unexplored_games: Gauge::default(),
+            unexplored_games_put_off: Gauge::default(),
         };
         metrics.register(ours);
         ours.register("appends", "Appends to the logs of games, by what became of them", appends);
@@ -292,6 +296,16 @@ impl Metrics {
             "analyses_waiting",
             "Analyses that all servers of the database have yet to make, when this one last looked",
             self.analyses_waiting.clone(),
+        );
+        ours.register(
+            "unexplored_games",
+            "Games that the explorer has yet to count, when this server last looked; of more than 10,000 so many",
+            self.unexplored_games.clone(),
+        );
+        ours.register(
+            "unexplored_games_put_off",
+            "Those of them that could not be counted, and are tried again a day later",
+            self.unexplored_games_put_off.clone(),
         );
         ours.register("waiters", "Requests that wait for a game to change, streams included", self.waiters.clone());
         ours.register("streams", "Streams of events that are open", self.streams.clone());
@@ -366,6 +380,12 @@ impl Metrics {
     /// So many analyses are waited for.
     pub fn analyses_wait(&self, count: i64) {
         self.analyses_waiting.set(count);
+    }
+
+    /// So many games wait for the explorer, and so many of them because they could not be counted.
+    pub fn unexplored(&self, waiting: i64, put_off: i64) {
+        self.unexplored_games.set(waiting);
+        self.unexplored_games_put_off.set(put_off);
     }
 
     /// Asks who waits for a game to change whenever the metrics are read, for as long as there is an answer.

@@ -51,9 +51,18 @@ impl DbError {
         matches!(self, Self::Busy(_) | Self::Constraint { .. } | Self::Failed(_))
     }
 
-    /// Whether it is what the rows hold that is wrong, and trying again leads to the same.
-    pub const fn is_of_the_rows(&self) -> bool {
-        matches!(self, Self::Inconsistent { .. } | Self::Constraint { .. } | Self::Failed(_))
+    /// Whether it is what the rows hold that is wrong: trying again leads to the same, and with other rows to something else.
+    pub fn is_of_the_rows(&self) -> bool {
+        match self {
+            Self::Inconsistent { .. } | Self::Constraint { .. } => true,
+            Self::Failed(error) => match &**error {
+                sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => true,
+                // data_exception
+                sqlx::Error::Database(cause) => cause.code().is_some_and(|code| code.starts_with("22")),
+                _ => false,
+            },
+            Self::ConnectionLost(_) | Self::Unreachable(_) | Self::Busy(_) | Self::QueueFull => false,
+        }
     }
 
     pub(super) fn inconsistent(

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use sqlx::{PgConnection, PgPool, types::Json};
+use sqlx::{Connection, PgConnection, PgPool, types::Json};
 use time::{Duration, OffsetDateTime};
+use tokio::time::sleep;
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -25,6 +26,19 @@ use crate::{
 /// Whoever holds this is the one who explores, or has everything forgotten.
 const LOCKED_AS: i64 = 0x6578_706c_6f72_6572;
 
+/// Plies that are looked at in one transaction, and those of one game: whoever has very long games keeps nobody waiting.
+const PLIES_AT_ONCE: i64 = 20_000;
+
+/// How long whoever empties the tables waits for those who read them, before it lets them go on and tries again; meanwhile nobody reads.
+const EMPTYING_WAITS: &str = "set local lock_timeout = '100ms'";
+
+/// How long between two tries, and how many there are: ten minutes.
+const EMPTYING_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
+const EMPTYING_TRIES: u32 = 600;
+
+/// Waiting games that are counted: that there are more is enough to know.
+const COUNTED_MAX: i64 = 10_000;
+
 /// A game whose log cannot be read is looked at again after this, in case somebody has mended it.
 const PUT_OFF_FOR: Duration = Duration::DAY;
 
@@ -33,14 +47,29 @@ const PUT_OFF_FOR: Duration = Duration::DAY;
 pub struct Explored {
     /// Games that were counted.
     pub games: u32,
-    /// Those whose logs cannot be read: they are put off.
+    /// Those that cannot be counted: they are put off.
     pub unreadable: Vec<(GameId, DbError)>,
     /// There may be more.
     pub is_full: bool,
 }
 
-/// Counts up to `limit` games that wait for it, in one transaction. `None`: somebody else is at it.
+/// Counts up to `limit` games that wait for it, in one transaction, or one that is longer than all of them may be. `None`: somebody
+/// else is at it. If that fails because of some game, it is tried with one at a time, and a game with which it fails alone is put off.
 pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
+    let mut limit = limit;
+    loop {
+        match try_to_explore(pool, now, limit).await {
+            Err(error) if error.is_of_the_rows() && limit > 1 => limit = 1,
+            Err(error) if error.is_of_the_rows() => {
+                let game = put_off_next(pool, now).await?.ok_or(error.clone())?;
+                return Ok(Some(Explored { games: 0, unreadable: vec![(game, error)], is_full: true }));
+            }
+            explored => return explored,
+        }
+    }
+}
+
+async fn try_to_explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
     let mut transaction = pool.begin().await?;
     allow_long_work(&mut transaction).await?;
     let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, LOCKED_AS)
@@ -52,7 +81,7 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
         transaction.rollback().await?;
         return Ok(None);
     }
-    let waiting = waiting(&mut transaction, now, limit).await?;
+    let (waiting, is_full) = waiting(&mut transaction, now, limit).await?;
     if waiting.is_empty() {
         transaction.rollback().await?;
         return Ok(Some(Explored::default()));
@@ -60,7 +89,6 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
     let mut logs = logs(&mut transaction, &waiting).await?;
     let (mut tallies, mut visited) = (Tallies::default(), vec![]);
     let (mut done, mut unreadable) = (vec![], vec![]);
-    let is_full = waiting.len() == limit as usize;
     for game in waiting {
         let id = game.id;
         match game.explored(logs.remove(&id).unwrap_or_default()) {
@@ -93,8 +121,9 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
     // A game that ends meanwhile is not seen here: the statement that ends it has it wait.
     sqlx::query!(
         r#"
-        insert into unexplored_game as waiting (game_id)
-        select id from game where visibility = 'public' and finished_at is not null
+        insert into unexplored_game as waiting (game_id, is_imported)
+        select id, opponent = 'imported' from game where visibility = 'public' and finished_at is not null
+        order by opponent = 'imported', id
         on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
         "#
     )
@@ -105,12 +134,66 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
         .fetch_one(&mut *transaction)
         .instrument(statement("count unexplored_game"))
         .await?;
-    sqlx::query!("truncate explored_move, explored_game")
-        .execute(&mut *transaction)
-        .instrument(statement("truncate explored_move"))
-        .await?;
+    empty(&mut transaction).await?;
     transaction.commit().await?;
     Ok(u64::try_from(games).unwrap_or_default())
+}
+
+/// Empties what is known. That has to wait for everybody who reads it, such as a backup, and everybody else who comes to read it waits
+/// for that: so not for long, but again and again.
+async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
+    let mut tries = 1;
+    loop {
+        let mut attempt = connection.begin().await?;
+        sqlx::raw_sql(EMPTYING_WAITS).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
+        let emptied = sqlx::query!("truncate explored_move, explored_game")
+            .execute(&mut *attempt)
+            .instrument(statement("truncate explored_move"))
+            .await
+            .map_err(DbError::from);
+        match emptied {
+            Ok(_) => return Ok(attempt.commit().await?),
+            Err(DbError::Busy(_)) if tries < EMPTYING_TRIES => attempt.rollback().await?,
+            Err(error) => return Err(error),
+        }
+        tries += 1;
+        sleep(EMPTYING_PAUSE).await;
+    }
+}
+
+/// How many games wait, counted as far as some thousand; and how many of them could not be counted, and are put off.
+pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
+    let row = sqlx::query!(
+        r#"
+        select (select count(*) from (select from unexplored_game limit $1) counted) as "waiting!",
+            (select count(*) from (select from unexplored_game where put_off_until is not null limit $1) counted) as "put_off!"
+        "#,
+        COUNTED_MAX,
+    )
+    .fetch_one(pool)
+    .instrument(statement("count unexplored_game"))
+    .await?;
+    Ok((row.waiting, row.put_off))
+}
+
+/// Puts off the game that is next, with which everything fails.
+async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameId>, DbError> {
+    let game = sqlx::query_scalar!(
+        r#"
+        with next as (
+            select game_id from unexplored_game where put_off_until is null or put_off_until <= $1
+            order by is_imported, number limit 1
+        )
+        update unexplored_game set put_off_until = $2 from next where unexplored_game.game_id = next.game_id
+        returning unexplored_game.game_id
+        "#,
+        now,
+        now + PUT_OFF_FOR,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("update unexplored_game"))
+    .await?;
+    Ok(game.map(GameId))
 }
 
 /// No request waits for this work, and it takes longer than one may.
@@ -133,19 +216,24 @@ struct Waiting {
     result: Option<(ResultText, OffsetDateTime)>,
 }
 
-async fn waiting(connection: &mut PgConnection, now: OffsetDateTime, limit: u32) -> Result<Vec<Waiting>, DbError> {
+/// The games that are next, in the order of their ids, and whether there may be more.
+async fn waiting(
+    connection: &mut PgConnection,
+    now: OffsetDateTime,
+    limit: u32,
+) -> Result<(Vec<Waiting>, bool), DbError> {
     let rows = sqlx::query!(
         r#"
-        select waiting.game_id as "id!", variant as "variant?", preset as "preset?", options as "options?",
+        select waiting.game_id as "id!", ply as "ply?", variant as "variant?", preset as "preset?", options as "options?",
             start as "start: Json<StartText>", finished_at, result_winner, result_reason, result_score_south,
             result_score_north
         from (
-            select game_id from unexplored_game
+            select game_id, is_imported, number from unexplored_game
             where put_off_until is null or put_off_until <= $1
-            order by game_id limit $2
+            order by is_imported, number limit $2
         ) waiting
         left join game on game.id = waiting.game_id
-        order by waiting.game_id
+        order by waiting.is_imported, waiting.number
         "#,
         now,
         i64::from(limit),
@@ -153,7 +241,12 @@ async fn waiting(connection: &mut PgConnection, now: OffsetDateTime, limit: u32)
     .fetch_all(connection)
     .instrument(statement("select unexplored_game game"))
     .await?;
-    let waiting = rows.into_iter().map(|row| {
+    let (found, mut plies) = (rows.len(), 0);
+    let fits = rows.into_iter().enumerate().take_while(|(n, row)| {
+        plies += i64::from(row.ply.unwrap_or(0));
+        *n == 0 || plies <= PLIES_AT_ONCE
+    });
+    let waiting = fits.map(|(_, row)| {
         let score = row.result_score_south.zip(row.result_score_north);
         let result = row.result_reason.zip(score).map(|(reason, (south, north))| ResultText {
             winner: row.result_winner,
@@ -171,7 +264,10 @@ async fn waiting(connection: &mut PgConnection, now: OffsetDateTime, limit: u32)
             result: result.zip(row.finished_at),
         }
     });
-    Ok(waiting.collect())
+    let mut waiting: Vec<_> = waiting.collect();
+    let is_full = waiting.len() < found || found == limit as usize;
+    waiting.sort_unstable_by_key(|game| game.id);
+    Ok((waiting, is_full))
 }
 
 /// The plies of games, as they stand in the log.

@@ -174,10 +174,13 @@ async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result
 async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
     let is_to_explore = |game: &Game| game.terms.visibility == Visibility::Public && game.result.is_some();
     let ids: Vec<_> = games.iter().filter(|(game, _)| is_to_explore(game)).map(|(game, _)| game.id.0).collect();
-    sqlx::query!("insert into unexplored_game (game_id) select * from unnest($1::uuid[])", &ids)
-        .execute(connection)
-        .instrument(statement("insert unexplored_game"))
-        .await?;
+    sqlx::query!(
+        "insert into unexplored_game (game_id, is_imported) select id, true from unnest($1::uuid[]) as id",
+        &ids
+    )
+    .execute(connection)
+    .instrument(statement("insert unexplored_game"))
+    .await?;
     Ok(())
 }
 

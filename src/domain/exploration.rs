@@ -31,7 +31,7 @@ impl fmt::Display for PositionKey {
 pub struct PositionKeys(Sha256);
 
 impl PositionKeys {
-    /// Presets do not count, only what they stand for: the text names the options that differ from the preset `standard`, in the order
+    /// Presets do not count, only what they stand for: the text names the options that do not have their default, in the order
     /// in which a variant lists them. So an option that is yet to be invented changes no key.
     pub fn of(options: &AnyOptions) -> Self {
         let variant = options.variant();

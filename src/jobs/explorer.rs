@@ -1,6 +1,9 @@
 //! Fills the explorer with the games that have ended: a little at a time, beside everything else.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::time::sleep;
@@ -12,6 +15,7 @@ use crate::{
         self, DbError,
         explorations::{self, Explored},
     },
+    metrics::Metrics,
 };
 
 /// How many games a server looks at in one transaction: some ten milliseconds' work.
@@ -23,15 +27,15 @@ const LARGE_BATCH: u32 = 250;
 /// How long between two looks for games that have ended.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// While more games wait, nine times as long is rested as was worked: so of PostgreSQL's time a tenth of a core at most is taken from
-/// moves, and what ends faster waits.
+/// While more games wait, nine times as long is rested as was worked: so each server takes a tenth of a core of PostgreSQL's time at
+/// most from moves, and what ends faster waits.
 const REST: u32 = 9;
 
 /// How long a command waits for a server that is at it.
 const WAIT: Duration = Duration::from_millis(100);
 
 /// Works until it is told to stop; then at once, and what was begun has not happened.
-pub async fn run(database: PgConnectOptions, stopping: CancellationToken) {
+pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let (pool, mut failing) = (db::pool(database, 1), false);
     while !stopping.is_cancelled() {
         let begun = Instant::now();
@@ -43,6 +47,9 @@ pub async fn run(database: PgConnectOptions, stopping: CancellationToken) {
             tracing::warn!("the explorer learns nothing until it can be written again: {error}");
         }
         failing = explored.is_err();
+        if let Ok((waiting, put_off)) = explorations::count_waiting(&pool).await {
+            metrics.unexplored(waiting, put_off);
+        }
         let pause = match explored {
             Ok(Some(explored)) => {
                 log_unreadable(&explored);

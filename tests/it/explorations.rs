@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
     time::Instant,
 };
 
@@ -10,6 +11,7 @@ use mancala_server::{
     db::{DbError, explorations, imports},
     domain::{BySeat, Import, ImportedPly, Played, PositionKey, Reason, Start, Visibility},
     jobs::explorer,
+    metrics::Metrics,
     rules::{AnyOptions, AnyPosition, Move, Side, Variant},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -307,7 +309,7 @@ async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
         let url = binary::url(&app);
         let output = binary::server(&["reindex", "--database-url", &url]).output().expect("the program runs");
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!((output.status.code(), told.contains(" games were looked at in ")), (Some(0), true), "{output:?}");
+        assert_eq!((output.status.code(), told.contains(" games were counted in ")), (Some(0), true), "{output:?}");
         assert_eq!(waiting(&app).await, 0);
         assert_eq!(Everything::stored(&app).await, expected);
         // More games end; the server counts them by itself, or leaves them to the next command.
@@ -337,7 +339,7 @@ async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
 async fn a_running_server_learns_of_a_game_that_has_ended() {
     let app = TestApp::start().await;
     let stopping = CancellationToken::new();
-    let job = tokio::spawn(explorer::run(app.options.clone(), stopping.clone()));
+    let job = tokio::spawn(explorer::run(app.options.clone(), Arc::new(Metrics::new(0)), stopping.clone()));
     let (id, south, _) = app.started(&json!({})).await;
     play(&app, &id, 1, &[(&south, "C")]).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
@@ -383,13 +385,96 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
     let [told, failure] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert_eq!((output.status.code(), failure.contains("2 games cannot be read")), (Some(1), true), "{failure}");
     assert!(ids[..2].iter().all(|id| told.contains(&format!("game {id}: event."))), "{told}");
-    assert!(told.contains("1 games were looked at"), "{told}");
+    assert!(told.contains("1 games were counted"), "{told}");
     let mend = "delete from event; insert into event select * from kept; drop table kept";
     sqlx::raw_sql(mend).execute(&app.db).await.expect("it is mended");
     let later = now() + Duration::days(2);
     let later = explorations::explore(&app.db, later, 50).await.expect("a database").expect("nobody else is at it");
     assert_eq!((later.games, later.unreadable.len()), (2, 0));
     assert_eq!(explored(&app, "variant=kalah").await["games"], 3);
+}
+
+#[actix_web::test]
+async fn what_was_played_here_comes_before_imports_and_long_games_a_few_at_a_time() {
+    let app = TestApp::start().await;
+    // As long as imported games may be, and older than anything that was played here.
+    let mv = |word: &str| ImportedPly { mv: Played::Move(word.parse().expect("a move")), at: BEGUN, position: None };
+    let mut plies: Vec<_> = ["A", "a", "B", "b"].map(mv).into();
+    while plies.len() < 1_999 {
+        plies.push(mv("C"));
+        plies.push(ImportedPly { mv: Played::Takeback { to_ply: 4 }, at: BEGUN, position: None });
+    }
+    let long = Import {
+        options: AnyOptions::parse(Variant::Oware, "standard", "").expect("options"),
+        start: None,
+        names: BySeat { first: "Ana".to_owned(), second: "Bo".to_owned() },
+        begun_at: BEGUN,
+        plies,
+        ended_at: None,
+        ending: Some((Some(Side::South), Some(Reason::Resignation))),
+        score: None,
+    };
+    let played = imports::play(&app.db, vec![long; 12], None, Visibility::Public, now()).await.expect("a database");
+    let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
+    imports::store(&app.db, &played, None, now()).await.expect("they are stored");
+    let (id, south, _) = app.started(&json!({})).await;
+    play(&app, &id, 1, &[(&south, "C")]).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    let of_one = explorations::explore(&app.db, now(), 1).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((of_one.games, explored(&app, "variant=kalah").await["games"].as_u64()), (1, Some(1)));
+    let first = explorations::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((first.games, first.is_full, waiting(&app).await), (10, true, 2));
+    explore(&app).await;
+    assert_eq!(explored(&app, "variant=oware").await["games"], 12);
+}
+
+#[actix_web::test]
+async fn a_game_with_which_counting_fails_is_put_off_alone() {
+    let app = TestApp::start().await;
+    let expected = store_by_chance(&app, 5, 30).await;
+    explore(&app).await;
+    // One that is counted waits again, as no server would have it, before one that has just ended.
+    let again = "insert into unexplored_game (game_id) select game_id from explored_game limit 1";
+    sqlx::raw_sql(again).execute(&app.db).await.expect("it is done");
+    let (id, south, _) = app.started(&json!({})).await;
+    play(&app, &id, 1, &[(&south, "C")]).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    let first = explorations::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((first.games, first.unreadable.len()), (0, 1));
+    assert!(matches!(&first.unreadable[0].1, DbError::Constraint { .. }));
+    explore(&app).await;
+    assert_eq!(explorations::count_waiting(&app.db).await.expect("a database"), (1, 1));
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
+    // Filled anew, all is well.
+    explorations::begin_anew(&app.db).await.expect("a database");
+    explore(&app).await;
+    assert_eq!(Everything::stored(&app).await.games.len(), expected.games.len() + 2);
+}
+
+#[actix_web::test]
+async fn whoever_empties_it_keeps_those_waiting_who_read_it_for_a_moment_only() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    explore(&app).await;
+    let mut backup = app.db.begin().await.expect("a transaction");
+    sqlx::raw_sql("select count(*) from explored_move").execute(&mut *backup).await.expect("it reads");
+    let (pool, done) = (mancala_server::db::pool(app.options.clone(), 1), CancellationToken::new());
+    let emptying = async {
+        explorations::begin_anew(&pool).await.expect("it is emptied");
+        done.cancel();
+    };
+    let reading = async {
+        for _ in 0..30 {
+            assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
+        }
+        assert!(!done.is_cancelled());
+        backup.rollback().await.expect("it ends");
+    };
+    join(emptying, reading).await;
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 0);
+    explore(&app).await;
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
 }
 
 #[test]
