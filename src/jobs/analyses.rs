@@ -291,7 +291,10 @@ fn judged_ply(before: &AnyPosition, mv: Move, ply: &Moved, review: Review, prove
     let is_swap = before.swapped() != ply.position.swapped();
     let seen_there = |value: Value| if is_swap { value.of_the_other() } else { value };
     let proven = proven.map(seen_there).map(|value| Evaluation { points: value.points, is_exact: true });
-    let review = proven.map_or_else(|| review.clone(), |after| review.clone().knowing(after));
+    let review = match proven {
+        Some(after) => review.knowing(after),
+        None => review,
+    };
     JudgedPly {
         number: ply.ply,
         side: review.side,
