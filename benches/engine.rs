@@ -9,17 +9,16 @@
 
 use std::{
     env, fmt,
-    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
 use mancala_server::{
-    engine::{Engine, Level, Limits},
+    engine::{Engine, Level, Limits, Signal},
     rules::{AnyOptions, AnyPosition, Side, Variant},
 };
 
 /// A flag that nobody raises.
-static GO_ON: AtomicBool = AtomicBool::new(false);
+static GO_ON: Signal = Signal::new();
 
 /// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
 /// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author.

@@ -10,7 +10,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     thread,
     time::Instant,
@@ -27,7 +27,7 @@ use mancala_server::{
         verification::count,
     },
     domain::{self, GameId, Visibility},
-    engine::{Engine, Progress},
+    engine::{Engine, Progress, Signal},
     http::{self, Form, ListForm, Refused},
     jobs::{
         explorer, transfer,
@@ -199,7 +199,7 @@ pub fn solve(solve: &Solve) -> Result<(), Failure> {
         bar.tick();
     };
     // A signal ends the process: there is nothing to be put in order.
-    let solved = Engine::new(solve.table_mib.into()).solve(&position, &AtomicBool::new(false), told);
+    let solved = Engine::new(solve.table_mib.into()).solve(&position, &Signal::new(), told);
     bar.finish_and_clear();
     let solution = solved.ok_or_else(|| Failure::misuse("the game is over in this position"))?;
     let mut text = format!("{position}\nvalue {:+} seeds, South's less North's\n", solution.value);

@@ -78,13 +78,13 @@ pub(super) fn has_packed_form(position: &AnyPosition) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
 
     use super::*;
     use crate::{
         engine::{
             Breadth, Explore, Limits, Search,
             root::Root,
+            signal::Signal,
             tree::{Bounds, DEPTH_MAX},
         },
         rules::{AnyOptions, Move, Variant},
@@ -131,7 +131,7 @@ mod tests {
         type Output = Vec<(Move, Bounds)>;
 
         fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output {
-            let stop = AtomicBool::new(false);
+            let stop = Signal::new();
             let mut root = Root::new(Search::new(tree, table, &stop, u64::MAX), start);
             root.deepen(DEPTH_MAX, Breadth::Every);
             root.proven().collect()
@@ -142,7 +142,7 @@ mod tests {
     fn both_forms_estimate_the_same() {
         let options = AnyOptions::parse(Variant::Congkak, "standard", "").unwrap();
         let position = AnyPosition::opening(&options);
-        let stop = AtomicBool::new(false);
+        let stop = Signal::new();
         let explore = || Explore { limits: Limits { nodes: u64::MAX, depth: 4 }, breadth: Breadth::Best, stop: &stop };
         let (packed, _) = run(&position, explore(), &mut Table::new(1 << 20));
         let (general, _) = explore().run(General::new(&position), General::start(&position), &mut Table::new(1 << 20));

@@ -1,8 +1,6 @@
 //! Computer opponents of eight strengths. Knows how far each looks and by how much it errs, and nothing of searching.
 
-use std::sync::atomic::AtomicBool;
-
-use super::{Engine, Limits, POINTS_PER_SEED, form::has_packed_form, table::mix};
+use super::{Engine, Limits, POINTS_PER_SEED, Signal, form::has_packed_form, table::mix};
 use crate::rules::{AnyPosition, Move, Variant};
 
 /// How strong a computer plays: from 1, a beginner, to 8, as strong as about a second allows.
@@ -117,7 +115,7 @@ impl Engine {
     /// found until then.
     ///
     /// Forgets all positions first. A table of 16 MiB is enough. The highest level takes about a second in release builds.
-    pub fn choose(&mut self, position: &AnyPosition, level: Level, seed: u64, stop: &AtomicBool) -> Option<Move> {
+    pub fn choose(&mut self, position: &AnyPosition, level: Level, seed: u64, stop: &Signal) -> Option<Move> {
         let moves = position.legal_moves();
         if moves.len() < 2 {
             return moves.first().copied();

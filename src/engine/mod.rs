@@ -2,7 +2,7 @@
 //! strength.
 //!
 //! Pure as the rules are: no clock, no lot, no I/O. How long something may take is told in positions to look at, and
-//! whoever has a clock raises a flag that stops it. The same question to a fresh engine has the same answer.
+//! whoever has a clock gives a signal that stops it, or has it rest. The same question to a fresh engine has the same answer.
 //!
 //! **Values** are margins at the end of the game in seeds: South's less North's. Told is what the person has in the end
 //! who sits at South's side *in the position that is asked about*. The two differ under the pie rule only, where people may
@@ -12,14 +12,12 @@
 //! position is found by its seeds themselves where they are few, and by 64 bits of hash otherwise.
 //!
 //! ```
-//! use std::sync::atomic::AtomicBool;
-//!
-//! use mancala_server::{engine::{Engine, Limits}, rules::{AnyOptions, AnyPosition, Variant}};
+//! use mancala_server::{engine::{Engine, Limits, Signal}, rules::{AnyOptions, AnyPosition, Variant}};
 //!
 //! let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=4;seeds=2")?;
 //! let opening = AnyPosition::opening(&options);
 //! let mut engine = Engine::new(1);
-//! let found = engine.search(&opening, Limits::nodes(100_000), &AtomicBool::new(false)).expect("there are moves");
+//! let found = engine.search(&opening, Limits::nodes(100_000), &Signal::new()).expect("there are moves");
 //! assert!(found.value.is_exact);
 //! assert_eq!(found.value.seeds(), 6.0);
 //! assert_eq!(found.best().to_string(), "D");
@@ -37,11 +35,10 @@ mod packed;
 mod review;
 mod root;
 mod search;
+mod signal;
 mod solve;
 mod table;
 mod tree;
-
-use std::sync::atomic::AtomicBool;
 
 use form::Task;
 use root::{Breadth, Ranked, Root};
@@ -53,6 +50,7 @@ use crate::rules::{AnyOptions, AnyPosition, Move, Side};
 
 pub use level::{Level, LevelError};
 pub use review::{Review, ReviewError};
+pub use signal::Signal;
 pub use solve::{Progress, Solution};
 pub use tree::POINTS_PER_SEED;
 
@@ -164,12 +162,12 @@ impl Engine {
     ///
     /// Looks deeper and deeper until the value is exact, a limit is reached, or somebody raises `stop`; there is an
     /// answer in any case.
-    pub fn search(&mut self, position: &AnyPosition, limits: Limits, stop: &AtomicBool) -> Option<Found> {
+    pub fn search(&mut self, position: &AnyPosition, limits: Limits, stop: &Signal) -> Option<Found> {
         self.explore(position, limits, Breadth::Best, stop).map(|(found, _)| found)
     }
 
     /// The value of every legal move, best first; none if the game is over. Limits are for all moves together.
-    pub fn candidates(&mut self, position: &AnyPosition, limits: Limits, stop: &AtomicBool) -> Vec<Candidate> {
+    pub fn candidates(&mut self, position: &AnyPosition, limits: Limits, stop: &Signal) -> Vec<Candidate> {
         self.explore(position, limits, Breadth::Every, stop).map(|(_, candidates)| candidates).unwrap_or_default()
     }
 
@@ -178,7 +176,7 @@ impl Engine {
         position: &AnyPosition,
         limits: Limits,
         breadth: Breadth,
-        stop: &AtomicBool,
+        stop: &Signal,
     ) -> Option<(Found, Vec<Candidate>)> {
         self.run(position, Explore { limits, breadth, stop })
     }
@@ -188,7 +186,7 @@ impl Engine {
 struct Explore<'a> {
     limits: Limits,
     breadth: Breadth,
-    stop: &'a AtomicBool,
+    stop: &'a Signal,
 }
 
 impl Task for Explore<'_> {

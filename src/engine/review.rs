@@ -1,9 +1,7 @@
 //! What a move was worth, and how much it lost. Knows nothing of searching, nor what to call a loss.
 
-use std::sync::atomic::AtomicBool;
-
 use super::{
-    Candidate, Engine, Evaluation, Limits, POINTS_PER_SEED,
+    Candidate, Engine, Evaluation, Limits, POINTS_PER_SEED, Signal,
     form::Task,
     root::{Breadth, Root},
     search::Search,
@@ -79,7 +77,7 @@ impl Engine {
         position: &AnyPosition,
         played: Move,
         limits: Limits,
-        stop: &AtomicBool,
+        stop: &Signal,
     ) -> Result<Review, ReviewError> {
         let (next, _) = position.play(played)?;
         let moves = position.legal_moves();
@@ -118,7 +116,7 @@ impl Engine {
 struct Judge<'a> {
     played: Move,
     limits: Limits,
-    stop: &'a AtomicBool,
+    stop: &'a Signal,
 }
 
 /// What became of it.

@@ -5,11 +5,10 @@
 //! and follows from the intervals of the moves alone, never from an estimate. So a value is exact where that interval is
 //! a single number, whatever was cut off, forgotten or guessed on the way.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use arrayvec::ArrayVec;
 
 use super::{
+    signal::Signal,
     table::{Key, Kind, Known, Table},
     tree::{Bounds, POINTS_PER_SEED, Slot, Tree, same_person},
 };
@@ -37,7 +36,7 @@ const LOOK_UP_DEPTH: u8 = 3;
 pub(super) struct Search<'a, T> {
     pub tree: T,
     pub table: &'a mut Table,
-    stop: &'a AtomicBool,
+    stop: &'a Signal,
     /// Positions looked at so far.
     pub nodes: u64,
     nodes_max: u64,
@@ -104,7 +103,7 @@ impl<P> Child<P> {
 pub(super) type Children<P> = ArrayVec<Child<P>, MOVES_MAX>;
 
 impl<'a, T: Tree> Search<'a, T> {
-    pub fn new(tree: T, table: &'a mut Table, stop: &'a AtomicBool, nodes_max: u64) -> Self {
+    pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
         Self { tree, table, stop, nodes: 0, nodes_max, is_stopped: false }
     }
 
@@ -116,7 +115,7 @@ impl<'a, T: Tree> Search<'a, T> {
 
     /// Whether somebody has raised the flag.
     pub fn is_told_to_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.is_stop()
     }
 
     /// The value of a move, within a window as the person sees it who plays it.
@@ -304,7 +303,9 @@ impl<'a, T: Tree> Search<'a, T> {
     #[inline]
     fn count(&mut self) {
         self.nodes += 1;
-        if self.nodes >= self.nodes_max || self.nodes.is_multiple_of(NODES_BETWEEN_LOOKS) && self.is_told_to_stop() {
+        if self.nodes >= self.nodes_max
+            || self.nodes.is_multiple_of(NODES_BETWEEN_LOOKS) && self.stop.is_stop_after_rest()
+        {
             self.is_stopped = true;
         }
     }

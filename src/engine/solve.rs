@@ -1,8 +1,6 @@
 //! Solving: the exact value of every move, by proof alone.
 
-use std::sync::atomic::AtomicBool;
-
-use super::{Engine, form::Task, root::Root, search::Search, table::Table, tree::Tree};
+use super::{Engine, Signal, form::Task, root::Root, search::Search, table::Table, tree::Tree};
 use crate::rules::{AnyPosition, Move, Side};
 
 /// How far a solving is.
@@ -36,12 +34,7 @@ impl Engine {
     ///
     /// How long it takes cannot be told beforehand: Kalah with six pits of three seeds takes seconds, with four seeds
     /// minutes, and with five nobody waits for it. The more memory, the faster.
-    pub fn solve(
-        &mut self,
-        position: &AnyPosition,
-        stop: &AtomicBool,
-        progress: impl FnMut(Progress),
-    ) -> Option<Solution> {
+    pub fn solve(&mut self, position: &AnyPosition, stop: &Signal, progress: impl FnMut(Progress)) -> Option<Solution> {
         let (moves, nodes) = self.run(position, Prove { stop, progress })??;
         let values = moves.iter().map(|&(_, value)| value);
         let value = match position.turn() {
@@ -56,7 +49,7 @@ impl Engine {
 
 /// To prove the value of every move.
 struct Prove<'a, P> {
-    stop: &'a AtomicBool,
+    stop: &'a Signal,
     progress: P,
 }
 

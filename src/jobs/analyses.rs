@@ -6,7 +6,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -15,7 +15,7 @@ use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::deadlines::settle_game;
+use super::{deadlines::settle_game, pace::keep_pace};
 use crate::{
     clock::now,
     db::{
@@ -26,7 +26,7 @@ use crate::{
         ANALYSIS_EDITION, Analysis, Class, Event, Fact, Game, GameId, JudgedPly, Moved, PLIES_ANALYSED_MAX, Played,
         Value, seat_at,
     },
-    engine::{Engine, Evaluation, Limits, Review, ReviewError},
+    engine::{Engine, Evaluation, Limits, Review, ReviewError, Signal},
     metrics::{AnalysisOutcome, Metrics},
     rules::{AnyPosition, Move},
 };
@@ -139,7 +139,7 @@ async fn analyse(
     };
     let known = analyses::find(pool, id).await?.analysis;
     if !known.is_some_and(|known| known.is_up_to_date(&game)) {
-        let plies = match judge(pool, &game, &log, stopping).await? {
+        let plies = match judge(pool, writers, &game, &log, stopping).await? {
             Ok(plies) => plies,
             Err(outcome) => return Ok(outcome),
         };
@@ -181,6 +181,7 @@ async fn tell(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis)
 /// Judges the plies of a game on a thread of its own, and says meanwhile how far it is.
 async fn judge(
     pool: &PgPool,
+    writers: &Writers,
     game: &Game,
     log: &[Event],
     stopping: &CancellationToken,
@@ -190,17 +191,18 @@ async fn judge(
         _ => None,
     };
     let plies: Vec<_> = log.iter().filter_map(moved).collect();
-    let (start, done, stop) = (game.terms.opening(), Arc::<AtomicU32>::default(), Arc::<AtomicBool>::default());
+    let (start, done, stop) = (game.terms.opening(), Arc::<AtomicU32>::default(), Arc::<Signal>::default());
     let (counted, raised) = (done.clone(), stop.clone());
     let mut judging = spawn_blocking(move || judge_all(&start, &plies, &counted, &raised));
     loop {
         let judged = tokio::select! {
             judged = &mut judging => Some(judged),
-            () = stopping.cancelled(), if !stop.load(Ordering::Relaxed) => {
-                stop.store(true, Ordering::Relaxed);
+            () = stopping.cancelled(), if !stop.is_stop() => {
+                stop.stop();
                 None
             }
             () = sleep(SIGN_OF_LIFE) => None,
+            never = keep_pace(&stop, writers) => match never {},
         };
         match judged {
             Some(Ok(Ok(plies))) => return Ok(Ok(plies)),
@@ -212,7 +214,7 @@ async fn judge(
             None => match analyses::advance(pool, game.id, done.load(Ordering::Relaxed), now() + TAKEN_FOR).await {
                 Ok(true) => {}
                 // Whoever is lost to the database is taken for dead; what was thought is not worth more than a new start.
-                Ok(false) | Err(_) => stop.store(true, Ordering::Relaxed),
+                Ok(false) | Err(_) => stop.stop(),
             },
         }
     }
@@ -223,7 +225,7 @@ fn judge_all(
     start: &AnyPosition,
     plies: &[Moved],
     done: &AtomicU32,
-    stop: &AtomicBool,
+    stop: &Signal,
 ) -> Result<Vec<JudgedPly>, ReviewError> {
     let count = plies.len().min(PLIES_ANALYSED_MAX as usize);
     let nodes = (GAME_NODES_MAX / u64::try_from(count.max(1)).unwrap_or(u64::MAX)).min(PLY_NODES_MAX);

@@ -3,14 +3,7 @@
 //! A turn waits in the database until it is over. Whoever dies while thinking leaves it to others, and of any number who think about
 //! the same turn one plays: an append is stored only at the version that it was decided on.
 
-use std::{
-    future::Future,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::{
@@ -19,6 +12,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::pace::keep_pace;
 use crate::{
     clock::now,
     db::{
@@ -27,7 +21,7 @@ use crate::{
         games::{self, Appended},
     },
     domain::{self, Action, Command, Game},
-    engine::{Engine, Level},
+    engine::{Engine, Level, Signal},
     rules::Move,
 };
 
@@ -116,7 +110,7 @@ async fn play(
         return (Ok(Played::Over), engine);
     }
     let Some(level) = game.computer_to_move() else { return (Ok(Played::Over), engine) };
-    let (chosen, engine) = think(&game, level, engine, stopping).await;
+    let (chosen, engine) = think(&game, level, writers, engine, stopping).await;
     if stopping.is_cancelled() {
         return (Ok(Played::Stopped), engine);
     }
@@ -128,6 +122,7 @@ async fn play(
 async fn think(
     game: &Game,
     level: domain::Level,
+    writers: &Writers,
     mut engine: Engine,
     stopping: &CancellationToken,
 ) -> (Option<Move>, Engine) {
@@ -137,14 +132,14 @@ async fn think(
     // The same turn has the same lot, whoever thinks about it.
     let seed = game.id.0.as_u64_pair().1 ^ u64::from(game.version);
     let level = Level::try_from(level.number()).expect("a level of games is one of the engine's");
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Arc::new(Signal::new());
     let raised = stop.clone();
     let thinking = spawn_blocking(move || {
         engine.forget();
         let chosen = engine.choose(&position, level, seed, &raised);
         (chosen, engine)
     });
-    match until(thinking, &stop, stopping).await {
+    match until(thinking, &stop, writers, stopping).await {
         Ok(thought) => thought,
         Err(error) => {
             tracing::error!(game.id = %game.id.0, "the computer could not think, and plays anything: {error}");
@@ -156,18 +151,20 @@ async fn think(
 /// Waits for what thinks; has it come to an end when its time is over, or the server stops.
 async fn until<T>(
     thinking: impl Future<Output = Result<T, JoinError>> + Unpin,
-    stop: &AtomicBool,
+    stop: &Signal,
+    writers: &Writers,
     stopping: &CancellationToken,
 ) -> Result<T, JoinError> {
     let mut thinking = thinking;
     let first = tokio::select! {
         thought = timeout(THINKING_MAX, &mut thinking) => thought.ok(),
         () = stopping.cancelled() => None,
+        never = keep_pace(stop, writers) => match never {},
     };
     if let Some(thought) = first {
         return thought;
     }
-    stop.store(true, Ordering::Relaxed);
+    stop.stop();
     thinking.await
 }
 

@@ -10,6 +10,7 @@ pub mod computers;
 pub mod deadlines;
 pub mod erasure;
 pub mod explorer;
+mod pace;
 pub mod purge;
 pub mod transfer;
 pub mod verification;

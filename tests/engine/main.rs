@@ -7,12 +7,13 @@ mod levels;
 mod review;
 mod searching;
 
-use std::sync::atomic::AtomicBool;
-
-use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
+use mancala_server::{
+    engine::Signal,
+    rules::{AnyOptions, AnyPosition, Variant},
+};
 
 /// A flag that nobody raises.
-static GO_ON: AtomicBool = AtomicBool::new(false);
+static GO_ON: Signal = Signal::new();
 
 /// The position in which a game with these options begins.
 fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {

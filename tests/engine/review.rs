@@ -1,9 +1,7 @@
 //! Reviews of played games.
 
-use std::sync::atomic::AtomicBool;
-
 use mancala_server::{
-    engine::{Engine, Limits, POINTS_PER_SEED, Review, ReviewError},
+    engine::{Engine, Limits, POINTS_PER_SEED, Review, ReviewError, Signal},
     rules::{AnyPosition, IllegalMove, Move, Side, Variant},
 };
 
@@ -121,6 +119,8 @@ fn what_cannot_be_reviewed_is_refused() {
     let mut engine = Engine::new(1);
     let refused = engine.review(&opening, "a".parse().unwrap(), LIMITS, &GO_ON).unwrap_err();
     assert!(matches!(refused, ReviewError::Illegal(IllegalMove::NotYourPit(_))));
-    let stopped = engine.review(&opening, "A".parse().unwrap(), LIMITS, &AtomicBool::new(true));
+    let stop = Signal::new();
+    stop.stop();
+    let stopped = engine.review(&opening, "A".parse().unwrap(), LIMITS, &stop);
     assert_eq!(stopped, Err(ReviewError::Stopped));
 }

@@ -1,13 +1,12 @@
 //! What every search promises, whatever the game.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
 use mancala_server::{
-    engine::{Candidate, Engine, Level, Limits, POINTS_PER_SEED},
+    engine::{Candidate, Engine, Level, Limits, POINTS_PER_SEED, Signal},
     rules::{AnyOptions, AnyPosition, OptionKind, Variant},
 };
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -115,11 +114,11 @@ fn a_raised_flag_ends_a_search_at_once_with_a_legal_move() {
     {
         let position = opening(variant, "standard", overrides);
         let mut engine = Engine::new(1);
-        let stop = AtomicBool::new(false);
+        let stop = Signal::new();
         let (found, waited) = thread::scope(|scope| {
             let searching = scope.spawn(|| engine.search(&position, Limits::nodes(u64::MAX), &stop));
             thread::sleep(Duration::from_millis(50));
-            stop.store(true, Ordering::Relaxed);
+            stop.stop();
             let raised = Instant::now();
             (searching.join().unwrap().unwrap(), raised.elapsed())
         });
@@ -129,6 +128,27 @@ fn a_raised_flag_ends_a_search_at_once_with_a_legal_move() {
         assert_eq!(engine.solve(&position, &stop, |_| {}), None);
         assert!(engine.choose(&position, Level::MAX, 0, &stop).is_some_and(|m| position.legal_moves().contains(&m)));
     }
+}
+
+#[test]
+fn a_search_that_rests_finds_the_same_when_it_goes_on() {
+    let position = opening(Variant::Kalah, "standard", "");
+    let expected = Engine::new(1).search(&position, Limits::nodes(300_000), &GO_ON).unwrap();
+    let signal = Signal::new();
+    signal.rest();
+    thread::scope(|scope| {
+        let searching = scope.spawn(|| Engine::new(1).search(&position, Limits::nodes(300_000), &signal));
+        thread::sleep(Duration::from_millis(100));
+        assert!(!searching.is_finished(), "it rests");
+        signal.go_on();
+        assert_eq!(searching.join().unwrap().unwrap(), expected);
+        // Who is told to end while resting ends, and rests no more.
+        signal.rest();
+        let searching = scope.spawn(|| Engine::new(1).search(&position, Limits::nodes(u64::MAX), &signal));
+        signal.stop();
+        signal.rest();
+        assert!(searching.join().unwrap().unwrap().is_stopped);
+    });
 }
 
 /// The recursion is as deep as a line is long, and threads have two MiB of stack.
@@ -141,11 +161,11 @@ fn long_lines_do_not_overflow_the_stack() {
     let mut engine = Engine::new(1);
     let found = engine.search(&position, Limits::nodes(100_000), &GO_ON).unwrap();
     assert!(position.legal_moves().contains(&found.best()));
-    let stop = AtomicBool::new(false);
+    let stop = Signal::new();
     thread::scope(|scope| {
         scope.spawn(|| engine.solve(&position, &stop, |_| {}));
         thread::sleep(Duration::from_millis(500));
-        stop.store(true, Ordering::Relaxed);
+        stop.stop();
     });
 }
 
