@@ -15,7 +15,7 @@ const REST: u8 = 1;
 const STOP: u8 = 2;
 
 /// How long a search that rests sleeps until it looks whether it is to go on.
-const NAP: Duration = Duration::from_micros(500);
+const NAP: Duration = Duration::from_millis(2);
 
 impl Signal {
     /// To go on.
