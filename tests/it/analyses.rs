@@ -488,3 +488,23 @@ async fn whoever_else_has_asked_delays_nobody_and_what_a_deadline_led_to_comes_f
     let told = events_of(&app, &late, &bo).await;
     assert_eq!(told[told.len() - 3..], ["timed_out", "finished", "analysed"]);
 }
+
+#[actix_web::test]
+async fn a_move_is_looked_at_as_far_as_may_be_where_the_best_one_is_proven_at_once() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    // The best move is proven two plies ahead, and what D is worth takes some thousand positions.
+    let position = "2,1,4,2,0,2/0,0,0,5,0,0 11-21 S - 31 1S";
+    let game = json!({"game": {"variant": "kalah", "start": {"position": position}}, "moves": [{"move": "D"}]});
+    let imported = app.post("/v1/games/import", Some(&ana), &game).await;
+    let id = imported.string("/items/0/game_id");
+    assert_eq!(ask(&app, &id, &ana).await.status, 202);
+    let analyst = analyst(&app);
+    let analysis = analysed(&app, &id, &ana).await;
+    analyst.end().await;
+    let ply = &analysis["plies"][0];
+    assert_eq!(
+        (&ply["value"], &ply["loss"], &ply["class"]),
+        (&json!({"seeds": 0.0, "is_exact": true}), &json!(6.0), &json!("mistake"))
+    );
+}
