@@ -9,6 +9,9 @@
 
 use std::{
     env, fmt,
+    num::NonZero,
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -135,6 +138,17 @@ struct Score {
     longest: Duration,
 }
 
+impl Score {
+    fn and(self, more: Self) -> Self {
+        Self {
+            wins: self.wins + more.wins,
+            draws: self.draws + more.draws,
+            losses: self.losses + more.losses,
+            longest: self.longest.max(more.longest),
+        }
+    }
+}
+
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { wins, draws, losses, longest } = self;
@@ -146,11 +160,27 @@ impl fmt::Display for Score {
     }
 }
 
-/// Plays each of some openings twice, with sides exchanged.
+/// Plays each of some openings twice, with sides exchanged, on all processors. A game is the same wherever it is played: nobody
+/// remembers anything from one move to the next.
 fn play_match(variant: Variant, higher: Level, lower: Level, games: u32) -> Score {
+    let next = AtomicU32::new(0);
+    thread::scope(|scope| {
+        let play = || {
+            play_games(variant, higher, lower, || {
+                Some(next.fetch_add(1, Ordering::Relaxed)).filter(|game| *game < games)
+            })
+        };
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let players: Vec<_> = (0..cores).map(|_| scope.spawn(play)).collect();
+        let scores = players.into_iter().map(|player| player.join().expect("a game can be played"));
+        scores.fold(Score::default(), Score::and)
+    })
+}
+
+fn play_games(variant: Variant, higher: Level, lower: Level, next: impl Fn() -> Option<u32>) -> Score {
     let mut score = Score::default();
     let mut engine = Engine::new(LEVEL_TABLE_MIB);
-    for game in 0..games {
+    while let Some(game) = next() {
         let mut lot = Lot(u64::from(game / 2) + 1);
         let mut position = opening(variant, "standard", "");
         for _ in 0..OPENING_PLIES {
