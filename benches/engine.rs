@@ -129,7 +129,7 @@ fn tournament(variant: Variant, games: u32, levels: &[u8]) {
 }
 
 /// What a level made of its games.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Score {
     wins: u32,
     draws: u32,

@@ -233,7 +233,8 @@ impl Metrics {
             unexplored_games: Gauge::default(),
             unexplored_games_put_off: Gauge::default(),
         };
-        metrics.register(ours);
+        metrics.register_requests(ours);
+        metrics.register_games(ours);
         ours.register("appends", "Appends to the logs of games, by what became of them", appends);
         ours.register("tokens_issued", "Sets of tokens given out, by what they were given for", issued);
         ours.register("tokens_refused", "Tokens presented that were not valid, or no longer", refused);
@@ -242,7 +243,7 @@ impl Metrics {
         Self { registry, ..metrics }
     }
 
-    fn register(&self, ours: &mut Registry) {
+    fn register_requests(&self, ours: &mut Registry) {
         ours.register("http_requests", "Requests answered, by route, method and status", self.requests.clone());
         ours.register(
             "http_request_duration_seconds",
@@ -291,6 +292,9 @@ impl Metrics {
             "Changes decided again: somebody else was faster, or the connection was lost",
             self.retries.clone(),
         );
+    }
+
+    fn register_games(&self, ours: &mut Registry) {
         ours.register("moves", "Moves played, by variant", self.moves.clone());
         ours.register(
             "analyses_waiting",

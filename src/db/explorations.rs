@@ -16,7 +16,7 @@ use super::{
     explorer::{SAMPLE_GAMES, position_column},
     game_rows::{EventRow, MOVED},
     statement,
-    term_rows::{ResultText, Score, StartText},
+    term_rows::{ResultText, StartText},
 };
 use crate::{
     domain::{Event, Exploration, GameId, GameResult},
@@ -71,22 +71,34 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
 
 async fn try_to_explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
     let mut transaction = pool.begin().await?;
-    allow_long_work(&mut transaction).await?;
+    let explored = explore_next(&mut transaction, now, limit).await;
+    // A transaction that is dropped ends when its connection is next used, and keeps the lock until then.
+    if explored.is_ok() {
+        transaction.commit().await?;
+    } else if let Err(error) = transaction.rollback().await {
+        tracing::debug!("what the explorer could not do ends with its connection: {error}");
+    }
+    explored
+}
+
+async fn explore_next(
+    connection: &mut PgConnection,
+    now: OffsetDateTime,
+    limit: u32,
+) -> Result<Option<Explored>, DbError> {
+    allow_long_work(connection).await?;
     let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, LOCKED_AS)
-        .fetch_one(&mut *transaction)
+        .fetch_one(&mut *connection)
         .instrument(statement("lock explorer"))
         .await?;
     if !is_ours {
-        // A transaction that is dropped ends when its connection is next used; others would wait for that.
-        transaction.rollback().await?;
         return Ok(None);
     }
-    let (waiting, is_full) = waiting(&mut transaction, now, limit).await?;
+    let (waiting, is_full) = waiting(connection, now, limit).await?;
     if waiting.is_empty() {
-        transaction.rollback().await?;
         return Ok(Some(Explored::default()));
     }
-    let mut logs = logs(&mut transaction, &waiting).await?;
+    let mut logs = logs(connection, &waiting).await?;
     let (mut tallies, mut visited) = (Tallies::default(), vec![]);
     let (mut done, mut unreadable) = (vec![], vec![]);
     for game in waiting {
@@ -101,10 +113,9 @@ async fn try_to_explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Resul
             Err(error) => unreadable.push((GameId(id), error)),
         }
     }
-    tallies.store(&mut transaction).await?;
-    store_visited(&mut transaction, visited).await?;
-    settle(&mut transaction, &done, &unreadable, now).await?;
-    transaction.commit().await?;
+    tallies.store(connection).await?;
+    store_visited(connection, visited).await?;
+    settle(connection, &done, &unreadable, now).await?;
     let games = u32::try_from(done.len()).unwrap_or(limit);
     Ok(Some(Explored { games, unreadable, is_full }))
 }
@@ -247,12 +258,8 @@ async fn waiting(
         *n == 0 || plies <= PLIES_AT_ONCE
     });
     let waiting = fits.map(|(_, row)| {
-        let score = row.result_score_south.zip(row.result_score_north);
-        let result = row.result_reason.zip(score).map(|(reason, (south, north))| ResultText {
-            winner: row.result_winner,
-            reason,
-            score: Score { south, north },
-        });
+        let (south, north) = (row.result_score_south, row.result_score_north);
+        let result = ResultText::of_columns(row.result_winner, row.result_reason, south, north);
         Waiting {
             id: row.id,
             terms: row

@@ -12,7 +12,7 @@ use super::{
     clock_rows::{OfferText, TimeText, parse_played, played_text},
     games::SeatedGame,
     players::PlayerRow,
-    term_rows::{ResultText, Score, StartText, TermsText},
+    term_rows::{ResultText, StartText, TermsText},
 };
 use crate::{
     domain::{
@@ -100,13 +100,9 @@ impl TryFrom<GameRow> for SeatedGame {
         .parse("game", id)?;
         let offers = row.offers.map(|Json(offers)| offers).unwrap_or_default();
         let offers = offers.into_iter().map(|offer| offer.parse(id)).collect::<Result<_, _>>()?;
-        let result = match (row.result_reason, row.result_score_south, row.result_score_north) {
-            (Some(reason), Some(south), Some(north)) => {
-                let score = Score { south, north };
-                Some(ResultText { winner: row.result_winner, reason, score }.parse("game", id)?)
-            }
-            _ => None,
-        };
+        let (south, north) = (row.result_score_south, row.result_score_north);
+        let result = ResultText::of_columns(row.result_winner, row.result_reason, south, north);
+        let result = result.map(|result| result.parse("game", id)).transpose()?;
         let history_from_seq =
             row.history_from_seq.map(|seq| number("game", "history_from_seq", id, seq)).transpose()?;
         let present = position("game", id, &terms.options, &row.position)?;

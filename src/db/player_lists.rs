@@ -37,8 +37,7 @@ pub(super) async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
                      and ($17::text is null or $17 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
                      and ($18::text is null or opponent = $18)
                      and ($19::text is null or result_reason = $19)
-                     and ply >= $20 and ply <= $21
-                     and ($22::boolean is null or $22 = (opponent = 'imported'))
+                     and ply >= $20 and ply <= $21 and ($22::boolean is null or $22 = (opponent = 'imported'))
                      and ($23::boolean is null or $23 = (analysed_at is not null))) is true as shown
                 from (
                     (select * from game

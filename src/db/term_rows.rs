@@ -131,6 +131,16 @@ impl ResultText {
         }
     }
 
+    /// From the columns of `game`: null until it is finished, but for the winner, which is null of a draw too.
+    pub(super) fn of_columns(
+        winner: Option<String>,
+        reason: Option<String>,
+        south: Option<i16>,
+        north: Option<i16>,
+    ) -> Option<Self> {
+        Some(Self { winner, reason: reason?, score: Score { south: south?, north: north? } })
+    }
+
     pub(super) fn parse(self, table: &'static str, id: Uuid) -> Result<GameResult, DbError> {
         let winner = self.winner.map(|side| side.parse::<Side>()).transpose();
         let score = |seeds: i16| u16::try_from(seeds).map_err(|e| DbError::inconsistent(table, "result_score", id, e));

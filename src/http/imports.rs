@@ -14,10 +14,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::timeout,
-};
+use tokio::{sync::Semaphore, time::timeout};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -30,6 +27,7 @@ use super::{
     idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
     import_forms::{Form, Refused, read_game},
     limits, me, now,
+    turns::turn,
     wire::ALWAYS_JSON,
 };
 use crate::{
@@ -58,6 +56,9 @@ static AT_ONCE: Semaphore = Semaphore::const_new(4);
 
 /// How long a request waits until others are done.
 const TURN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What it is told otherwise.
+const BUSY: &str = "other games are being imported; try again";
 
 /// Import games
 ///
@@ -97,7 +98,7 @@ pub async fn import_games(
         return Ok(replayed);
     }
     me::find(&state, caller).await?;
-    let _turn = turn(&AT_ONCE).await?;
+    let _turn = turn(&AT_ONCE, TURN_TIMEOUT, BUSY).await?;
     let games = body.games()?;
     let more_calls = games.len().saturating_sub(1) / GAMES_PER_CALL;
     limits::count_more(&request, &state, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
@@ -112,13 +113,6 @@ pub async fn import_games(
         }
         _ => Ok(idempotency::created(&answer)),
     }
-}
-
-/// Waits until others are done.
-async fn turn(semaphore: &'static Semaphore) -> Result<SemaphorePermit<'static>, Problem> {
-    let turn = timeout(TURN_TIMEOUT, semaphore.acquire()).await;
-    let busy = |_| Problem::new(Code::Unavailable, "other games are being imported; try again");
-    turn.map_err(busy)?.map_err(Problem::internal)
 }
 
 /// Reads games and plays them again: what is to be stored, and what is said of each.
@@ -232,7 +226,7 @@ impl FromRequest for ImportBody {
         Box::pin(async move {
             let (kind, payload) = (kind?, payload.await.map_err(Problem::internal)?);
             plain?;
-            let _turn = turn(&READ_AT_ONCE).await?;
+            let _turn = turn(&READ_AT_ONCE, TURN_TIMEOUT, BUSY).await?;
             let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
             let bytes = timeout(BODY_TIMEOUT, payload.to_bytes_limited(IMPORT_BYTES_MAX)).await.map_err(late)?;
             let too_long = |_| Problem::new(Code::PayloadTooLarge, "games to import have at most 8 MiB in all");

@@ -57,6 +57,7 @@ mod scrape;
 mod summary;
 mod tickets;
 mod tokens;
+mod turns;
 mod variants;
 mod verify;
 mod webhook_deliveries;

@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use actix_web::{HttpResponse, get, web::Data};
 use serde::{Deserialize, Deserializer, Serialize, de::IntoDeserializer};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::{
     AppState,
-    error::{Code, Problem, ProblemBody},
+    error::{Problem, ProblemBody},
     extract::Query,
     game_list::OpponentFilter,
     headers::{NOT_KEPT, VARIES},
     players::{PlayerPath, no_player},
+    turns::turn,
 };
 use crate::{
     db::{
@@ -56,9 +57,7 @@ pub async fn get_player_stats(
 ) -> Result<HttpResponse, Problem> {
     let player = players::find(&state.db, path.0).await?.ok_or_else(no_player)?.player.id;
     let opponents = query.0.opponent_type.map(|words| words.into_iter().map(OpponentKind::from).collect::<Vec<_>>());
-    let turn = timeout(TURN_TIMEOUT, AT_ONCE.acquire()).await;
-    let busy = |_| Problem::new(Code::Unavailable, "others are being counted; try again");
-    let _turn = turn.map_err(busy)?.map_err(Problem::internal)?;
+    let _turn = turn(&AT_ONCE, TURN_TIMEOUT, "others are being counted; try again").await?;
     let stats = player_stats::find(&state.db, player, opponents.as_deref()).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(StatsView::of(player, &stats)))
 }

@@ -146,7 +146,18 @@ async fn a_game_is_analysed_once_and_its_log_says_so() {
     assert_eq!(app.list_games("analysed=false", None).await.ids(), Vec::<String>::new());
     assert_eq!(app.list_games("analysed=true&player=me", Some(&ana)).await.ids(), std::slice::from_ref(&id));
     app.list_games("analysed=perhaps", None).await.is_problem(422, "validation_failed");
-    // Damage is found.
+}
+
+#[actix_web::test]
+async fn an_analysis_that_is_damaged_or_gone_is_found() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let id = alone(&app, &ana, json!({"options": {"pits": 3, "seeds": 2}}), "A c").await;
+    let analyst = analyst(&app);
+    assert_eq!(ask(&app, &id, &ana).await.status, 202);
+    analysed(&app, &id, &ana).await;
+    analyst.end().await;
+    assert_eq!(app.get(&format!("/v1/games/{id}/verify"), None).await.body["flaws"], json!([]));
     for (damage, said) in [
         ("update analysis set plies = plies - 0", "the analysis of the game is of other plies than those of its log"),
         ("delete from analysis", "the analysis of the game is not there, and its log says that it is"),
