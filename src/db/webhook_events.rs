@@ -166,7 +166,7 @@ impl Batch {
     /// Of those that wait for an endpoint in a game only the first has a time. The next one gets it when that one has ended, and so that
     /// neither misses the other, whoever adds or ends some has the webhook's row locked, by a statement before.
     pub async fn tell(
-        mut self,
+        &mut self,
         deliveries: &[NewDelivery],
         present: &[(Uuid, GameId, Option<OffsetDateTime>)],
         now: OffsetDateTime,
@@ -223,9 +223,19 @@ impl Batch {
         .execute(&mut *self.transaction)
         .instrument(statement("delete webhook_event insert webhook_delivery"))
         .await?;
-        webhook_health::touch_all(&mut self.transaction, &open.into_iter().collect::<Vec<_>>(), now).await?;
-        self.transaction.commit().await?;
-        Ok(())
+        webhook_health::touch_all(&mut self.transaction, &open.into_iter().collect::<Vec<_>>(), now).await
+    }
+
+    /// What was told stays.
+    pub async fn commit(self) -> Result<(), DbError> {
+        Ok(self.transaction.commit().await?)
+    }
+
+    /// Nothing was told, and any process may tell of these games at once: a transaction that is dropped ends a little later.
+    pub async fn give_up(self) {
+        if let Err(error) = self.transaction.rollback().await {
+            tracing::debug!("what could not be told ends with its connection: {error}");
+        }
     }
 
     /// Locks webhooks; says which are sent to. One for which too much waits is disabled.

@@ -263,13 +263,20 @@ enum TellError {
     Panicked,
 }
 
-async fn tell_batch(pool: &PgPool, batch: Batch, write: WriteNotice, now: OffsetDateTime) -> Result<(), TellError> {
-    AssertUnwindSafe(make_deliveries(pool, batch, write, now)).catch_unwind().await.unwrap_or(Err(TellError::Panicked))
+async fn tell_batch(pool: &PgPool, mut batch: Batch, write: WriteNotice, now: OffsetDateTime) -> Result<(), TellError> {
+    let made = AssertUnwindSafe(make_deliveries(pool, &mut batch, write, now)).catch_unwind().await;
+    match made.unwrap_or(Err(TellError::Panicked)) {
+        Ok(()) => Ok(batch.commit().await?),
+        Err(error) => {
+            batch.give_up().await;
+            Err(error)
+        }
+    }
 }
 
 async fn make_deliveries(
     pool: &PgPool,
-    batch: Batch,
+    batch: &mut Batch,
     write: WriteNotice,
     now: OffsetDateTime,
 ) -> Result<(), TellError> {
