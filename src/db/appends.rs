@@ -176,7 +176,8 @@ pub(super) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
         ), to_play as (
             insert into computer_turn (game_id, version)
             select game_id, version from updated where (once ->> 'computer_to_move')::boolean
-            on conflict (game_id) do update set version = excluded.version, waits_since = excluded.waits_since, taken_until = null
+            on conflict (game_id) do update set version = excluded.version, waits_since = excluded.waits_since,
+                taken_until = null, round = null
         ), to_explore as (
             insert into unexplored_game (game_id)
             select game_id from updated where (once ->> 'is_to_explore')::boolean

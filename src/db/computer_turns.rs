@@ -11,6 +11,9 @@ use super::{
 };
 use crate::domain::GameId;
 
+/// How many turns are given their rounds at a time.
+const PLACED_AT_ONCE: i64 = 1_000;
+
 /// That the computer is to move in a game, as of a version of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComputerTurn {
@@ -18,14 +21,16 @@ pub struct ComputerTurn {
     pub version: u32,
 }
 
-/// Takes a turn that nobody has taken, or whose taker has not come back by now; until `until` nobody else takes it. None waits longer
-/// than the one that is taken.
+/// Takes the next turn that nobody has taken, or whose taker has not come back by now; until `until` nobody else takes it. Players are
+/// served in rounds, one turn of each in every round: whoever plays many games at once waits for most of them.
 pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> Result<Option<ComputerTurn>, DbError> {
+    place(pool).await?;
     let row = sqlx::query!(
         r#"
         with taken as (
-            select game_id from computer_turn where taken_until is null or taken_until < least($1, now())
-            order by waits_since limit 1
+            select game_id from computer_turn
+            where round is not null and (taken_until is null or taken_until < least($1, now()))
+            order by round, waits_since limit 1
             for no key update skip locked
         )
         update computer_turn set taken_until = $2 from taken where computer_turn.game_id = taken.game_id
@@ -42,6 +47,35 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
         Ok(ComputerTurn { game: GameId(row.game_id), version })
     })
     .transpose()
+}
+
+/// Gives new turns their rounds: that which is played now, or the one after those of the player's other turns. Appends leave this to
+/// whoever plays: they look at nothing but their games.
+async fn place(pool: &PgPool) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with new as (
+            select turn.game_id, waits_since,
+                case invited_player_id when seat_0_player_id then seat_1_player_id else seat_0_player_id end as player_id
+            from computer_turn turn left join game on game.id = turn.game_id
+            where round is null order by waits_since limit $1
+            for no key update of turn skip locked
+        ), placed as (
+            select game_id, player_id, greatest(
+                coalesce((select min(round) from computer_turn), 0),
+                coalesce((select max(round) + 1 from computer_turn where computer_turn.player_id = new.player_id), 0)
+            ) + row_number() over (partition by player_id order by waits_since) - 1 as round
+            from new
+        )
+        update computer_turn set player_id = placed.player_id, round = placed.round
+        from placed where computer_turn.game_id = placed.game_id
+        "#,
+        PLACED_AT_ONCE,
+    )
+    .execute(pool)
+    .instrument(statement("update computer_turn"))
+    .await?;
+    Ok(())
 }
 
 /// Leaves a turn to others that somebody has taken and not played.

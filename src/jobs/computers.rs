@@ -59,7 +59,7 @@ pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: Ca
     }
 }
 
-/// Plays the turn that has waited longest; says whether there was one.
+/// Plays the next turn; says whether there was one.
 async fn play_next(
     pool: &PgPool,
     writers: &Writers,

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use mancala_server::{db::computer_turns, jobs::computers};
+use mancala_server::{
+    db::computer_turns::{self, ComputerTurn},
+    jobs::computers,
+};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -79,6 +82,38 @@ async fn a_whole_game_is_played_against_the_computer() {
     assert_eq!(verified.body["flaws"], json!([]), "{verified:?}");
     playing.end().await;
     assert_eq!(turns(&app).await, 0);
+}
+
+#[actix_web::test]
+async fn whoever_plays_many_games_keeps_nobody_else_waiting() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let mut games = vec![];
+    for (player, side) in [(&ana, "north"), (&ana, "north"), (&ana, "south"), (&bo, "south"), (&ana, "north")] {
+        let id = app.created(player, &against(8, side)).await["id"].as_str().expect("an id").to_owned();
+        if side == "south" {
+            assert_eq!(app.play_move(&id, player, 1, "A").await.status, 201);
+        }
+        games.push(id);
+    }
+    let take = async || {
+        let until = now() + time::Duration::minutes(1);
+        computer_turns::take(&app.db, now(), until).await.expect("a database").expect("a turn")
+    };
+    let nth = |turn: ComputerTurn| games.iter().position(|id| *id == turn.game.0.to_string()).expect("it is known");
+    // Ana's first, then Bo's, though two more of hers wait for longer.
+    let first = take().await;
+    assert_eq!((nth(first), nth(take().await)), (0, 3));
+    // Cleo has just come: the first of her turns comes before the rest of Ana's, the second after the next of Ana's.
+    let cleo = app.guest("Cleo").await;
+    for _ in 0..2 {
+        games.push(app.created(&cleo, &against(8, "north")).await["id"].as_str().expect("an id").to_owned());
+    }
+    computer_turns::end(&app.db, first).await.expect("a database");
+    let nth = |turn: ComputerTurn| games.iter().position(|id| *id == turn.game.0.to_string()).expect("it is known");
+    assert_eq!([nth(take().await), nth(take().await), nth(take().await)], [5, 1, 6]);
+    // Then what is left of Ana's.
+    assert_eq!([nth(take().await), nth(take().await)], [2, 4]);
 }
 
 #[actix_web::test]
