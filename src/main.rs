@@ -213,8 +213,8 @@ fn start_thinking(
     metrics: &Arc<Metrics>,
 ) -> Result<Vec<Beside>, Failure> {
     let play = |_| {
-        let (database, writers) = (database.clone(), writers.clone());
-        let play = move |stopping| computers::run(database, writers, stopping);
+        let (database, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
+        let play = move |stopping| computers::run(database, writers, metrics, stopping);
         Beside::start("computer", jobs::be_nice, play)
     };
     let analyse = |_| {

@@ -28,6 +28,9 @@ const WAIT_BUCKETS_S: [f64; 8] = [0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 51.0, 60.0];
 /// Upper ends of the buckets in seconds: from a commit to a fast disk to the time-out of a statement.
 const APPEND_BUCKETS_S: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 8.0];
 
+/// Upper ends of the buckets in seconds: the computer thinks for two at most, and longer waits are for others.
+const TURN_BUCKETS_S: [f64; 10] = [0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0];
+
 /// Upper ends of the buckets: a group has at most 64 appends.
 const GROUP_BUCKETS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
@@ -64,6 +67,8 @@ pub struct Metrics {
     tokens_refused: [Counter; 3],
     /// In the order of [`DeliveryOutcome`].
     webhook_deliveries: [Counter; 3],
+    computer_turns_waiting: Gauge,
+    computer_turn_seconds: Histogram,
     /// In the order of [`AnalysisOutcome`].
     analyses: [Counter; 2],
     analyses_waiting: Gauge,
@@ -228,6 +233,8 @@ impl Metrics {
             tokens_issued: ["guest", "password", "refresh"].map(|word| of(&issued, "grant", word)),
             tokens_refused: ["access", "refresh", "ticket"].map(|word| of(&refused, "token", word)),
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
+            computer_turns_waiting: Gauge::default(),
+            computer_turn_seconds: Histogram::new(TURN_BUCKETS_S),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
             analyses_waiting: Gauge::default(),
             unexplored_games: Gauge::default(),
@@ -296,6 +303,16 @@ impl Metrics {
 
     fn register_games(&self, ours: &mut Registry) {
         ours.register("moves", "Moves played, by variant", self.moves.clone());
+        ours.register(
+            "computer_turns_waiting",
+            "Games in which the computer is to move, when this server last looked; of more than 10,000 so many",
+            self.computer_turns_waiting.clone(),
+        );
+        ours.register(
+            "computer_turn_duration_seconds",
+            "From its turn to the computer's move, of those that this server played",
+            self.computer_turn_seconds.clone(),
+        );
         ours.register(
             "analyses_waiting",
             "Analyses that all servers of the database have yet to make, when this one last looked",
@@ -375,6 +392,16 @@ impl Metrics {
 
     pub fn webhook_sent(&self, outcome: DeliveryOutcome) {
         self.webhook_deliveries[outcome as usize].inc();
+    }
+
+    /// In so many games the computer is to move.
+    pub fn computer_turns_wait(&self, count: i64) {
+        self.computer_turns_waiting.set(count);
+    }
+
+    /// The computer has moved, so long after its turn had come.
+    pub fn computer_played(&self, took: Duration) {
+        self.computer_turn_seconds.observe(took.as_secs_f64());
     }
 
     pub fn analysis_ended(&self, outcome: AnalysisOutcome) {

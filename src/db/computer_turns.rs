@@ -11,6 +11,9 @@ use super::{
 };
 use crate::domain::GameId;
 
+/// Turns that are counted: that more wait is enough to know.
+const COUNTED_MAX: i64 = 10_000;
+
 /// How many turns are given their rounds at a time.
 const PLACED_AT_ONCE: i64 = 1_000;
 
@@ -19,6 +22,8 @@ const PLACED_AT_ONCE: i64 = 1_000;
 pub struct ComputerTurn {
     pub game: GameId,
     pub version: u32,
+    /// By the clock of the database.
+    pub since: OffsetDateTime,
 }
 
 /// Takes the next turn that nobody has taken, or whose taker has not come back by now; until `until` nobody else takes it. Players are
@@ -34,7 +39,7 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
             for no key update skip locked
         )
         update computer_turn set taken_until = $2 from taken where computer_turn.game_id = taken.game_id
-        returning computer_turn.game_id, version
+        returning computer_turn.game_id, version, waits_since
         "#,
         now,
         until,
@@ -44,9 +49,18 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
     .await?;
     row.map(|row| {
         let version = number("computer_turn", "version", row.game_id, row.version)?;
-        Ok(ComputerTurn { game: GameId(row.game_id), version })
+        Ok(ComputerTurn { game: GameId(row.game_id), version, since: row.waits_since })
     })
     .transpose()
+}
+
+/// In how many games the computer is to move, counted as far as some thousand.
+pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (select from computer_turn limit $1) counted"#,
+        COUNTED_MAX,
+    );
+    Ok(count.fetch_one(pool).instrument(statement("count computer_turn")).await?)
 }
 
 /// Gives new turns their rounds: that which is played now, or the one after those of the player's other turns. Appends leave this to

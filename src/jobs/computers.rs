@@ -22,6 +22,7 @@ use crate::{
     },
     domain::{self, Action, Command, Game},
     engine::{Engine, Level, Signal},
+    metrics::Metrics,
     rules::Move,
 };
 
@@ -39,11 +40,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 const TABLE_MIB: usize = 16;
 
 /// Plays until it is told to stop. It thinks on threads that it makes, of the caller's priority: see [`super::be_nice`].
-pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: CancellationToken) {
+pub async fn run(
+    database: PgConnectOptions,
+    writers: Arc<Writers>,
+    metrics: Arc<Metrics>,
+    stopping: CancellationToken,
+) {
     let pool = db::pool(database, 1);
     let (turns, mut engine, mut failing) = (writers.computer_turns(), Engine::new(TABLE_MIB), false);
     while !stopping.is_cancelled() {
-        let outcome = play_next(&pool, &writers, engine, &stopping).await;
+        let outcome = play_next(&pool, &writers, &metrics, engine, &stopping).await;
         engine = outcome.1;
         if let (Err(error), false) = (&outcome.0, failing) {
             tracing::warn!("the computer plays nothing until the database answers again: {error}");
@@ -63,9 +69,14 @@ pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, stopping: Ca
 async fn play_next(
     pool: &PgPool,
     writers: &Writers,
+    metrics: &Metrics,
     engine: Engine,
     stopping: &CancellationToken,
 ) -> (Result<bool, DbError>, Engine) {
+    match computer_turns::count_waiting(pool).await {
+        Ok(count) => metrics.computer_turns_wait(count),
+        Err(error) => return (Err(error), engine),
+    }
     let turn = match computer_turns::take(pool, now(), now() + TAKEN_FOR).await {
         Ok(Some(turn)) => turn,
         Ok(None) => return (Ok(false), engine),
@@ -75,6 +86,11 @@ async fn play_next(
     let ended = match played {
         // It stays for whoever plays next, by another process or after the next start.
         Ok(Played::Stopped) => computer_turns::release(pool, turn).await,
+        Ok(Played::Moved) => {
+            // The database's clock may be ahead.
+            metrics.computer_played(Duration::try_from(now() - turn.since).unwrap_or_default());
+            computer_turns::end(pool, turn).await
+        }
         Ok(Played::Over) => computer_turns::end(pool, turn).await,
         Err(error) => {
             // If it cannot be left to others now, it is once its time is over.
@@ -87,7 +103,9 @@ async fn play_next(
 
 /// What became of a turn.
 enum Played {
-    /// It was played, or there is nothing to play any more.
+    /// It was played.
+    Moved,
+    /// There is nothing to play any more.
     Over,
     /// The server stops.
     Stopped,
@@ -181,7 +199,8 @@ async fn append(writers: &Writers, mut game: Game, player: domain::PlayerId, cho
         return Ok(Played::Over);
     }
     match games::append(writers, &game, &events).await? {
+        Appended::Stored => Ok(Played::Moved),
         // Whoever was faster has left a turn of their own, if there is one.
-        Appended::Stored | Appended::Conflict | Appended::KeyUsed => Ok(Played::Over),
+        Appended::Conflict | Appended::KeyUsed => Ok(Played::Over),
     }
 }

@@ -12,12 +12,13 @@ use tokio::time::sleep;
 use crate::{
     app::{Guest, Job, TestApp, now},
     binary::{self, Running},
+    metrics::count,
 };
 
 /// Plays for the computer on the database of a test, until it is told to stop.
 fn player(app: &TestApp) -> Job {
-    let (database, writers) = (app.options.clone(), app.writers.clone());
-    Job::start(|stopping| computers::run(database, writers, stopping))
+    let (database, writers, metrics) = (app.options.clone(), app.writers.clone(), app.metrics.clone());
+    Job::start(|stopping| computers::run(database, writers, metrics, stopping))
 }
 
 fn against(level: u8, side: &str) -> Value {
@@ -82,6 +83,9 @@ async fn a_whole_game_is_played_against_the_computer() {
     assert_eq!(verified.body["flaws"], json!([]), "{verified:?}");
     playing.end().await;
     assert_eq!(turns(&app).await, 0);
+    let moves = app.list_moves(id, "limit=100", None).await.body["items"].as_array().expect("moves").clone();
+    let computers = moves.iter().filter(|ply| ply["side"] == "south").count();
+    assert_eq!(count(&app.metrics.text(), "mancala_computer_turn_duration_seconds_count"), computers);
 }
 
 #[actix_web::test]
