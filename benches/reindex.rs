@@ -76,7 +76,7 @@ fn random_game(variant: Variant, lot: &mut StdRng) -> Import {
         let legal = position.legal_moves();
         let mv = legal[lot.random_range(..legal.len())];
         position.play_unchecked(mv);
-        plies.push(ImportedPly { mv: Played::Move(mv), at: BEGUN, position: None });
+        plies.push(ImportedPly::of(Played::Move(mv), BEGUN));
     }
     Import {
         options,

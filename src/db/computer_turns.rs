@@ -72,7 +72,7 @@ async fn place(pool: &PgPool) -> Result<(), DbError> {
             select turn.game_id, waits_since,
                 case invited_player_id when seat_0_player_id then seat_1_player_id else seat_0_player_id end as player_id
             from computer_turn turn left join game on game.id = turn.game_id
-            where round is null order by waits_since limit $1
+            where round is null and (taken_until is null or taken_until < now()) order by waits_since limit $1
             for no key update of turn skip locked
         ), placed as (
             select game_id, player_id, greatest(
@@ -98,6 +98,20 @@ pub async fn release(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
         "update computer_turn set taken_until = null where game_id = $1 and version = $2",
         turn.game.0,
         column(turn.version),
+    )
+    .execute(pool)
+    .instrument(statement("update computer_turn"))
+    .await?;
+    Ok(())
+}
+
+/// Leaves a turn alone until later, with which something is wrong. It is in no round until then.
+pub async fn put_off(pool: &PgPool, turn: ComputerTurn, until: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        "update computer_turn set taken_until = $3, round = null where game_id = $1 and version = $2",
+        turn.game.0,
+        column(turn.version),
+        until,
     )
     .execute(pool)
     .instrument(statement("update computer_turn"))

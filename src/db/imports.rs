@@ -1,6 +1,6 @@
 //! Games that were played elsewhere, stored with their logs.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
@@ -17,7 +17,7 @@ use super::{
     statement,
     term_rows::{EndText, TermsText},
 };
-use crate::domain::{BySeat, Event, Fact, Game, GameId, Import, ImportError, PlayerId, Visibility};
+use crate::domain::{BySeat, Event, Fact, Game, GameId, Import, PlayerId, Unplayable, Visibility};
 
 /// How many games are stored by one statement: some ten milliseconds' work.
 const GAMES_AT_ONCE: usize = 100;
@@ -26,7 +26,7 @@ const GAMES_AT_ONCE: usize = 100;
 pub type Whole = (Game, Vec<Event>);
 
 /// What becomes of each of some games.
-pub type Played = Vec<Result<Whole, ImportError>>;
+pub type Played = Vec<Result<Whole, Unplayable>>;
 
 /// Plays games again, move by move, with the players that their names stand for. Nothing of the games is stored yet.
 pub async fn play(
@@ -36,22 +36,54 @@ pub async fn play(
     visibility: Visibility,
     now: OffsetDateTime,
 ) -> Result<Played, DbError> {
-    let mut names: Vec<&str> =
-        imports.iter().flat_map(|import| [&import.names.first, &import.names.second]).map(String::as_str).collect();
+    let imports = Arc::new(imports);
+    let all = names(imports.iter());
+    let mut players = Players::of(&all, &find_players(pool, importer, &all).await?);
+    loop {
+        let (again, among) = (imports.clone(), players.clone());
+        let play = move || {
+            let play = |import: &Import| {
+                let seated = BySeat { first: among.id(&import.names.first), second: among.id(&import.names.second) };
+                import.played(new_id(import.begun_at), seated, importer, visibility, now)
+            };
+            again.iter().map(play).collect::<Played>()
+        };
+        // Some ten thousand moves: other requests go on meanwhile.
+        let played = spawn_blocking(play).await.expect("playing games does not panic");
+        let sound = imports.iter().zip(&played).filter(|(_, played)| played.is_ok());
+        let sound = names(sound.map(|(import, _)| import));
+        make_players(pool, importer, &sound, &players, now).await?;
+        let known = Players::of(&sound, &find_players(pool, importer, &sound).await?);
+        if sound.iter().all(|name| known.id(name) == players.id(name)) {
+            return Ok(played);
+        }
+        // Somebody else has made players of the same names meanwhile.
+        players.0.extend(known.0);
+    }
+}
+
+/// The names of those who played, each once.
+fn names<'a>(imports: impl Iterator<Item = &'a Import>) -> Vec<String> {
+    let mut names: Vec<_> = imports.flat_map(|import| [&import.names.first, &import.names.second]).cloned().collect();
     names.sort_unstable();
     names.dedup();
-    let players = players(pool, importer, &names, now).await?;
-    let play = move || {
-        let mut played = Vec::with_capacity(imports.len());
-        for import in &imports {
-            let player = |name| players.get(name).copied().ok_or_else(DbError::silent);
-            let seated = BySeat { first: player(&import.names.first)?, second: player(&import.names.second)? };
-            played.push(import.played(new_id(import.begun_at), seated, importer, visibility, now));
-        }
-        Ok(played)
-    };
-    // Some ten thousand moves: other requests go on meanwhile.
-    spawn_blocking(play).await.expect("playing games does not panic")
+    names
+}
+
+/// Who the names in games stand for.
+#[derive(Clone, Debug)]
+struct Players(HashMap<String, PlayerId>);
+
+impl Players {
+    /// Those that there are, and new ones, not yet stored.
+    fn of(names: &[String], known: &HashMap<String, PlayerId>) -> Self {
+        let id = |name| known.get(name).copied().unwrap_or_else(|| PlayerId(Uuid::now_v7()));
+        Self(names.iter().map(|name| (name.clone(), id(name))).collect())
+    }
+
+    fn id(&self, name: &str) -> PlayerId {
+        self.0[name]
+    }
 }
 
 /// An id as if the game had been created then: lists are in the order of ids.
@@ -60,16 +92,16 @@ fn new_id(at: OffsetDateTime) -> GameId {
     GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())))
 }
 
-/// The players that names in imported games stand for; those that there are not yet are made. `importer` is whose names they are:
-/// the operator's, if there is none.
-async fn players(
+/// Stores the players that names in imported games stand for, but for those that there are. `importer` is whose names they are: the
+/// operator's, if there is none.
+async fn make_players(
     pool: &PgPool,
     importer: Option<PlayerId>,
-    names: &[&str],
+    names: &[String],
+    players: &Players,
     now: OffsetDateTime,
-) -> Result<HashMap<String, PlayerId>, DbError> {
-    let ids: Vec<_> = names.iter().map(|_| Uuid::now_v7()).collect();
-    let importer = importer.map(|player| player.0);
+) -> Result<(), DbError> {
+    let ids: Vec<_> = names.iter().map(|name| players.id(name).0).collect();
     sqlx::query!(
         r#"
         insert into player (id, kind, name, created_at, importer_id)
@@ -80,13 +112,22 @@ async fn players(
         do nothing
         "#,
         &ids,
-        names as &[&str],
+        names,
         now,
-        importer,
+        importer.map(|player| player.0),
     )
     .execute(pool)
     .instrument(statement("insert imported players"))
     .await?;
+    Ok(())
+}
+
+/// Those of the players that there are.
+async fn find_players(
+    pool: &PgPool,
+    importer: Option<PlayerId>,
+    names: &[String],
+) -> Result<HashMap<String, PlayerId>, DbError> {
     let rows = sqlx::query!(
         r#"
         select id, name from player
@@ -94,8 +135,8 @@ async fn players(
           and coalesce(importer_id, '00000000-0000-0000-0000-000000000000')
             = coalesce($2, '00000000-0000-0000-0000-000000000000'::uuid)
         "#,
-        names as &[&str],
-        importer,
+        names,
+        importer.map(|player| player.0),
     )
     .fetch_all(pool)
     .instrument(statement("select imported players"))

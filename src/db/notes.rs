@@ -78,9 +78,11 @@ pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Wr
             on conflict (player_id, game_id, ply) do update
             set text = excluded.text,
                 updated_at = case when kept.text = excluded.text then kept.updated_at else excluded.updated_at end
-            returning updated_at
+            -- A row that was updated was locked before, by this transaction: so "xmax" says whether it was there, also if somebody else
+            -- stored it a moment ago.
+            returning updated_at, xmax <> '0' as was_there
         )
-        select exists (select from writer) as "is_somebody!", exists (select from before) as "was_there!",
+        select exists (select from writer) as "is_somebody!", (select was_there from stored) as was_there,
             (select updated_at from stored) as updated_at
         "#,
         player.0,
@@ -96,7 +98,7 @@ pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Wr
     Ok(match row.updated_at {
         Some(updated_at) => {
             note.updated_at = updated_at;
-            if row.was_there { Written::Replaced(note) } else { Written::Added(note) }
+            if row.was_there == Some(true) { Written::Replaced(note) } else { Written::Added(note) }
         }
         None if row.is_somebody => Written::TooMany,
         None => Written::NoPlayer,

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::{
     Analysis, Event, Fact, Game, GameId, GameResult, Moved, PLIES_ANALYSED_MAX, Played, Reason, ReplayError, Seat,
+    history::seat_to_move,
 };
 use crate::rules::{AnyPosition, Move};
 
@@ -22,6 +23,8 @@ pub enum Flaw {
     Position { seq: u32, expected: String, found: String },
     #[error("event {seq} takes back to a ply that was not played")]
     Takeback { seq: u32 },
+    #[error("event {seq} was played from the other seat")]
+    Seat { seq: u32 },
     #[error("event {seq} plays on after the end")]
     AfterTheEnd { seq: u32 },
     #[error("event {seq} says how the game ended, and the rules say otherwise")]
@@ -45,6 +48,7 @@ impl Flaw {
             | Flaw::Illegal { seq, .. }
             | Flaw::Position { seq, .. }
             | Flaw::Takeback { seq }
+            | Flaw::Seat { seq }
             | Flaw::AfterTheEnd { seq }
             | Flaw::Result { seq }
             | Flaw::NotEnded { seq }
@@ -105,6 +109,9 @@ fn of_log(log: &[Event]) -> Vec<Flaw> {
                     flaws.push(Flaw::AfterTheEnd { seq });
                 }
                 flaws.extend(of_ply(&position, &positions, moved, seq));
+                if moved.seat != seat_to_play(&position, moved) {
+                    flaws.push(Flaw::Seat { seq });
+                }
                 // The history goes along, but for that of a position that is not what it should be.
                 position = next(&position, &positions, moved)
                     .filter(|next| next.to_string() == moved.position.to_string())
@@ -143,6 +150,14 @@ fn of_ply(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved, seq: u
     (expected != found).then_some(Flaw::Position { seq, expected, found })
 }
 
+/// Whose ply it is: of the side that is to move, or that is to move again because it has taken back.
+fn seat_to_play(before: &AnyPosition, moved: &Moved) -> Seat {
+    match moved.mv {
+        Played::Move(_) => seat_to_move(before),
+        Played::Takeback { .. } => seat_to_move(&moved.position),
+    }
+}
+
 /// Where the rules lead; nowhere if they do not allow it.
 fn next(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved) -> Option<AnyPosition> {
     match moved.mv {
@@ -151,12 +166,12 @@ fn next(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved) -> Optio
     }
 }
 
-/// Whether a game may end so in a position.
+/// Whether a game may end so in a position. An agreement may be a move, which ends the game by the rules, or leave it as it is.
 fn is_right(result: &GameResult, position: &AnyPosition) -> bool {
     match (position.outcome(), result.reason) {
-        (Some(outcome), Reason::Rules(reason)) => {
+        (Some(outcome), reason @ (Reason::Rules(_) | Reason::Agreement)) => {
             (outcome.winner, outcome.score) == (result.winner, result.score)
-                && outcome.reason.is_none_or(|of| of == reason)
+                && outcome.reason.is_none_or(|of| Reason::from(of) == reason)
         }
         (None, Reason::Resignation | Reason::Timeout | Reason::Agreement | Reason::Unknown) => true,
         _ => false,

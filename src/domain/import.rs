@@ -39,6 +39,24 @@ pub struct ImportedPly {
     pub at: OffsetDateTime,
     /// The position after it, in text notation, if the record says it.
     pub position: Option<String>,
+    /// Where the record says it, if that is known.
+    pub place: Option<Place>,
+}
+
+/// A place in a record, from 1; columns are counted in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// Why a game cannot be imported, and where its record says so, if that is known.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{error}")]
+pub struct Unplayable {
+    pub place: Option<Place>,
+    #[source]
+    pub error: ImportError,
 }
 
 /// Why a game cannot have been played as its record tells it.
@@ -72,6 +90,19 @@ pub enum ImportError {
     NotEnded(EndReason),
 }
 
+impl ImportError {
+    /// The ply that it is about, from 1, if it is one.
+    const fn ply(&self) -> Option<u32> {
+        match self {
+            Self::Ply { ply, .. }
+            | Self::OtherPosition { ply, .. }
+            | Self::Backwards { ply }
+            | Self::InTheFuture { ply } => Some(*ply),
+            _ => None,
+        }
+    }
+}
+
 /// More plies than any game has that people play; what is taken back counts too.
 pub const IMPORTED_PLIES_MAX: usize = 2_000;
 
@@ -102,7 +133,7 @@ impl Import {
             start,
             names: BySeat { first: name(Seat::First), second: name(Seat::Second) },
             begun_at: at,
-            plies: record.moves().iter().map(|&mv| ImportedPly { mv: Played::Move(mv), at, position: None }).collect(),
+            plies: record.moves().iter().map(|&mv| ImportedPly::of(Played::Move(mv), at)).collect(),
             ended_at: None,
             ending: winner.map(|winner| (winner, reason)),
             score: None,
@@ -115,6 +146,20 @@ impl Import {
     ///
     /// The rules do not allow it.
     pub fn played(
+        &self,
+        id: GameId,
+        players: BySeat<PlayerId>,
+        by: Option<PlayerId>,
+        visibility: Visibility,
+        now: OffsetDateTime,
+    ) -> Result<(Game, Vec<Event>), Unplayable> {
+        self.play(id, players, by, visibility, now).map_err(|error| {
+            let ply = error.ply().and_then(|ply| self.plies.get(usize::try_from(ply).ok()?.checked_sub(1)?));
+            Unplayable { place: ply.and_then(|ply| ply.place), error }
+        })
+    }
+
+    fn play(
         &self,
         id: GameId,
         players: BySeat<PlayerId>,
@@ -203,6 +248,13 @@ impl Import {
             }
             (None, None) => Ok(Fact::Aborted { seat: game.seat_at(position.turn()) }),
         }
+    }
+}
+
+impl ImportedPly {
+    /// One of which the record says nothing else.
+    pub const fn of(mv: Played, at: OffsetDateTime) -> Self {
+        Self { mv, at, position: None, place: None }
     }
 }
 

@@ -31,7 +31,7 @@ pub use exploration::{Exploration, PositionKey, PositionKeys, Visit};
 pub use flaws::{Flaw, flaw_of_analysis, flaws};
 pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, Start, Status, Terms, Visibility};
 pub use history::{Ply, Previous, UnplayableError, seat_at};
-pub use import::{Import, ImportError, ImportedPly, Names};
+pub use import::{Import, ImportError, ImportedPly, Names, Place, Unplayable};
 pub use level::Level;
 pub use note::{NoteText, NoteTextError};
 pub use notice::{Notice, NoticeKind, deadline_soon, notices};

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
 
 use super::variants::{OptionValueView, STANDARD};
 use crate::{
-    domain::{BySeat, Import, ImportedPly, Names, Played, Reason, Start},
+    domain::{BySeat, Import, ImportedPly, Names, Place, Played, Reason, Start, Unplayable},
     rules::{
         AnyOptions, AnyPosition, BySide, Move, Side, Variant,
         notation::{
@@ -32,6 +33,24 @@ pub struct Refused {
     pub line: usize,
     pub column: Option<usize>,
     pub detail: String,
+}
+
+impl From<Unplayable> for Refused {
+    fn from(Unplayable { place, error }: Unplayable) -> Self {
+        Self::at(place, error.to_string())
+    }
+}
+
+impl From<String> for Refused {
+    fn from(detail: String) -> Self {
+        Self::at(None, detail)
+    }
+}
+
+impl Refused {
+    fn at(place: Option<Place>, detail: String) -> Self {
+        Self { line: place.map_or(1, |place| place.line), column: place.map(|place| place.column), detail }
+    }
 }
 
 /// Nothing was played before, as far as UUIDs can tell.
@@ -80,9 +99,11 @@ fn midnight(date: &str) -> Option<OffsetDateTime> {
 
 /// A game as it is exported: of that, what it takes to play it again. Everything else is passed over.
 #[derive(Debug, Deserialize)]
-struct GameText {
+struct GameText<'a> {
     game: TermsText,
-    moves: Vec<PlyText>,
+    /// Not read yet: where they stand is known only so.
+    #[serde(borrow)]
+    moves: Vec<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -152,6 +173,9 @@ struct PlyText {
     position: Option<String>,
     #[serde(default)]
     effects: Vec<EffectText>,
+    /// Where it begins.
+    #[serde(skip)]
+    place: Option<Place>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -161,18 +185,41 @@ struct EffectText {
 }
 
 fn read_json(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
-    let text: GameText = serde_json::from_slice(bytes).map_err(|error| {
-        let detail = error.to_string();
-        let detail = detail.rsplit_once(" at line ").map_or(detail.as_str(), |(what, _)| what).to_owned();
-        Refused { line: error.line().max(1), column: Some(error.column()), detail }
-    })?;
-    text.import(now).map_err(|detail| Refused { line: 1, column: None, detail })
+    let beginning = Place { line: 1, column: 1 };
+    let GameText { game, moves } = serde_json::from_slice(bytes).map_err(|error| unreadable(beginning, &error))?;
+    game.import(read_plies(bytes, &moves)?, now)
 }
 
-impl GameText {
-    fn import(self, now: OffsetDateTime) -> Result<Import, String> {
-        let TermsText { variant, preset, options, start, seats, result, created_at, started_at, finished_at } =
-            self.game;
+/// The plies of a game, each with the place where it begins in the game's text.
+fn read_plies(text: &[u8], plies: &[&RawValue]) -> Result<Vec<PlyText>, Refused> {
+    let (mut place, mut read) = (Place { line: 1, column: 1 }, 0);
+    let ply = |raw: &&RawValue| {
+        let begins = raw.get().as_ptr().addr() - text.as_ptr().addr();
+        for c in String::from_utf8_lossy(&text[read..begins]).chars() {
+            place = match c {
+                '\n' => Place { line: place.line + 1, column: 1 },
+                _ => Place { column: place.column + 1, ..place },
+            };
+        }
+        read = begins;
+        let ply: PlyText = serde_json::from_str(raw.get()).map_err(|error| unreadable(place, &error))?;
+        Ok(PlyText { place: Some(place), ..ply })
+    };
+    plies.iter().map(ply).collect()
+}
+
+/// Why a text that begins at a place is no JSON, or not of that form.
+fn unreadable(begins: Place, error: &serde_json::Error) -> Refused {
+    let told = error.to_string();
+    let detail = told.rsplit_once(" at line ").map_or(told.as_str(), |(what, _)| what).to_owned();
+    let line = begins.line + error.line().max(1) - 1;
+    let column = if line == begins.line { begins.column + error.column() - 1 } else { error.column() };
+    Refused { line, column: Some(column), detail }
+}
+
+impl TermsText {
+    fn import(self, moves: Vec<PlyText>, now: OffsetDateTime) -> Result<Import, Refused> {
+        let Self { variant, preset, options, start, seats, result, created_at, started_at, finished_at } = self;
         let variant: Variant = variant.parse().map_err(|error| format!("game.variant: {error}"))?;
         let options: Vec<_> = options.into_iter().map(|(name, value)| (name, value.into())).collect();
         let options = AnyOptions::new(variant, preset.as_deref().unwrap_or(STANDARD), &options)
@@ -186,15 +233,17 @@ impl GameText {
         };
         let begun_at = moment("game.started_at", started_at.or(created_at).as_deref(), now)?;
         if begun_at < EARLIEST || begun_at > now {
-            return Err("game.started_at: the game began before 1970, or in the future".to_owned());
+            return Err("game.started_at: the game began before 1970, or in the future".to_owned().into());
         }
         let was_swapped = start.as_ref().is_some_and(|start| start.position.swapped());
-        let is_swapped = is_swapped(&self.moves, was_swapped);
+        let is_swapped = is_swapped(&moves, was_swapped);
         let mut at = begun_at;
-        let mut plies = Vec::with_capacity(self.moves.len());
-        for (ply, text) in (1..).zip(self.moves) {
-            at = moment(&format!("moves, ply {ply}, at"), text.at.as_deref(), at)?;
-            plies.push(text.imported(ply, at)?);
+        let mut plies = Vec::with_capacity(moves.len());
+        for (ply, text) in (1..).zip(moves) {
+            let place = text.place;
+            let here = |detail| Refused::at(place, detail);
+            at = moment(&format!("moves, ply {ply}, at"), text.at.as_deref(), at).map_err(here)?;
+            plies.push(text.imported(ply, at).map_err(here)?);
         }
         Ok(Import {
             options,
@@ -224,7 +273,7 @@ impl PlyText {
             let mv = self.mv.parse::<Move>();
             Played::Move(mv.map_err(|error| format!("ply {ply}: {error}"))?)
         };
-        Ok(ImportedPly { mv, at, position: self.position })
+        Ok(ImportedPly { mv, at, position: self.position, place: self.place })
     }
 }
 

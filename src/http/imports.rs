@@ -33,7 +33,7 @@ use super::{
 use crate::{
     db::{games::Inserted, imports},
     domain::{Import, Visibility},
-    rules::notation::Splitter,
+    rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
 
 /// The most games of one request.
@@ -143,10 +143,7 @@ async fn play(
                 items.push(ImportedView { line, game_id: Some(game.0.id.0), error: None });
                 stored.push(game);
             }
-            Err(error) => {
-                let detail = error.to_string();
-                items.push(ImportedView::refused(line, before, Refused { line: 1, column: None, detail }));
-            }
+            Err(error) => items.push(ImportedView::refused(line, before, error.into())),
         }
     }
     items.sort_by_key(|item| item.line);
@@ -243,6 +240,7 @@ impl ImportBody {
             let detail = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
             Problem::new(Code::MalformedRequest, detail)
         })?;
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let games = match self.kind {
             Kind::Json => listed(text)?,
             Kind::JsonLines => {

@@ -10,15 +10,11 @@ use super::{
     auth::Reader,
     error::{Problem, ProblemBody},
     extract::{GamePath, NoQuery, Query},
-    games::find_visible,
     headers::{NOT_KEPT, VARIES},
 };
 use crate::{
-    db::{
-        DbError,
-        verification::{self, Verified},
-    },
-    domain::Flaw,
+    db::verification::{self, Verified},
+    domain::{Flaw, Refusal},
 };
 
 /// Verify a game
@@ -42,23 +38,15 @@ pub async fn verify_game(
     path: GamePath,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
-    let found = find_visible(&state, path.0, reader.0).await?;
-    let id = found.seated.game.id;
-    let view = match verification::verify(&state.db, id).await {
-        Ok(Some(Verified { events, flaws, unreadable })) => {
-            let unreadable = unreadable.map(|detail| FlawView { seq: None, detail });
-            let flaws: Vec<_> = flaws.iter().map(FlawView::of).chain(unreadable).collect();
-            VerificationView { game_id: id.0, is_sound: flaws.is_empty(), events, flaws }
-        }
-        Ok(None) => return Err(Problem::not_found("there is no such game")),
-        Err(error @ DbError::Inconsistent { .. }) => VerificationView {
-            game_id: id.0,
-            is_sound: false,
-            events: 0,
-            flaws: vec![FlawView { seq: None, detail: error.to_string() }],
-        },
-        Err(error) => return Err(error.into()),
-    };
+    let id = path.0;
+    let unknown = || Problem::from(&Refusal::Unknown);
+    if !verification::is_visible_to(&state.db, id, reader.0).await? {
+        return Err(unknown());
+    }
+    let Verified { events, flaws, unreadable } = verification::verify(&state.db, id).await?.ok_or_else(unknown)?;
+    let unreadable = unreadable.map(|detail| FlawView { seq: None, detail });
+    let flaws: Vec<_> = flaws.iter().map(FlawView::of).chain(unreadable).collect();
+    let view = VerificationView { game_id: id.0, is_sound: flaws.is_empty(), events, flaws };
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
 }
 

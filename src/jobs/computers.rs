@@ -36,6 +36,9 @@ const THINKING_MAX: Duration = Duration::from_secs(2);
 /// How long between two looks for turns that other processes have left.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// How long until a game is tried again that cannot be read: somebody may have mended it.
+const PUT_OFF: time::Duration = time::Duration::minutes(10);
+
 /// Memory for what an engine has seen, in MiB.
 const TABLE_MIB: usize = 16;
 
@@ -92,6 +95,11 @@ async fn play_next(
             computer_turns::end(pool, turn).await
         }
         Ok(Played::Over) => computer_turns::end(pool, turn).await,
+        // With this game alone something is wrong.
+        Err(error) if error.is_of_the_rows() => {
+            tracing::error!(game.id = %turn.game.0, "the computer cannot play a game, and tries again later: {error}");
+            computer_turns::put_off(pool, turn, now() + PUT_OFF).await
+        }
         Err(error) => {
             // If it cannot be left to others now, it is once its time is over.
             let _ = computer_turns::release(pool, turn).await;

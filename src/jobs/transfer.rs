@@ -18,8 +18,8 @@ use crate::{
         games::{self, SeatedGame},
         imports, verification,
     },
-    domain::{GameId, Import, Ply, Visibility},
-    rules::notation::Splitter,
+    domain::{GameId, Import, Ply, Unplayable, Visibility},
+    rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
 
 /// How many games are read from the database at once.
@@ -180,6 +180,9 @@ impl Part {
         for (line, played) in lines.into_iter().zip(imports::play(&pool, imports, None, visibility, now).await?) {
             match played {
                 Ok(game) => whole.push(game),
+                Err(Unplayable { place: Some(place), error }) => {
+                    refused(line + place.line - 1, Some(place.column), &error.to_string());
+                }
                 Err(error) => refused(line, None, &error.to_string()),
             }
         }
@@ -238,6 +241,9 @@ impl<R: BufRead> Reader<R> {
         }
         self.line += 1;
         self.bytes += read as u64;
+        if self.line == 1 && text.starts_with(BYTE_ORDER_MARK.to_string().as_bytes()) {
+            text.drain(..BYTE_ORDER_MARK.len_utf8());
+        }
         let is_cut = read == GAME_BYTES_MAX && !text.ends_with(b"\n");
         if is_cut {
             self.skip_line()?;

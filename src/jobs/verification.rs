@@ -67,7 +67,6 @@ async fn verify_stretch(pool: PgPool, stretch: Stretch, tell: Tell) -> Result<()
                     flawed(game.0, None, &detail);
                 }
             }
-            Err(error @ DbError::Inconsistent { .. }) => flawed(game.0, None, &error.to_string()),
             Err(error) => return Err(error),
         }
         tell(Told::LookedAt(1));

@@ -193,6 +193,9 @@ async fn nobody_is_helped_while_they_play() {
     for id in [&id, &copy, &copy_of_copy] {
         assert_eq!(ask(&app, id, &north).await.status, 202);
     }
+    // Nor is somebody disturbed who plays alone, by others who see it.
+    let own = alone(&app, &south, json!({}), "A").await;
+    ask(&app, &own, &north).await.is_problem(409, "game_not_over");
     // Who may not see a game gets no analysis of it, and nobody without a token asks for one.
     let own = json!({"visibility": "private"});
     let own = alone(&app, &south, own, "A").await;

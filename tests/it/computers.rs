@@ -121,6 +121,33 @@ async fn whoever_plays_many_games_keeps_nobody_else_waiting() {
 }
 
 #[actix_web::test]
+async fn a_game_that_cannot_be_read_keeps_nobody_else_waiting() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let broken = app.created(&ana, &against(1, "north")).await["id"].as_str().expect("an id").to_owned();
+    let position: String = sqlx::query_scalar("select position from game where id = $1::uuid")
+        .bind(&broken)
+        .fetch_one(&app.db)
+        .await
+        .expect("a row");
+    sqlx::query("update game set position = 'garbage'").execute(&app.db).await.expect("it is done");
+    let id = app.created(&bo, &against(1, "north")).await["id"].as_str().expect("an id").to_owned();
+    let playing = player(&app);
+    game_once(&app, &id, is_turn_of("north")).await;
+    assert_eq!(turns(&app).await, 1);
+    // Once somebody has mended it, it is played after all.
+    sqlx::query("update game set position = $1 where id = $2::uuid")
+        .bind(position)
+        .bind(&broken)
+        .execute(&app.db)
+        .await
+        .expect("it is done");
+    sqlx::query("update computer_turn set taken_until = now()").execute(&app.db).await.expect("it is done");
+    game_once(&app, &broken, is_turn_of("north")).await;
+    playing.end().await;
+}
+
+#[actix_web::test]
 async fn a_turn_waits_until_somebody_plays_it_and_is_played_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;

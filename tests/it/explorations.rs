@@ -152,12 +152,12 @@ fn by_chance(lot: &mut StdRng) -> Chance {
         if may_take_back && lot.random_bool(0.05) {
             line.truncate(lot.random_range(1..line.len()));
             let to_ply = line.last().expect("the first stays").0;
-            plies.push(ImportedPly { mv: Played::Takeback { to_ply }, at, position: None });
+            plies.push(ImportedPly::of(Played::Takeback { to_ply }, at));
             continue;
         }
         let legal = here.legal_moves();
         let Some(&mv) = legal.get(lot.random_range(..legal.len().max(1))) else { break };
-        plies.push(ImportedPly { mv: Played::Move(mv), at, position: None });
+        plies.push(ImportedPly::of(Played::Move(mv), at));
         let (next, _) = here.play(mv).expect("a legal move");
         line.last_mut().expect("a line").2 = Some((mv, at));
         line.push((u32::try_from(plies.len()).expect("a short game"), next, None));
@@ -398,11 +398,11 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
 async fn what_was_played_here_comes_before_imports_and_long_games_a_few_at_a_time() {
     let app = TestApp::start().await;
     // As long as imported games may be, and older than anything that was played here.
-    let mv = |word: &str| ImportedPly { mv: Played::Move(word.parse().expect("a move")), at: BEGUN, position: None };
+    let mv = |word: &str| ImportedPly::of(Played::Move(word.parse().expect("a move")), BEGUN);
     let mut plies: Vec<_> = ["A", "a", "B", "b"].map(mv).into();
     while plies.len() < 1_999 {
         plies.push(mv("C"));
-        plies.push(ImportedPly { mv: Played::Takeback { to_ply: 4 }, at: BEGUN, position: None });
+        plies.push(ImportedPly::of(Played::Takeback { to_ply: 4 }, BEGUN));
     }
     let long = Import {
         options: AnyOptions::parse(Variant::Oware, "standard", "").expect("options"),

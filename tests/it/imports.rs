@@ -79,6 +79,90 @@ async fn each_record_is_imported_whole_or_refused_with_its_place_and_reason() {
 }
 
 #[actix_web::test]
+async fn a_game_as_json_is_refused_with_the_place_of_the_ply_that_cannot_be() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let pretty = |third: &str| {
+        format!(
+            "{{\n  \"game\": {{\"variant\": \"kalah\", \"seats\": {{\"south\": {{\"name\": \"\u{e9}\"}}}}}},\n  \"moves\": [\n    \
+             {{\"move\": \"A\"}},\n    {{\"move\": \"a\"}}, {third}\n  ]\n}}\n"
+        )
+    };
+    for (third, line, column, said) in [
+        (r#"{"move": "a"}"#, 5, 20, "ply 3"),
+        (r#"{"move": "?"}"#, 5, 20, "ply 3"),
+        (r#"{"move": "B", "at": "2999-01-01T00:00:00Z"}"#, 5, 20, "dated in the future"),
+        (r#"{"move": "B", "position": "4,4/4,4 0-0 S - 0 1S"}"#, 5, 20, "ply 3 leads to"),
+        (r#"{"ply": 4, "move": "B"}"#, 5, 20, "ply 3 is missing"),
+        ("\n    {\n      \"mov\": \"B\"\n    }", 8, 5, "missing field `move`"),
+    ] {
+        let answer = import(&app, &ana, "", "application/json", pretty(third)).await;
+        let refused = &answer.body["items"][0]["error"];
+        assert_eq!((&refused["line"], &refused["column"]), (&json!(line), &json!(column)), "{third}: {answer:?}");
+        assert!(refused["detail"].as_str().is_some_and(|detail| detail.contains(said)), "{third}: {answer:?}");
+    }
+    let line = r#"{"game": {"variant": "kalah"}, "moves": [{"move": "A"}, {"move": "B"}]}"#;
+    let answer = import(&app, &ana, "", "application/x-ndjson", format!("\n{line}\n")).await;
+    let refused = &answer.body["items"][0]["error"];
+    assert_eq!((&refused["line"], &refused["column"]), (&json!(2), &json!(57)), "{answer:?}");
+    let file = File::new(&format!("{line}\n"));
+    let (status, said) = run(&["import", file.name(), "--database-url", &binary::url(&app)]);
+    assert!(status == Some(1) && said.contains(&format!("{}:1:57: ", file.name())), "{said}");
+}
+
+#[actix_web::test]
+async fn a_byte_order_mark_is_no_part_of_what_it_precedes() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let game = r#"{"game": {"variant": "kalah"}, "moves": [{"move": "A"}]}"#;
+    for (kind, text) in [
+        ("text/plain", format!("\u{feff}{WHOLE}")),
+        // As of two files, one after the other.
+        ("text/plain", format!("{WHOLE}\u{feff}{WHOLE}")),
+        ("application/json", format!("\u{feff}{game}")),
+        ("application/x-ndjson", format!("\u{feff}{game}\n{game}\n")),
+    ] {
+        let games = text.matches("kalah").count();
+        let answer = import(&app, &ana, "", kind, text).await;
+        assert_eq!((&answer.body["imported"], &answer.body["refused"]), (&json!(games), &json!(0)), "{answer:?}");
+        for item in answer.body["items"].as_array().expect("items") {
+            let game = app.get_game(item["game_id"].as_str().expect("an id"), Some(&ana)).await.body;
+            assert_eq!(game["variant"], "kalah", "{game}");
+        }
+    }
+    let file = File::new(&format!("\u{feff}{game}\n{game}\n"));
+    let (status, said) = run(&["import", file.name(), "--database-url", &binary::url(&app)]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("2 games were imported"), "{said}");
+}
+
+#[actix_web::test]
+async fn nobody_is_made_of_the_names_in_games_that_are_refused() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let game = |south: &str, moves: &str| {
+        format!(
+            r#"{{"game": {{"variant": "kalah", "seats": {{"south": {{"name": "{south}"}}}}}}, "moves": [{moves}]}}"#
+        )
+    };
+    let text = [game("Cleo", r#"{"move": "A"}"#), game("Dan", r#"{"move": "A"}, {"move": "B"}"#)].join("\n");
+    // Both at once make the same players.
+    let import = || import(&app, &ana, "", "application/x-ndjson", text.clone());
+    let answers = futures_util::future::join_all((0..4).map(|_| import())).await;
+    for answer in answers {
+        assert_eq!((&answer.body["imported"], &answer.body["refused"]), (&json!(1), &json!(1)), "{answer:?}");
+    }
+    let names: Vec<String> = sqlx::query_scalar("select name from player where kind = 'imported' order by name")
+        .fetch_all(&app.db)
+        .await
+        .expect("names");
+    assert_eq!(names, ["?", "Cleo"]);
+    let strangers = "select count(*) from game where not exists (select from player where id = seat_0_player_id)";
+    let strangers: i64 = sqlx::query_scalar(strangers).fetch_one(&app.db).await.expect("a count");
+    assert_eq!(strangers, 0);
+}
+
+#[actix_web::test]
 async fn what_is_exported_is_imported_again_as_it_was() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);

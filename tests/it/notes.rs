@@ -74,6 +74,19 @@ async fn a_note_is_kept_as_it_was_written_until_it_is_written_anew_or_deleted() 
 }
 
 #[actix_web::test]
+async fn of_several_who_write_the_same_new_note_at_once_one_adds_it() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    for ply in ["0", "1"] {
+        app.play_move(&id, &south, 1, "A").await;
+        let answers = (0..8).map(async |n| write(&app, &south, &id, ply, &format!("note {n}")).await.status.as_u16());
+        let mut statuses = futures_util::future::join_all(answers).await;
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 200, 200, 200, 200, 200, 200, 201]);
+    }
+}
+
+#[actix_web::test]
 async fn notes_are_listed_page_by_page_in_the_order_of_plies() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;

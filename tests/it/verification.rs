@@ -59,14 +59,29 @@ async fn a_game_that_is_as_it_was_stored_is_sound_in_whatever_state_it_is() {
     assert_eq!(app.answer_offer(&id, &north, "takeback", "accept").await.status, 200);
     let resigned = app.started(&json!({"variant": "congkak"})).await;
     app.resign_game(&resigned.0, &resigned.1).await;
+    // An agreement that is a move, and one that is none.
+    let ended = app.started(&json!({"variant": "oware"})).await;
+    for (ply, word) in [(1, "A"), (2, "b")] {
+        let mover = if ply == 1 { &ended.1 } else { &ended.2 };
+        assert_eq!(app.play_move(&ended.0, mover, ply, word).await.status, 201);
+    }
+    app.offer(&ended.0, &ended.2, "end").await;
+    assert_eq!(app.answer_offer(&ended.0, &ended.1, "end", "accept").await.status, 200);
+    assert_eq!(app.get_game(&ended.0, None).await.body["result"]["reason"], "agreement");
+    let drawn = app.started(&json!({})).await;
+    assert_eq!(app.play_move(&drawn.0, &drawn.1, 1, "A").await.status, 201);
+    app.offer(&drawn.0, &drawn.1, "draw").await;
+    assert_eq!(app.answer_offer(&drawn.0, &drawn.2, "draw", "accept").await.status, 200);
     let open = app.created(&bo, &json!({"variant": "kalah"})).await;
-    for id in [played(&app, &ana).await, id, resigned.0, open["id"].as_str().expect("an id").to_owned()] {
+    for id in
+        [played(&app, &ana).await, id, resigned.0, ended.0, drawn.0, open["id"].as_str().expect("an id").to_owned()]
+    {
         let found = verified(&app, &id).await;
         assert_eq!((&found["is_sound"], &found["flaws"], &found["game_id"]), (&json!(true), &json!([]), &json!(id)));
         assert!(found["events"].as_u64().is_some_and(|events| events >= 1));
     }
     let (status, told, failure) = command(&app);
-    assert_eq!((status, told.as_str(), failure.as_str()), (Some(0), "4 games are sound\n", ""));
+    assert_eq!((status, told.as_str(), failure.as_str()), (Some(0), "6 games are sound\n", ""));
     app.get(&format!("/v1/games/{}/verify", Uuid::now_v7()), None).await.is_problem(404, "not_found");
 }
 
@@ -129,6 +144,28 @@ async fn damage_of_each_kind_is_found_and_named() {
             Value::Null,
             "result of the stored game",
         ),
+        (
+            format!("update event set seat = 1 - seat {of}'{id}' and seq = 2"),
+            json!(2),
+            "event 2 was played from the other seat",
+        ),
+        (
+            format!("update game set winner_seat = case winner_seat when 0 then 1 else 0 end where id = '{id}'"),
+            Value::Null,
+            "winner_seat of the stored game",
+        ),
+        (format!("update game set turn_seat = 1 where id = '{id}'"), Value::Null, "turn_seat of the stored game"),
+        (format!("update game set wake_at = now() where id = '{id}'"), Value::Null, "wake_at of the stored game"),
+        (
+            format!("update game set aborted_at = finished_at where id = '{id}'"),
+            Value::Null,
+            "aborted_at of the stored game",
+        ),
+        // What cannot be read at all.
+        (format!("update event set detail = '{{}}' {of}'{id}' and seq = 1"), Value::Null, "Detail"),
+        (format!("update game set position = 'garbage' where id = '{id}'"), Value::Null, "game.position"),
+        (format!("update game set result_reason = 'zzz' where id = '{id}'"), Value::Null, "game.result"),
+        (format!("update game set start = '[]' where id = '{id}'"), Value::Null, "StartText"),
     ] {
         execute(&mut superuser, &damage).await;
         let stored = mancala_server::db::verification::verify(&app.db, GameId(id.parse().expect("an id"))).await;
@@ -146,9 +183,10 @@ async fn damage_of_each_kind_is_found_and_named() {
             flaws.iter().any(|(at, detail)| (seq.is_null() || *at == seq) && detail.contains(said)),
             "{damage}: {flaws:?}"
         );
+        let found = verified(&app, &id).await;
+        assert_eq!(found["is_sound"], json!(false), "{damage}: {found}");
         if damage.contains("set move") {
-            let found = verified(&app, &id).await;
-            assert_eq!((&found["is_sound"], &found["flaws"][0]["seq"]), (&json!(false), &seq));
+            assert_eq!(found["flaws"][0]["seq"], seq);
         }
         let (status, told, failure) = command(&app);
         assert_eq!((status, told.contains(&id)), (Some(1), true), "{damage}: {told}");

@@ -16,5 +16,5 @@ pub use board_text::{BoardProblem, ParseBoardError};
 pub use error::{DetailError, EndingError, IllegalPly, NameError, Problem, ReadError, RecordError};
 pub use movetext::{RECORD_MOVES_MAX, read_moves, write_moves};
 pub use record::{NAME_MAX, Record, RecordResult, Termination};
-pub use scan::{Location, TEXT_MAX, VALUE_MAX};
+pub use scan::{BYTE_ORDER_MARK, Location, TEXT_MAX, VALUE_MAX};
 pub use split::Splitter;

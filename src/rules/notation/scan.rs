@@ -14,7 +14,7 @@ pub const TEXT_MAX: usize = 1 << 20;
 pub const VALUE_MAX: usize = 1000;
 
 /// What some programs put at the beginning of a text to say that it is UTF-8. It is no part of the text.
-const BYTE_ORDER_MARK: char = '\u{feff}';
+pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A place in a text, as people count: from 1, and columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

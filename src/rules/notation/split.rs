@@ -1,5 +1,7 @@
 //! Where one record ends and the next begins, in a text of many. Knows how records are laid out, and not what they say.
 
+use super::scan::BYTE_ORDER_MARK;
+
 /// Divides a text of many records, line by line: a record begins with a line of a tag that comes after moves. Nothing of the text
 /// is kept, so that it may be of any length.
 ///
@@ -22,6 +24,7 @@ pub struct Splitter {
 impl Splitter {
     /// Whether this line, the next one of the text, begins another record than the one before.
     pub fn begins_record(&mut self, line: &str) -> bool {
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let begins = !self.in_comment && self.has_moves && line.trim_start().starts_with('[');
         if begins {
             self.has_moves = false;
