@@ -147,7 +147,8 @@ pub enum Command {
     /// this is ended before it is done
     Reindex,
     /// Say what a position is worth when both sides play as well as can be, and each of its moves; and end. Needs no database. A small
-    /// board takes seconds, Kalah with six pits of four seeds minutes, larger ones more than anybody has
+    /// board of Kalah or Congkak takes seconds, Kalah with six pits of four seeds minutes, larger ones more than anybody has; so does Oware
+    /// with more than a few seeds, where positions come again
     Solve(Solve),
 }
 

@@ -85,8 +85,9 @@ codes! {
          includes it, or none."
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE "The body is too large"
         "A body has at most 64 KiB; games to import, 8 MiB."
-    UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is not declared as JSON"
-        "Send `Content-Type: application/json`, and the body without compression (no `Content-Encoding`)."
+    UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is of another type, or none is declared"
+        "Send `Content-Type: application/json`, or what else the address takes, as `detail` says, and the body without compression (no \
+         `Content-Encoding`)."
     NameTaken "name_taken" CONFLICT "The name is taken"
         "An account has this name, or one that reads the same (capitals make no difference). Choose another."
     SeatTaken "seat_taken" CONFLICT "The seat is taken"
