@@ -54,6 +54,8 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         }
         computer.push(bench.round(&mut load, &payers, time).await?.played);
         drain(bench, "computer_turn").await?;
+        // The server has closed one on which nothing was asked for so long.
+        asking = Connection::open(&server.address).await?;
         for _ in 0..ANALYSED {
             seed = seed.wrapping_add(1);
             let id = import(&mut asking, &token, seed).await?;
@@ -61,6 +63,7 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         }
         analyses.push(bench.round(&mut load, &payers, time).await?.played);
         drain(bench, "analysis_request").await?;
+        asking = Connection::open(&server.address).await?;
     }
     println!("alone: {}", told(&alone));
     for (name, rounds) in [("the computer", &computer), ("analyses", &analyses)] {

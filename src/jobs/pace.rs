@@ -10,8 +10,8 @@ use crate::{db::Writers, engine::Signal};
 /// How long the engine works at least until it rests, and between two looks whether it may go on.
 const TICK: Duration = Duration::from_millis(1);
 
-/// How many ticks it rests at most: beside as many moves as can be it has a twentieth of its time, and beside none all of it.
-const REST_MAX: u32 = 19;
+/// How many ticks it rests at most: beside as many moves as can be it has a sixtieth of its time, and beside none all of it.
+const REST_MAX: u32 = 59;
 
 /// Has a search rest while this process stores moves.
 pub async fn keep_pace(signal: &Signal, writers: &Writers) -> Infallible {
