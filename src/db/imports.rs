@@ -44,7 +44,8 @@ pub async fn play(
         let play = move || {
             let play = |import: &Import| {
                 let seated = BySeat { first: among.id(&import.names.first), second: among.id(&import.names.second) };
-                import.played(new_id(import.begun_at), seated, importer, visibility, now)
+                let played = import.played(new_id(import.begun_at), seated, importer, visibility, now);
+                played.map_err(|error| import.unplayable(error))
             };
             again.iter().map(play).collect::<Played>()
         };

@@ -152,20 +152,6 @@ impl Import {
         by: Option<PlayerId>,
         visibility: Visibility,
         now: OffsetDateTime,
-    ) -> Result<(Game, Vec<Event>), Unplayable> {
-        self.play(id, players, by, visibility, now).map_err(|error| {
-            let ply = error.ply().and_then(|ply| self.plies.get(usize::try_from(ply).ok()?.checked_sub(1)?));
-            Unplayable { place: ply.and_then(|ply| ply.place), error }
-        })
-    }
-
-    fn play(
-        &self,
-        id: GameId,
-        players: BySeat<PlayerId>,
-        by: Option<PlayerId>,
-        visibility: Visibility,
-        now: OffsetDateTime,
     ) -> Result<(Game, Vec<Event>), ImportError> {
         for name in [&self.names.first, &self.names.second] {
             PlayerName::check(name, NAME_MAX)?;
@@ -217,6 +203,12 @@ impl Import {
         }
         log.add(ending, at);
         Ok((log.game.expect("a game that was created"), log.events))
+    }
+
+    /// The place of what is wrong with it.
+    pub fn unplayable(&self, error: ImportError) -> Unplayable {
+        let ply = error.ply().and_then(|ply| self.plies.get(usize::try_from(ply).ok()?.checked_sub(1)?));
+        Unplayable { place: ply.and_then(|ply| ply.place), error }
     }
 
     /// How the game ends, by the rules and by the record.
