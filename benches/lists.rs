@@ -18,7 +18,6 @@ use filled::{BEGIN, PUBLIC, Recorded, YEARS_S, fill, player_id};
 use mancala_server::{
     db::{
         self, DbError,
-        embedded::{Durability, Embedded, Settings},
         game_kinds::OpponentKind,
         game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
         games,
@@ -28,6 +27,7 @@ use mancala_server::{
         summary, wakes,
     },
     domain::{GameId, Status, Visibility},
+    embedded::{self, Durability, Embedded, Settings},
     rules::Variant,
 };
 use serde_json::Value;
@@ -76,7 +76,7 @@ const CLOCKS: &str = "update game set clock = 'per_move 259200', deadline = upda
     wake_at = updated_at + interval '3 days' where status = 'active'";
 
 async fn measure(embedded: &Embedded, games: u32, told: &Told) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let options = db::embedded_options(embedded);
+    let options = embedded::connect_options(embedded);
     migrations::run(options.clone()).await?;
     let begun = Instant::now();
     // The service's own limits on a statement's time are too narrow for this one.

@@ -6,12 +6,9 @@
 use std::{env, error::Error, fs, io, path::PathBuf, time::Instant};
 
 use mancala_server::{
-    db::{
-        self,
-        embedded::{Durability, Embedded, Settings},
-        explorations, imports, migrations,
-    },
+    db::{self, explorations, imports, migrations},
     domain::{BySeat, Import, ImportedPly, Played, Visibility},
+    embedded::{self, Durability, Embedded, Settings},
     jobs::explorer,
     rules::{AnyOptions, AnyPosition, Variant},
 };
@@ -42,7 +39,7 @@ fn main() -> io::Result<()> {
 }
 
 async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let options = db::embedded_options(embedded);
+    let options = embedded::connect_options(embedded);
     migrations::run(options.clone()).await?;
     let pool = db::pool(options, 2);
     let mut lot = StdRng::seed_from_u64(1);

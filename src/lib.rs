@@ -4,19 +4,22 @@
 //! waits for them, how they are reached.
 
 /// The games: boards, moves, results. Pure; knows nothing of players, time, storage or HTTP.
-pub mod rules;
+pub use mancala_rules as rules;
 
-/// A played game and its people: what may happen, and what follows. Pure; knows the rules, but no storage or HTTP.
-pub mod domain;
+/// A played game and its players: what may happen, and what follows. Pure; knows the rules, but no storage or HTTP.
+pub use mancala_domain as domain;
 
-/// Playing well: what a position is worth, which move is best, and moves for a computer of any strength. Pure; knows the rules.
-pub mod engine;
+/// The search: what a position is worth, which move is best, and moves for a computer of any strength. Pure; knows the rules.
+pub use mancala_engine as engine;
 
 /// Pictures of boards and games, as SVG. Pure; knows the rules.
-pub mod picture;
+pub use mancala_picture as picture;
 
-/// PostgreSQL: every SQL statement, the migrations, and the embedded server.
-pub mod db;
+/// PostgreSQL: every SQL statement, and the migrations.
+pub use mancala_db as db;
+
+/// The default database, and how it is reached.
+pub mod embedded;
 
 /// Who waits for which game, and is woken when it has changed.
 pub mod live;

@@ -19,11 +19,8 @@ use actix_web::dev::ServerHandle;
 use mancala_server::{
     clock,
     config::{Cli, Command, Database, Misread, Serve, Switch},
-    db::{
-        self, Writers,
-        embedded::{self, Durability, Embedded},
-        migrations,
-    },
+    db::{Writers, migrations},
+    embedded::{self, Durability, Embedded},
     http::{self, PublicKey, RateLimits, Service, Tokens},
     jobs::{self, analyses, computers, explorer, purge, webhooks},
     metrics::Metrics,
@@ -108,7 +105,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     };
     migrated.map_err(Failure::new)?;
     let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));
-    let (writers, writing) = Writers::start(&database, options.writers, Writers::QUEUE_MAX, &metrics);
+    let (writers, writing) = Writers::start(&database, options.writers, Writers::QUEUE_MAX);
     let writers = Arc::new(writers);
     let working = actix_web::rt::spawn(jobs::run(database.clone(), writers.clone(), purge_settings(options)));
     let settling = actix_web::rt::spawn(jobs::run_deadlines(database.clone(), writers.clone()));
@@ -392,7 +389,7 @@ async fn database(
         stops.cut_short(&mut reported).await.ok_or_else(at_once)?
     };
     let running = embedded.insert(started.map_err(Failure::new)?.map_err(Failure::new)?);
-    Ok((!is_stopped).then(|| db::embedded_options(running)))
+    Ok((!is_stopped).then(|| embedded::connect_options(running)))
 }
 
 /// The keys whose tokens are accepted beside those of the signing key.

@@ -1,6 +1,6 @@
 //! The calls that are measured, and the games that they are about.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use mancala_server::{
@@ -10,7 +10,7 @@ use mancala_server::{
         games::{self, Appended, SeatedGame},
     },
     domain::{Action, Command, Event, Game, GameId},
-    metrics::Metrics,
+    embedded,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use sqlx::{PgPool, postgres::PgConnectOptions};
@@ -71,7 +71,7 @@ struct Service {
 
 impl Service {
     async fn start(options: &PgConnectOptions, watcher: &PgPool) -> Result<Self, DbError> {
-        let (writers, _) = Writers::start(options, 1, Writers::QUEUE_MAX, &Arc::new(Metrics::new(0)));
+        let (writers, _) = Writers::start(options, 1, Writers::QUEUE_MAX);
         let players: i64 = sqlx::query_scalar("select count(*) from player").fetch_one(watcher).await?;
         Ok(Self {
             pool: db::pool(options.clone(), 1),
@@ -87,7 +87,7 @@ impl Service {
 pub async fn measure(places: &[Place], figures: &mut Figures) -> Result<(), Failure> {
     let mut readers = vec![];
     for place in places {
-        readers.push(Reader::start(&db::embedded_options(&place.embedded), &place.watcher).await?);
+        readers.push(Reader::start(&embedded::connect_options(&place.embedded), &place.watcher).await?);
     }
     for call in Call::ALL {
         for round in ["", ", again"] {

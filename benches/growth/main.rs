@@ -28,11 +28,8 @@ use calls::Figures;
 use cost::Each;
 use filled::{Recorded, fill};
 use mancala_server::{
-    db::{
-        self,
-        embedded::{Durability, Embedded, Settings},
-        migrations,
-    },
+    db::migrations,
+    embedded::{self, Durability, Embedded, Settings},
     rules::Variant,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -148,7 +145,7 @@ fn start(folder: &Path, durability: Durability) -> io::Result<Embedded> {
 }
 
 async fn make(embedded: &Embedded, games: u32, partitions: &str) -> Result<(), Failure> {
-    let options = db::embedded_options(embedded);
+    let options = embedded::connect_options(embedded);
     migrations::run(options.clone()).await?;
     let filler = PgPool::connect_with(options).await?;
     if partitions != storage::WHOLE {
@@ -181,7 +178,7 @@ async fn measure(places: &[Place]) -> Result<Figures, Failure> {
                 ("auto_explain.log_timing", "off"),
                 ("client_min_messages", "log"),
             ];
-            let options = db::embedded_options(&place.embedded).username("postgres").options(told);
+            let options = embedded::connect_options(&place.embedded).username("postgres").options(told);
             calls::show_plans(options, &place.watcher).await?;
         }
     }
@@ -200,7 +197,7 @@ async fn superuser<const N: usize>(
     embedded: &Embedded,
     settings: [(&'static str, &'static str); N],
 ) -> Result<PgPool, sqlx::Error> {
-    let options: PgConnectOptions = db::embedded_options(embedded).username("postgres").options(settings);
+    let options: PgConnectOptions = embedded::connect_options(embedded).username("postgres").options(settings);
     sqlx::postgres::PgPoolOptions::new().max_connections(1).connect_with(options).await
 }
 

@@ -7,10 +7,7 @@ use std::{
 };
 
 use mancala_server::{
-    db::{
-        self,
-        embedded::{Durability, Embedded, PORT, Settings as Cluster},
-    },
+    embedded::{self, Durability, Embedded, PORT, Settings as Cluster},
     http::new_key,
 };
 use sqlx::{Connection, PgConnection};
@@ -57,7 +54,8 @@ impl Bench {
         let server = Server::start(&url, &key, &folder.join("server.log"))?;
         println!("start to ready, cold (with initdb and migrations): {:.2} s", begun.elapsed().as_secs_f64());
         drop(server);
-        let database = PgConnection::connect_with(&db::embedded_options(&embedded)).await.map_err(io::Error::other)?;
+        let database =
+            PgConnection::connect_with(&embedded::connect_options(&embedded)).await.map_err(io::Error::other)?;
         let mut bench = Self { settings, folder, embedded, database, bars: Bars::default(), url, key };
         println!("a commit of one row: {} ms", Figure(bench.commit_ms().await?));
         Ok(bench)
@@ -106,7 +104,7 @@ impl Bench {
     /// Compares what was acknowledged with what is stored.
     pub async fn check(&self, records: Vec<Record>) -> io::Result<()> {
         let games = records.len();
-        let moves = check::replay(db::embedded_options(&self.embedded), records).await?;
+        let moves = check::replay(embedded::connect_options(&self.embedded), records).await?;
         println!("replayed afterwards: {games} games, {moves} moves; every log tells its row");
         Ok(())
     }

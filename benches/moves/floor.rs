@@ -10,7 +10,7 @@ use std::{
 };
 
 use actix_web::{App, HttpServer, web};
-use mancala_server::db::embedded::{Embedded, PORT};
+use mancala_server::embedded::{Embedded, PORT};
 use sqlx::{Connection, PgConnection};
 use tokio::sync::oneshot;
 

@@ -210,7 +210,9 @@ fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database:
 }
 
 /// Counts what the writers do.
-fn watch_writers(writers: &Arc<Writers>, metrics: &Metrics) {
+fn watch_writers(writers: &Arc<Writers>, metrics: &Arc<Metrics>) {
+    let groups = metrics.clone();
+    writers.observe_groups(move |appends| groups.group_written(appends));
     // The metrics outlive the server, and must not keep its connections open.
     let watched = Arc::downgrade(writers);
     metrics.watch_connections(move || {

@@ -13,12 +13,9 @@ use std::{
 
 use actix_web::dev::ServerHandle;
 use mancala_server::{
-    db::{
-        self, Writers,
-        embedded::{Durability, Embedded, Settings},
-        migrations,
-    },
+    db::{self, Writers, migrations},
     domain::PlayerId,
+    embedded::{self, Durability, Embedded, Settings},
     http::{self, ANY_ORIGIN, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
@@ -57,7 +54,7 @@ impl Cluster {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
         let settings = Settings { folder, durability: Durability::Ephemeral };
         let cluster = Self { embedded: Embedded::start(&settings).expect("the tests need a PostgreSQL") };
-        let owner = db::embedded_options(&cluster.embedded);
+        let owner = embedded::connect_options(&cluster.embedded);
         blocking(async move {
             let mut superuser = superuser_of(&owner).connect().await.expect("PostgreSQL has just started");
             let old: Vec<String> = sqlx::query_scalar("select datname::text from pg_database where datname like $1")
@@ -134,12 +131,8 @@ impl Default for Setup {
 /// What a server begins with unless a test says otherwise.
 pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Service {
     let metrics = Arc::new(Metrics::new(now().unix_timestamp()));
-    let (writers, _) = Writers::start(
-        &setup.writers_database.clone().unwrap_or_else(|| database.clone()),
-        1,
-        setup.queue_max,
-        &metrics,
-    );
+    let (writers, _) =
+        Writers::start(&setup.writers_database.clone().unwrap_or_else(|| database.clone()), 1, setup.queue_max);
     Service {
         database,
         writers: Arc::new(writers),
@@ -192,7 +185,7 @@ impl TestApp {
     pub async fn start_on(cluster: &Cluster, setup: Setup) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let database = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let maintenance = db::embedded_options(&cluster.embedded);
+        let maintenance = embedded::connect_options(&cluster.embedded);
         let mut connection = maintenance.connect().await.expect("PostgreSQL runs");
         execute(&mut connection, format!("create database {database} template {PREFIX}template")).await;
         connection.close().await.expect("the connection closes");

@@ -33,7 +33,7 @@ async fn play(app: &TestApp, id: &str, guest: &Guest, ply: u32, mv: &str) -> Val
 
 /// What the job that settles games does in one round.
 async fn settle(app: &TestApp) {
-    let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX, &app.metrics).0;
+    let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;
     let hub = app.hub.clone();
     writers.observe(move |change| hub.stored(change));
     deadlines::settle(&app.db, &writers, now()).await.expect("it settles");

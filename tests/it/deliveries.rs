@@ -157,7 +157,7 @@ async fn an_endpoint_that_never_answers_is_in_nobodys_way() {
     let begun = Instant::now();
     // What a process does: what is on its way to one endpoint keeps nobody from taking what is due to others.
     let stopping = tokio_util::sync::CancellationToken::new();
-    let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX, &app.metrics);
+    let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let running = webhooks::run(
         app.options.clone(),
         writers.notices(),

@@ -12,9 +12,9 @@ use std::{
 };
 
 use futures_util::future::{join, join_all};
-use mancala_server::db::{
-    self,
-    embedded::{Durability, Embedded, Settings},
+use mancala_server::{
+    db,
+    embedded::{self, Durability, Embedded, Settings},
 };
 use nix::{
     sys::signal::{Signal, kill},
@@ -111,7 +111,7 @@ impl Drop for Server {
 async fn everything_replays(folder: &Folder) {
     let settings = Settings { folder: folder.0.clone(), durability: Durability::Ephemeral };
     let embedded = Embedded::start(&settings).expect("the server has left the folder in order");
-    let games = every_log_replays_to_its_row(&db::pool(db::embedded_options(&embedded), 2)).await;
+    let games = every_log_replays_to_its_row(&db::pool(embedded::connect_options(&embedded), 2)).await;
     assert!(games >= PLAYERS, "{games}");
     embedded.stop();
 }

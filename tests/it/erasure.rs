@@ -92,7 +92,7 @@ async fn an_erasure_that_was_interrupted_is_ended_by_the_job() {
     let player = PlayerId(Uuid::try_parse(&south.id).expect("an id"));
     players::erase(&app.db, player, now()).await.expect("a row changes");
     assert_eq!(app.get_game(&id, None).await.body["status"], "active");
-    let (writers, _) = Writers::start(&app.options, 1, Writers::QUEUE_MAX, &app.metrics);
+    let (writers, _) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     for _ in 0..2 {
         erasure::end_games(&app.db, &writers, now()).await.expect("games end");
         let game = app.get_game(&id, None).await.body;

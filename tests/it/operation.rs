@@ -393,6 +393,6 @@ async fn what_is_printed_for_debugging_holds_no_password() {
     let tokens = Tokens::from_pem(&new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
     let service = service(database.clone(), tokens, &Setup::default());
     assert!(!format!("{service:?}").contains("hunter2"));
-    let (writers, _) = Writers::start(&database, 1, Writers::QUEUE_MAX, &app.metrics);
+    let (writers, _) = Writers::start(&database, 1, Writers::QUEUE_MAX);
     assert!(!format!("{writers:?}").contains("hunter2"));
 }

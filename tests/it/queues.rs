@@ -186,7 +186,7 @@ async fn a_webhook_that_is_made_while_its_player_is_erased_is_deleted_and_nothin
     app.resign_game(&id, &bo).await;
     deliver(&app).await;
     assert_eq!((endpoint.received().len(), count(&app, "webhook_event").await), (sent, 0));
-    let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX, &app.metrics).0;
+    let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;
     erasure::end_games(&app.db, &writers, now()).await.expect("it ends them");
     assert_eq!(count(&app, "webhook where url <> ''").await, 0);
     purge(&app).await;

@@ -109,7 +109,7 @@ async fn nearly_every_move_is_a_heap_only_update() {
 
 /// The statement of a function of `src/db`, as it is written there.
 fn statement_of(file: &str, function: &str) -> String {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db").join(file);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/db/src").join(file);
     let source = fs::read_to_string(source).expect("a source is text");
     let (_, rest) = source.split_once(&format!(" fn {function}(")).unwrap_or_else(|| panic!("{function} is in {file}"));
     let body = rest.split("\n}\n").next().expect("a function ends");

@@ -9,17 +9,17 @@ use crate::app::{Answer, TestApp};
 
 #[actix_web::test]
 async fn every_worked_game_of_kalah_is_played_step_by_step_to_its_end() {
-    play_all("kalah", include_str!("../rules/kalah.jsonl"), 30).await;
+    play_all("kalah", include_str!("../../crates/rules/tests/rules/kalah.jsonl"), 30).await;
 }
 
 #[actix_web::test]
 async fn every_worked_game_of_oware_is_played_step_by_step_to_its_end() {
-    play_all("oware", include_str!("../rules/oware.jsonl"), 14).await;
+    play_all("oware", include_str!("../../crates/rules/tests/rules/oware.jsonl"), 14).await;
 }
 
 #[actix_web::test]
 async fn every_worked_game_of_congkak_is_played_step_by_step_to_its_end() {
-    play_all("congkak", include_str!("../rules/congkak.jsonl"), 10).await;
+    play_all("congkak", include_str!("../../crates/rules/tests/rules/congkak.jsonl"), 10).await;
 }
 
 /// Plays those that begin with the opening, of which there are so many at least.
@@ -76,9 +76,9 @@ async fn play(app: &TestApp, variant: &str, vector: &Value) {
 async fn every_worked_line_of_moves_is_played_without_a_game_and_told_frame_by_frame() {
     let app = TestApp::start().await;
     let files = [
-        include_str!("../rules/kalah.jsonl"),
-        include_str!("../rules/oware.jsonl"),
-        include_str!("../rules/congkak.jsonl"),
+        include_str!("../../crates/rules/tests/rules/kalah.jsonl"),
+        include_str!("../../crates/rules/tests/rules/oware.jsonl"),
+        include_str!("../../crates/rules/tests/rules/congkak.jsonl"),
     ];
     let (mut played, mut refused) = (0, 0);
     for line in files.into_iter().flat_map(str::lines) {

@@ -423,7 +423,7 @@ async fn a_player_is_told_of_the_end_of_a_game_that_nobody_looks_at() {
     let id = started(&app, &ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 60}})).await;
     app.let_pass(&id, 61).await;
     let_pass(&app, 61).await;
-    let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX, &app.metrics).0;
+    let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;
     deadlines::settle(&app.db, &writers, now()).await.expect("it settles");
     deliver(&app).await;
     let received = endpoint.received();

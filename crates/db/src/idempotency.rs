@@ -1,0 +1,123 @@
+//! What was answered to creations that may be sent again, by the keys that their clients gave them.
+//!
+//! The answer is stored by the statement or transaction that creates: see [`crate::games::insert`].
+
+use mancala_domain::PlayerId;
+use sqlx::{PgExecutor, PgPool};
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+
+use crate::{DbError, refresh_tokens::Hash, statement};
+
+/// How long a key is good for.
+pub const KEPT: Duration = Duration::hours(24);
+
+/// A creation that may be sent again.
+#[derive(Clone, Debug)]
+pub struct Keyed {
+    pub player: PlayerId,
+    pub key: String,
+    /// SHA-256 of what is asked for.
+    pub request_hash: Hash,
+    pub answer: Answer,
+}
+
+/// An answer to a creation: a 201.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub location: String,
+    pub etag: String,
+    pub body: String,
+}
+
+/// Takes a key for a request, and keeps its answer, as long as the transaction is not undone; `false` if it is used. Of several
+/// requests under one key the first holds it, the others wait.
+pub(super) async fn claim(executor: impl PgExecutor<'_>, keyed: &Keyed, now: OffsetDateTime) -> Result<bool, DbError> {
+    let claimed = sqlx::query!(
+        r#"
+        insert into idempotency_key as kept (player_id, key, request_hash, created_at, location, etag, body)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        on conflict (player_id, key) do update
+        set request_hash = excluded.request_hash, created_at = excluded.created_at,
+            location = excluded.location, etag = excluded.etag, body = excluded.body
+        where kept.created_at <= $8
+        "#,
+        keyed.player.0,
+        keyed.key,
+        keyed.request_hash.as_slice(),
+        now,
+        keyed.answer.location,
+        keyed.answer.etag,
+        keyed.answer.body,
+        now - KEPT,
+    )
+    .execute(executor)
+    .instrument(statement("insert idempotency_key"))
+    .await?;
+    Ok(claimed.rows_affected() > 0)
+}
+
+/// What was stored under a player's key, if it is still good: the answer, and the hash of what was asked for.
+pub async fn find(
+    pool: &PgPool,
+    player: PlayerId,
+    key: &str,
+    now: OffsetDateTime,
+) -> Result<Option<(Answer, Vec<u8>)>, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select location, etag, body, request_hash from idempotency_key
+        where player_id = $1 and key = $2 and created_at > $3
+        "#,
+        player.0,
+        key,
+        now - KEPT,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select idempotency_key"))
+    .await?;
+    Ok(row.map(|row| {
+        let answer = Answer { location: row.location, etag: row.etag, body: row.body };
+        (answer, row.request_hash)
+    }))
+}
+
+/// Up to `limit` keys of a player that are still good, with when they were given; newest first.
+pub async fn list(
+    pool: &PgPool,
+    player: PlayerId,
+    now: OffsetDateTime,
+    limit: u32,
+) -> Result<Vec<(String, OffsetDateTime)>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select key, created_at from idempotency_key where player_id = $1 and created_at > $2
+        order by created_at desc limit $3
+        "#,
+        player.0,
+        now - KEPT,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select idempotency_keys of a player"))
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.key, row.created_at)).collect())
+}
+
+/// Deletes up to `limit` keys that have run out; says how many.
+pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let deleted = sqlx::query!(
+        r#"
+        delete from idempotency_key where (player_id, key) in (
+            select player_id, key from idempotency_key where created_at <= $1 order by created_at limit $2
+            for update skip locked
+        )
+        "#,
+        now - KEPT,
+        i64::from(limit),
+    )
+    .execute(pool)
+    .instrument(statement("delete idempotency_key"))
+    .await?;
+    Ok(deleted.rows_affected())
+}

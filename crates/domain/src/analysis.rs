@@ -1,0 +1,192 @@
+//! The analysis of a game: what each ply was worth, what to call it, and how well each person played. Knows when a loss is a
+//! mistake, and nothing of how values are found.
+
+use mancala_rules::{Move, Side};
+use time::OffsetDateTime;
+
+use crate::{BySeat, Game, Opponent, PlayerId, Seat, Status};
+
+/// The edition of what finds and judges: raised when the same game would be judged otherwise.
+pub const ANALYSIS_EDITION: u16 = 1;
+
+/// The most plies that are judged, several times the longest game that people play: of a longer game the last ones.
+pub const PLIES_ANALYSED_MAX: u32 = 2000;
+
+/// The parts of a seed in which values and losses are told.
+pub const POINTS_PER_SEED: i32 = 100;
+
+/// What a game was worth, ply by ply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The last ply that the game had when it was analysed.
+    pub ply: u32,
+    /// The [`ANALYSIS_EDITION`] of its time.
+    pub edition: u16,
+    pub at: OffsetDateTime,
+    /// In the order of play; plies that took others back are none of them.
+    pub plies: Vec<JudgedPly>,
+}
+
+/// What a ply was worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgedPly {
+    pub number: u32,
+    /// The side that moved.
+    pub side: Side,
+    /// Who moved.
+    pub seat: Seat,
+    pub mv: Move,
+    /// What the position before it was worth, which is what its best move was worth.
+    pub best: Value,
+    /// The best move, and what would follow by best play as far as it is known; empty of an agreed end.
+    pub line: Vec<Move>,
+    /// What the position after it is worth.
+    pub value: Value,
+    /// How much worse that is for whoever moved than the best move; never negative, and 0 of the best move. In hundredths of a seed.
+    pub loss: i32,
+    pub class: Class,
+}
+
+/// The margin at the end of the game by best play: what whoever sits at South's side then has more than the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// In hundredths of a seed.
+    pub points: i32,
+    /// Whether it is proven, and not an estimate.
+    pub is_exact: bool,
+}
+
+/// What a ply is called by its loss. In a finished game the margin changes by two if one seed changes sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// There was no other move, or it was an end that both agreed to. It says nothing about whoever moved.
+    Forced,
+    /// No move was better.
+    Best,
+    /// It lost less than 2 seeds.
+    Good,
+    /// It lost less than 4 seeds.
+    Inaccuracy,
+    /// It lost less than 8 seeds.
+    Mistake,
+    /// It lost 8 seeds or more.
+    Blunder,
+}
+
+/// A loss after which a move counts `1/e`, about 37 of 100.
+const LOSS_OF_E: f64 = 4.0 * POINTS_PER_SEED as f64;
+
+impl Analysis {
+    /// Whether it says all that could be said of the game.
+    pub const fn is_up_to_date(&self, game: &Game) -> bool {
+        self.edition >= ANALYSIS_EDITION && self.ply == game.ply
+    }
+
+    /// How well each person played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over their moves that were not
+    /// forced. `None` for who had no choice to make.
+    ///
+    /// The form is that of the accuracy of chess sites, which fall off with the loss of a move as well; the four seeds are ours.
+    pub fn accuracy(&self) -> BySeat<Option<f64>> {
+        let of = |seat| {
+            let choices = self.plies.iter().filter(|ply| ply.seat == seat && ply.class != Class::Forced);
+            let (sum, count) = choices.fold((0.0, 0_u32), |(sum, count), ply| {
+                (sum + 100.0 * (-f64::from(ply.loss) / LOSS_OF_E).exp(), count + 1)
+            });
+            (count > 0).then(|| sum / f64::from(count))
+        };
+        BySeat { first: of(Seat::First), second: of(Seat::Second) }
+    }
+
+    /// How many plies of a person are called so.
+    pub fn count(&self, seat: Seat, class: Class) -> usize {
+        self.plies.iter().filter(|ply| ply.seat == seat && ply.class == class).count()
+    }
+}
+
+impl Value {
+    /// The same of whoever sits at the other side.
+    #[must_use]
+    pub const fn of_the_other(self) -> Self {
+        Self { points: -self.points, ..self }
+    }
+}
+
+impl Class {
+    /// All of them.
+    pub const ALL: [Class; 6] =
+        [Class::Forced, Class::Best, Class::Good, Class::Inaccuracy, Class::Mistake, Class::Blunder];
+
+    /// The word for it, in the database and on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Class::Forced => "forced",
+            Class::Best => "best",
+            Class::Good => "good",
+            Class::Inaccuracy => "inaccuracy",
+            Class::Mistake => "mistake",
+            Class::Blunder => "blunder",
+        }
+    }
+
+    /// By the loss of a move that was chosen among several, in hundredths of a seed.
+    pub const fn of(loss: i32) -> Self {
+        match loss {
+            ..=0 => Class::Best,
+            loss if loss < 2 * POINTS_PER_SEED => Class::Good,
+            loss if loss < 4 * POINTS_PER_SEED => Class::Inaccuracy,
+            loss if loss < 8 * POINTS_PER_SEED => Class::Mistake,
+            _ => Class::Blunder,
+        }
+    }
+}
+
+impl Game {
+    /// Whether a player may have it analysed: it is over, or this player plays both sides. Nobody is helped while they play, and
+    /// nobody is disturbed who plays alone.
+    pub fn may_be_analysed_for(&self, player: PlayerId) -> bool {
+        let is_alone = self.terms.opponent == Opponent::Oneself && self.seats(player);
+        self.status.is_over() || self.status == Status::Active && is_alone
+    }
+
+    /// Whether somebody plays it against somebody else now.
+    pub fn is_contested(&self) -> bool {
+        self.status == Status::Active && self.terms.opponent != Opponent::Oneself
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ply(seat: Seat, loss: i32, class: Class) -> JudgedPly {
+        let value = Value { points: 0, is_exact: true };
+        let mv = "A".parse().expect("a move");
+        JudgedPly { number: 1, side: Side::South, seat, mv, best: value, line: vec![mv], value, loss, class }
+    }
+
+    fn analysis(plies: Vec<JudgedPly>) -> Analysis {
+        Analysis { ply: 9, edition: ANALYSIS_EDITION, at: OffsetDateTime::UNIX_EPOCH, plies }
+    }
+
+    #[test]
+    fn accuracy_is_the_mean_of_what_losses_leave() {
+        assert_eq!(analysis(vec![]).accuracy(), BySeat { first: None, second: None });
+        let best = analysis(vec![ply(Seat::First, 0, Class::Best), ply(Seat::Second, 0, Class::Forced)]);
+        assert_eq!(best.accuracy(), BySeat { first: Some(100.0), second: None });
+        let mixed = analysis(vec![
+            ply(Seat::Second, 0, Class::Best),
+            ply(Seat::Second, 4 * POINTS_PER_SEED, Class::Mistake),
+            ply(Seat::Second, 0, Class::Forced),
+        ]);
+        let expected = 100.0 * (1.0 + (-1.0_f64).exp()) / 2.0;
+        assert!((mixed.accuracy().second.expect("there were choices") - expected).abs() < 1e-9);
+        assert_eq!((mixed.count(Seat::Second, Class::Best), mixed.count(Seat::First, Class::Best)), (1, 0));
+    }
+
+    #[test]
+    fn a_loss_has_a_name_by_the_seeds_it_costs() {
+        let names = [0, 1, 199, 200, 399, 400, 799, 800, 9600].map(|loss| Class::of(loss).as_str());
+        let expected = ["best", "good", "good", "inaccuracy", "inaccuracy", "mistake", "mistake", "blunder", "blunder"];
+        assert_eq!(names, expected);
+    }
+}

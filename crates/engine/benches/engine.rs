@@ -1,0 +1,230 @@
+//! How fast the engine is, whether it comes to the published values of Kalah, and how strong its levels are.
+//!
+//! `cargo bench --bench engine` takes half a minute: positions a second, and the exact values of small boards, which are
+//! asserted. By hand, after `--`:
+//!
+//! - `solve-6-4`: the values of Kalah with six pits of four seeds, which take minutes and [`BIG_TABLE_MIB`] of memory;
+//! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each unless
+//!   told otherwise.
+
+use std::{
+    env, fmt,
+    num::NonZero,
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use mancala_engine::{Engine, Level, Limits, Signal};
+use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
+
+/// A flag that nobody raises.
+static GO_ON: Signal = Signal::new();
+
+/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
+/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author.
+const SOLVED: [(&str, u8, u8, i32, &[i32]); 11] = [
+    ("standard", 2, 2, -2, &[]),
+    ("standard", 4, 2, 6, &[]),
+    ("standard", 4, 3, 6, &[-6, 6, 2, -2]),
+    ("standard", 4, 4, 2, &[]),
+    ("standard", 5, 3, 6, &[]),
+    ("standard", 5, 4, 10, &[]),
+    ("standard", 6, 2, 6, &[]),
+    ("standard", 6, 3, 2, &[]),
+    ("empty_capture", 6, 1, 2, &[]),
+    ("empty_capture", 6, 2, 10, &[]),
+    ("empty_capture", 6, 3, 2, &[]),
+];
+
+/// The same of the boards that take minutes.
+const SOLVED_BY_HAND: [(&str, u8, u8, i32, &[i32]); 2] =
+    [("standard", 6, 4, 8, &[-14, -10, 8, -2, -8, 4]), ("empty_capture", 6, 4, 10, &[])];
+
+/// For boards that take seconds.
+const TABLE_MIB: usize = 256;
+
+/// For boards that take minutes.
+const BIG_TABLE_MIB: usize = 1024;
+
+/// How many positions are looked at where the rate is measured.
+const NODES: u64 = 5_000_000;
+
+/// How many games two levels play unless told otherwise.
+const GAMES: u32 = 200;
+
+/// The memory of a level.
+const LEVEL_TABLE_MIB: usize = 16;
+
+/// How many random plies begin a game, so that no two pairs of games are the same.
+const OPENING_PLIES: u32 = 4;
+
+/// So long games are played at most. None was ever as long.
+const PLIES_MAX: u32 = 2_000;
+
+fn main() {
+    // Cargo adds an option of its own.
+    let arguments: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
+            rates();
+            solve(&SOLVED, TABLE_MIB);
+        }
+        ["solve-6-4"] => solve(&SOLVED_BY_HAND, BIG_TABLE_MIB),
+        ["tournament", ref rest @ ..] => {
+            let games = rest.iter().find_map(|word| word.parse().ok()).unwrap_or(GAMES);
+            let wanted: Vec<Variant> = rest.iter().filter_map(|word| word.parse().ok()).collect();
+            let levels: Vec<u8> = rest.iter().filter_map(|word| word.strip_prefix("level=")?.parse().ok()).collect();
+            for variant in Variant::ALL {
+                if wanted.is_empty() || wanted.contains(&variant) {
+                    tournament(variant, games, &levels);
+                }
+            }
+        }
+        _ => println!("after `--`: nothing, `solve-6-4`, or `tournament [games] [variant] [level=N]`"),
+    }
+}
+
+/// Positions a second from the opening, in packed form and in the general one, which a pie rule calls for.
+fn rates() {
+    for (variant, overrides) in
+        [(Variant::Kalah, ""), (Variant::Oware, ""), (Variant::Congkak, ""), (Variant::Kalah, "pie=true")]
+    {
+        let position = opening(variant, "standard", overrides);
+        let mut engine = Engine::new(TABLE_MIB);
+        let limits = Limits::nodes(if overrides.is_empty() { NODES } else { NODES / 10 });
+        let (found, time) = timed(|| engine.search(&position, limits, &GO_ON));
+        let found = found.expect("the opening has moves");
+        let rate = rate(found.nodes, time);
+        println!("{variant} {overrides}: depth {}, {rate:.1} million positions a second", found.depth);
+    }
+}
+
+/// Solves boards, and compares their values.
+fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
+    for &(preset, pits, seeds, value, moves) in boards {
+        let position = opening(Variant::Kalah, preset, &format!("pits={pits};seeds={seeds}"));
+        let mut engine = Engine::new(table_mib);
+        let (solution, time) = timed(|| engine.solve(&position, &GO_ON, |_| {}));
+        let solution = solution.expect("nobody stops it");
+        let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
+        let (nodes, seconds) = (solution.nodes, time.as_secs_f64());
+        println!("{preset} ({pits},{seeds}): {:+} {values:+?}, {nodes} positions, {seconds:.2} s", solution.value);
+        assert_eq!(solution.value, value);
+        assert!(moves.is_empty() || values == moves);
+    }
+}
+
+/// Each level against the one below.
+fn tournament(variant: Variant, games: u32, levels: &[u8]) {
+    println!("{variant}, {games} games a pair:");
+    for (lower, higher) in Level::all().zip(Level::all().skip(1)) {
+        if levels.is_empty() || levels.contains(&higher.number()) {
+            let (score, time) = timed(|| play_match(variant, higher, lower, games));
+            println!("  {} against {}: {score} ({:.0} s)", higher.number(), lower.number(), time.as_secs_f64());
+        }
+    }
+}
+
+/// What a level made of its games.
+#[derive(Clone, Copy, Default)]
+struct Score {
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    /// The longest that a move took.
+    longest: Duration,
+}
+
+impl Score {
+    fn and(self, more: Self) -> Self {
+        Self {
+            wins: self.wins + more.wins,
+            draws: self.draws + more.draws,
+            losses: self.losses + more.losses,
+            longest: self.longest.max(more.longest),
+        }
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { wins, draws, losses, longest } = self;
+        let games = f64::from(wins + draws + losses);
+        let (won, scored) =
+            (100.0 * f64::from(wins) / games, 100.0 * (f64::from(wins) + f64::from(draws) / 2.0) / games);
+        write!(f, "{wins} won, {draws} drawn, {losses} lost: {won:.0} % won, {scored:.0} % scored")?;
+        write!(f, ", longest move {:.2} s", longest.as_secs_f64())
+    }
+}
+
+/// Plays each of some openings twice, with sides exchanged, on all processors. A game is the same wherever it is played: nobody
+/// remembers anything from one move to the next.
+fn play_match(variant: Variant, higher: Level, lower: Level, games: u32) -> Score {
+    let next = AtomicU32::new(0);
+    thread::scope(|scope| {
+        let play = || {
+            play_games(variant, higher, lower, || {
+                Some(next.fetch_add(1, Ordering::Relaxed)).filter(|game| *game < games)
+            })
+        };
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let players: Vec<_> = (0..cores).map(|_| scope.spawn(play)).collect();
+        let scores = players.into_iter().map(|player| player.join().expect("a game can be played"));
+        scores.fold(Score::default(), Score::and)
+    })
+}
+
+fn play_games(variant: Variant, higher: Level, lower: Level, next: impl Fn() -> Option<u32>) -> Score {
+    let mut score = Score::default();
+    let mut engine = Engine::new(LEVEL_TABLE_MIB);
+    while let Some(game) = next() {
+        let mut lot = Lot(u64::from(game / 2) + 1);
+        let mut position = opening(variant, "standard", "");
+        for _ in 0..OPENING_PLIES {
+            let moves = position.legal_moves();
+            position.play_unchecked(moves[lot.draw(moves.len())]);
+        }
+        let side = if game.is_multiple_of(2) { Side::South } else { Side::North };
+        for ply in 0..PLIES_MAX {
+            let level = if position.turn() == side { higher } else { lower };
+            let seed = u64::from(game) << 32 | u64::from(ply);
+            let (chosen, time) = timed(|| engine.choose(&position, level, seed, &GO_ON));
+            score.longest = score.longest.max(time);
+            let Some(m) = chosen else { break };
+            position.play_unchecked(m);
+        }
+        match position.outcome().and_then(|outcome| outcome.winner) {
+            None => score.draws += 1,
+            Some(winner) if winner == side => score.wins += 1,
+            Some(_) => score.losses += 1,
+        }
+    }
+    score
+}
+
+/// Knuth's linear congruential generator: random enough for openings.
+struct Lot(u64);
+
+impl Lot {
+    /// A number below `count`.
+    fn draw(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % count
+    }
+}
+
+fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
+    AnyPosition::opening(&AnyOptions::parse(variant, preset, overrides).expect("such a board can be had"))
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    (work(), start.elapsed())
+}
+
+/// In millions a second.
+#[expect(clippy::cast_precision_loss, reason = "a rate is shown in two digits")]
+fn rate(count: u64, time: Duration) -> f64 {
+    count as f64 / time.as_secs_f64() / 1e6
+}

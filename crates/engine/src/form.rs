@@ -1,0 +1,150 @@
+//! In which form a position is searched. Knows which games have a packed one, and nothing of searching.
+
+use mancala_rules::{
+    AnyPosition, OptionValue,
+    packed::{Congkak, Kalah, Oware, Path},
+};
+
+use crate::{
+    Engine,
+    general::General,
+    packed::{DependsOn, Packed},
+    table::Table,
+    tree::Tree,
+};
+
+/// What can be done with a game in whatever form.
+pub(super) trait Task {
+    /// What it leads to.
+    type Output;
+
+    /// Does it from a position on that is not over.
+    fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output;
+}
+
+impl Engine {
+    /// Does something with a position, in its packed form if it has one. `None` if the game is over.
+    pub(super) fn run<K: Task>(&mut self, position: &AnyPosition, task: K) -> Option<K::Output> {
+        if position.outcome().is_some() {
+            return None;
+        }
+        let game = (position.options(), position.board().total());
+        if self.game.replace(game) != Some(game) {
+            self.table.clear();
+        }
+        Some(run(position, task, &mut self.table))
+    }
+}
+
+fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
+    match any {
+        AnyPosition::Kalah(position) => {
+            if let Some(game) = Kalah::new(position)
+                && let Some(start) = game.pack(position)
+            {
+                let majority_end = ("majority_end", OptionValue::Boolean(true));
+                let has_majority_end = any.options().values().contains(&majority_end);
+                let depends_on = if has_majority_end { DependsOn::Stores } else { DependsOn::Pits };
+                return task.run(Packed::new(game, any, depends_on, Path::default()), start, table);
+            }
+        }
+        AnyPosition::Oware(position, history) => {
+            if let Some(game) = Oware::new(position)
+                && let Some((start, path)) = game.pack(position, history)
+            {
+                return task.run(Packed::new(game, any, DependsOn::History, path), start, table);
+            }
+        }
+        AnyPosition::Congkak(position) => {
+            if let Some(game) = Congkak::new(position)
+                && let Some(start) = game.pack(position)
+            {
+                return task.run(Packed::new(game, any, DependsOn::Pits, Path::default()), start, table);
+            }
+        }
+    }
+    task.run(General::new(any), General::start(any), table)
+}
+
+/// Whether a position is searched in packed form, which is the fast one.
+pub(super) fn has_packed_form(position: &AnyPosition) -> bool {
+    match position {
+        AnyPosition::Kalah(position) => Kalah::new(position).is_some_and(|game| game.pack(position).is_some()),
+        AnyPosition::Oware(position, history) => {
+            Oware::new(position).is_some_and(|game| game.pack(position, history).is_some())
+        }
+        AnyPosition::Congkak(position) => Congkak::new(position).is_some_and(|game| game.pack(position).is_some()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+    use crate::{
+        Breadth, Explore, Limits, Search,
+        root::Root,
+        signal::Signal,
+        tree::{Bounds, DEPTH_MAX},
+    };
+    use mancala_rules::{AnyOptions, Move, Variant};
+
+    /// Boards that have a packed form, and are small enough for the other.
+    const BOARDS: [(Variant, &str, &str); 9] = [
+        (Variant::Kalah, "standard", "pits=3;seeds=2"),
+        (Variant::Kalah, "empty_capture", "pits=3;seeds=2"),
+        (Variant::Kalah, "bga", "pits=2"),
+        (Variant::Kalah, "both_stores", "pits=2"),
+        (Variant::Kalah, "standard", "pits=3;seeds=2;remaining=discard"),
+        (Variant::Oware, "standard", "pits=2;seeds=1"),
+        (Variant::Oware, "forfeit", "pits=3;seeds=1"),
+        (Variant::Congkak, "standard", "pits=3;seeds=2"),
+        (Variant::Congkak, "skeat", "pits=2;seeds=3"),
+    ];
+
+    #[test]
+    fn both_forms_prove_the_same_values() {
+        for (variant, preset, overrides) in BOARDS {
+            let options = AnyOptions::parse(variant, preset, overrides).unwrap();
+            let position = AnyPosition::opening(&options);
+            assert!(has_packed_form(&position));
+            let mut table = Table::new(1 << 20);
+            let packed = run(&position, Values, &mut table);
+            table.clear();
+            let general = Values.run(General::new(&position), General::start(&position), &mut table);
+            assert_eq!(packed.len(), general.len());
+            for (m, bounds) in packed {
+                assert!(bounds.is_exact(), "{m} in {position}");
+                // Where a history matters, the general form remembers less of what it has proven.
+                let remembers = variant != Variant::Oware;
+                let also = general.iter().filter(|(_, bounds)| bounds.is_exact() || remembers).find(|also| also.0 == m);
+                assert!(also.is_none_or(|&(_, also)| also == bounds), "{m} in {position}: {bounds:?}, {also:?}");
+            }
+        }
+    }
+
+    /// What is proven of each move.
+    struct Values;
+
+    impl Task for Values {
+        type Output = Vec<(Move, Bounds)>;
+
+        fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output {
+            let stop = Signal::new();
+            let mut root = Root::new(Search::new(tree, table, &stop, u64::MAX), start);
+            root.deepen(DEPTH_MAX, Breadth::Every);
+            root.proven().collect()
+        }
+    }
+
+    #[test]
+    fn both_forms_estimate_the_same() {
+        let options = AnyOptions::parse(Variant::Congkak, "standard", "").unwrap();
+        let position = AnyPosition::opening(&options);
+        let stop = Signal::new();
+        let explore = || Explore { limits: Limits { nodes: u64::MAX, depth: 4 }, breadth: Breadth::Best, stop: &stop };
+        let (packed, _) = run(&position, explore(), &mut Table::new(1 << 20));
+        let (general, _) = explore().run(General::new(&position), General::start(&position), &mut Table::new(1 << 20));
+        assert_eq!((packed.value, packed.depth), (general.value, general.depth));
+    }
+}

@@ -1,0 +1,146 @@
+//! Computer opponents of eight strengths. Knows how far each looks and by how much it errs, and nothing of searching.
+
+use mancala_rules::{AnyPosition, Move, Variant};
+
+use crate::{Engine, Limits, POINTS_PER_SEED, Signal, form::has_packed_form, table::mix};
+
+/// How strong a computer plays: from 1, a beginner, to 8, as strong as about a second allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Level(u8);
+
+/// There is no such level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a level is a number from {min} to {max}, not {number}", min = Level::MIN.0, max = Level::MAX.0)]
+pub struct LevelError {
+    /// What was given.
+    pub number: u8,
+}
+
+/// What makes a level.
+#[derive(Clone, Copy, Debug)]
+struct Strength {
+    /// How many positions it looks at for a move.
+    nodes: u64,
+    /// By how many points it overrates a move at most. Of two such errors each move gets a random part, so that small
+    /// differences between moves are often misjudged, and large ones seldom.
+    error: u32,
+}
+
+/// A strength by positions to look at and hundredths of a seed.
+const fn strength(nodes: u64, error: u32) -> Strength {
+    Strength { nodes, error }
+}
+
+/// The levels of each game from 1 on. Those with a single position look no farther than their own move, so that they see
+/// what it captures and that it gives another one, but not the answer.
+///
+/// The steps are meant to let the higher of two levels win 60 of 100 games; `benches/engine.rs tournament` shows how many. In
+/// Congkak it is often decided early who wins, however well both play on: to be told from each other, all but the last
+/// must err by many seeds, of which there are 98.
+const fn strengths(variant: Variant) -> [Strength; 8] {
+    match variant {
+        Variant::Kalah => [
+            strength(1, 8_000),
+            strength(1, 1_200),
+            strength(30, 550),
+            strength(100, 450),
+            strength(500, 200),
+            strength(2_500, 0),
+            strength(25_000, 0),
+            strength(NODES_MAX, 0),
+        ],
+        Variant::Oware => [
+            strength(1, 8_000),
+            strength(1, 1_200),
+            strength(1, 500),
+            strength(30, 400),
+            strength(200, 250),
+            strength(2_000, 100),
+            strength(30_000, 0),
+            strength(NODES_MAX, 0),
+        ],
+        Variant::Congkak => [
+            strength(1, 15_000),
+            strength(1, 2_000),
+            strength(100, 3_600),
+            strength(100, 2_100),
+            strength(100, 1_080),
+            strength(300, 1_050),
+            strength(1_000, 700),
+            strength(NODES_MAX, 0),
+        ],
+    }
+}
+
+/// Positions that are looked at in about a second, in packed form and a release build.
+const NODES_MAX: u64 = 3_000_000;
+
+/// How many times longer a position takes that has no packed form.
+const SLOWNESS: u64 = 6;
+
+impl Level {
+    /// The weakest.
+    pub const MIN: Self = Self(1);
+
+    /// The strongest.
+    pub const MAX: Self = Self(8);
+
+    /// All levels, the weakest first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (Self::MIN.0..=Self::MAX.0).map(Self)
+    }
+
+    /// Its number.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    fn strength(self, variant: Variant) -> Strength {
+        strengths(variant)[usize::from(self.0 - Self::MIN.0)]
+    }
+}
+
+impl TryFrom<u8> for Level {
+    type Error = LevelError;
+
+    fn try_from(number: u8) -> Result<Self, LevelError> {
+        let level = Self(number);
+        if (Self::MIN..=Self::MAX).contains(&level) { Ok(level) } else { Err(LevelError { number }) }
+    }
+}
+
+impl Engine {
+    /// The move that a computer of this level plays; `None` if the game is over. The same for the same position, history,
+    /// level and seed in an engine of the same memory, unless somebody raises `stop`: then it is the best move that was
+    /// found until then.
+    ///
+    /// Forgets all positions first. A table of 16 MiB is enough. The highest level takes about a second in release builds.
+    pub fn choose(&mut self, position: &AnyPosition, level: Level, seed: u64, stop: &Signal) -> Option<Move> {
+        let moves = position.legal_moves();
+        if moves.len() < 2 {
+            return moves.first().copied();
+        }
+        let Strength { nodes, error } = level.strength(position.options().variant());
+        let limits = Limits::nodes(if has_packed_form(position) { nodes } else { nodes.div_ceil(SLOWNESS) });
+        self.forget();
+        if error == 0 {
+            return self.search(position, limits, stop).map(|found| found.best());
+        }
+        let candidates = self.candidates(position, limits, stop);
+        let judgement = |m: Move, points: i32| {
+            let place = (0_u64..).zip(&moves).find(|&(_, &listed)| listed == m).map_or(0, |(place, _)| place);
+            let lot = mix(seed ^ mix(place));
+            let [first, second] = [lot >> 32, lot & 0xffff_ffff].map(|half| half % u64::from(error));
+            i64::from(points) + (first + second).cast_signed()
+        };
+        let rated = candidates.iter().map(|candidate| {
+            let (m, points) = (candidate.m(), candidate.value.points_for(position.turn()));
+            (judgement(m, points), m)
+        });
+        rated.max_by_key(|&(judgement, _)| judgement).map(|(_, m)| m)
+    }
+}
+
+/// The errors above would mean something else otherwise.
+const _: () = assert!(POINTS_PER_SEED == 100, "errors are told in hundredths of a seed");

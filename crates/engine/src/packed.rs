@@ -1,0 +1,214 @@
+//! Searching a game in its packed form. Knows what the value of a position depends on, and no rule besides.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use mancala_rules::{
+    AnyPosition, HISTORY_MAX, Pit, Side, Variant,
+    packed::{Game, Path, Position},
+};
+
+use crate::{
+    estimate::Weights,
+    search::PLIES_MAX,
+    table::{Key, mix},
+    tree::{Slot, Slots, Standing, Tree},
+};
+
+/// A game in packed form, and the line of play that led to where the search is.
+#[derive(Debug)]
+pub(super) struct Packed<G> {
+    game: G,
+    pits: u8,
+    depends_on: DependsOn,
+    weights: Weights,
+    /// Whether a position inside a turn is looked beyond, whatever the depth. In Congkak turns are too long for that.
+    extends: bool,
+    path: Path,
+    /// Whether a history of this length can forget positions while the search goes on, so that keys do not tell all.
+    forgets: bool,
+    /// For each position of the path, where a history matters: what the key of the next one is made of.
+    lines: Vec<Line>,
+}
+
+/// What the rest of a game depends on beside the seeds in the pits and the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DependsOn {
+    /// Nothing: the stores only add to the result.
+    Pits,
+    /// The stores, because one of them can end the game.
+    Stores,
+    /// The stores, and the positions since the last capture, because none may come too often.
+    History,
+}
+
+/// A line of play as far as keys ask for it.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Seeds in both stores: they change with every capture. `None` before the first position.
+    banked: Option<u16>,
+    /// A hash of the set of positions since the last capture, this one included.
+    positions: u64,
+}
+
+/// With as few seeds in pits, the key of a position says which positions came before it, so that what is proven about it
+/// can be remembered. With more, such lines are seldom played to the end, and the same position by several ways is more
+/// useful.
+const PROVABLE_SEEDS: u8 = 9;
+
+impl<G: Game> Packed<G> {
+    /// The game of a position. `path` is what its history is in packed form.
+    pub fn new(game: G, of: &AnyPosition, depends_on: DependsOn, path: Path) -> Self {
+        let history = of.history().filter(|history| !history.is_empty());
+        let positions = history.map_or(0, |history| {
+            let mut hasher = DefaultHasher::new();
+            history.hash(&mut hasher);
+            hasher.finish()
+        });
+        let options = of.options();
+        Self {
+            game,
+            pits: of.board().pits_per_side(),
+            depends_on,
+            weights: Weights::of(&options),
+            extends: options.variant() == Variant::Kalah,
+            path,
+            forgets: history.is_some_and(|history| history.len() + usize::from(PLIES_MAX) > HISTORY_MAX),
+            lines: vec![Line { banked: None, positions }],
+        }
+    }
+
+    /// The seeds in the pits of one side and then the other, and of the store where it matters, each told by as many
+    /// zeros and a one. With a leading one, no two positions have the same. `None` if it does not fit in 63 bits.
+    #[inline]
+    fn unary(&self, position: &Position) -> Option<u64> {
+        let turn = position.turn();
+        let store = if self.depends_on == DependsOn::Pits { None } else { Some(position.store(turn)) };
+        let rows = u32::from(position.row_total(turn)) + u32::from(position.row_total(!turn));
+        let places = 2 * u32::from(self.pits) + u32::from(store.is_some());
+        if rows + u32::from(store.unwrap_or(0)) + places + 1 > 63 {
+            return None;
+        }
+        let mut tag = 1_u64;
+        for side in [turn, !turn] {
+            for index in 0..self.pits {
+                tag = tag << (position.seeds(Pit { side, index }) + 1) | 1;
+            }
+        }
+        Some(store.map_or(tag, |store| tag << (store + 1) | 1))
+    }
+
+    /// The same for more seeds: two hashes.
+    #[cold]
+    fn hashes(&self, position: &Position) -> (u64, u64) {
+        let turn = position.turn();
+        let (mut tag, mut place) = (0, 1);
+        for side in [turn, !turn] {
+            let row = (0..self.pits).fold(0, |row, index| row << 8 | u64::from(position.seeds(Pit { side, index })));
+            let store = if self.depends_on == DependsOn::Pits { 0 } else { position.store(side) };
+            let half = row << 8 | u64::from(store);
+            tag = mix(tag ^ half);
+            place = mix(place ^ half.rotate_left(32));
+        }
+        (tag | Self::HASHED, place)
+    }
+
+    /// Marks a tag that is a hash; no other has this bit.
+    const HASHED: u64 = 1 << 63;
+
+    /// The line of play to a position with so many seeds in the stores; `None` if no position before it could come again.
+    #[inline]
+    fn line_to(&self, banked: u16) -> Option<&Line> {
+        let line = self.lines.last().filter(|line| line.banked.is_none_or(|before| before == banked))?;
+        (line.positions != 0).then_some(line)
+    }
+
+    /// Seeds in both stores.
+    #[inline]
+    fn banked(position: &Position) -> u16 {
+        u16::from(position.store(Side::South)) + u16::from(position.store(Side::North))
+    }
+}
+
+impl<G: Game> Tree for Packed<G> {
+    type Position = Position;
+
+    #[inline]
+    fn slots(&self, position: &Position) -> Slots {
+        self.game.legal_pits(position).map(Slot).collect()
+    }
+
+    #[inline]
+    fn play(&self, position: &Position, Slot(pit): Slot) -> Position {
+        self.game.play(position, pit, &self.path)
+    }
+
+    #[inline]
+    fn enter(&mut self, position: &Position) {
+        if self.depends_on == DependsOn::History {
+            let banked = Self::banked(position);
+            let (tag, place) = self.unary(position).map_or_else(|| self.hashes(position), |tag| (tag, mix(tag)));
+            let before = self.line_to(banked).map_or(0, |line| line.positions);
+            // A sum, so that the order of the positions does not matter.
+            let positions = before.wrapping_add(mix(tag ^ place.rotate_left(17) ^ of_turn(position)));
+            self.lines.push(Line { banked: Some(banked), positions });
+            self.path.push(position);
+        }
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        if self.depends_on == DependsOn::History {
+            self.lines.pop();
+            self.path.pop();
+        }
+    }
+
+    #[inline]
+    fn turn(&self, position: &Position) -> Side {
+        position.turn()
+    }
+
+    #[inline]
+    fn is_extra(&self, position: &Position) -> bool {
+        self.extends && position.is_extra()
+    }
+
+    #[inline]
+    fn standing(&self, position: &Position) -> Standing {
+        let turn = position.turn();
+        let margin = i32::from(position.store(turn)) - i32::from(position.store(!turn));
+        let rows = || i32::from(position.row_total(turn)) + i32::from(position.row_total(!turn));
+        Standing { margin, reach: if position.is_over() { 0 } else { rows() } }
+    }
+
+    #[inline]
+    fn key(&self, position: &Position) -> Key {
+        let (tag, place) = self.unary(position).map_or_else(|| self.hashes(position), |tag| (tag, mix(tag)));
+        if self.depends_on != DependsOn::History {
+            return Key { tag, place, is_sound: true };
+        }
+        let Some(line) = self.line_to(Self::banked(position)) else { return Key { tag, place, is_sound: true } };
+        if self.forgets || position.row_total(Side::South) + position.row_total(Side::North) > PROVABLE_SEEDS {
+            return Key { tag, place, is_sound: false };
+        }
+        let positions = line.positions ^ of_turn(position);
+        let (tag, place) = (mix(tag ^ positions), mix(place ^ positions.rotate_left(32)));
+        Key { tag: tag | Self::HASHED, place, is_sound: true }
+    }
+
+    #[inline]
+    fn estimate(&self, position: &Position) -> i32 {
+        let turn = position.turn();
+        let row = |side| i32::from(position.row_total(side));
+        self.weights.points(self.standing(position).margin, row(turn), row(!turn))
+    }
+}
+
+/// Tells the sides from each other. A tag does not, because a position is worth as much to North as the same position with
+/// the sides exchanged is to South; but only as long as the positions before it are exchanged as well.
+fn of_turn(position: &Position) -> u64 {
+    match position.turn() {
+        Side::South => 0,
+        Side::North => mix(1),
+    }
+}

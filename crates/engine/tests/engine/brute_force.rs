@@ -1,0 +1,69 @@
+//! Values by trying out every line of play to its end: slow, and too simple to be wrong.
+
+use std::collections::HashMap;
+
+use mancala_rules::{AnyPosition, History, Move, Side};
+
+/// So many positions are played from for one value at most.
+const POSITIONS_MAX: u32 = 10_000;
+
+/// So long lines are followed at most.
+const PLIES_MAX: u32 = 200;
+
+/// What is known of a game.
+#[derive(Default)]
+pub struct BruteForce {
+    /// Values by all that a position string says but the plies. A position with a history is not remembered, because its
+    /// value depends on that.
+    known: HashMap<String, i32>,
+    /// How many positions may still be played from.
+    left: u32,
+}
+
+impl BruteForce {
+    /// What who sits at South's side has more in the end than the other, after best play by both. `None` if that takes too
+    /// long.
+    pub fn value(&mut self, position: &AnyPosition) -> Option<i32> {
+        self.left = POSITIONS_MAX;
+        self.best(position, PLIES_MAX)
+    }
+
+    /// The same if this move is played.
+    pub fn value_of_move(&mut self, position: &AnyPosition, m: Move) -> Option<i32> {
+        self.left = POSITIONS_MAX;
+        self.after(position, m, PLIES_MAX)
+    }
+
+    fn best(&mut self, position: &AnyPosition, plies: u32) -> Option<i32> {
+        if let Some(outcome) = position.outcome() {
+            return Some(i32::from(outcome.score.south) - i32::from(outcome.score.north));
+        }
+        let key = position.history().is_none_or(History::is_empty).then(|| key(position));
+        if let Some(&value) = key.as_ref().and_then(|key| self.known.get(key)) {
+            return Some(value);
+        }
+        self.left = self.left.checked_sub(1)?;
+        let plies = plies.checked_sub(1)?;
+        let values: Option<Vec<i32>> =
+            position.legal_moves().into_iter().map(|m| self.after(position, m, plies)).collect();
+        let value = match position.turn() {
+            Side::South => values?.into_iter().max(),
+            Side::North => values?.into_iter().min(),
+        };
+        self.known.extend(key.zip(value));
+        value
+    }
+
+    fn after(&mut self, position: &AnyPosition, m: Move, plies: u32) -> Option<i32> {
+        let mut next = position.clone();
+        next.play_unchecked(m);
+        let value = self.best(&next, plies)?;
+        Some(if m == Move::Swap { -value } else { value })
+    }
+}
+
+fn key(position: &AnyPosition) -> String {
+    let text = position.to_string();
+    let fields: Vec<&str> = text.split(' ').collect();
+    [fields[0], fields[1], fields[2], fields[3], fields[5]].join(" ")
+}

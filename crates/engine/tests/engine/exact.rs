@@ -1,0 +1,262 @@
+//! Exact values.
+
+use std::collections::HashMap;
+
+use mancala_engine::{Engine, Evaluation, Limits, POINTS_PER_SEED};
+use mancala_rules::{AnyOptions, AnyPosition, Move, Side, Variant};
+
+use crate::{GO_ON, Lot, brute_force::BruteForce, opening, play_on};
+
+/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
+/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author. `benches/engine.rs` has those
+/// that take longer.
+const SOLVED: [(&str, &str, i32, &[i32]); 9] = [
+    ("standard", "pits=2;seeds=2", -2, &[]),
+    ("standard", "pits=4;seeds=2", 6, &[]),
+    ("standard", "pits=4;seeds=3", 6, &[-6, 6, 2, -2]),
+    ("standard", "pits=4;seeds=4", 2, &[]),
+    ("standard", "pits=5;seeds=3", 6, &[]),
+    ("standard", "pits=6;seeds=2", 6, &[]),
+    ("empty_capture", "pits=6;seeds=1", 2, &[]),
+    ("empty_capture", "pits=6;seeds=2", 10, &[]),
+    ("standard", "pits=3;seeds=3;extra_turn=optional", 4, &[]),
+];
+
+#[test]
+fn kalah_has_its_published_values() {
+    let mut engine = Engine::new(16);
+    for (preset, overrides, value, moves) in SOLVED {
+        let opening = opening(Variant::Kalah, preset, overrides);
+        let mut last = None;
+        let solution = engine.solve(&opening, &GO_ON, |progress| last = Some(progress)).unwrap();
+        assert_eq!(solution.value, value, "{preset} {overrides}");
+        let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
+        assert!(moves.is_empty() || values == moves, "{preset} {overrides}: {values:?}");
+        assert!(solution.moves.iter().map(|&(m, _)| m).eq(opening.legal_moves()));
+        assert!(last.is_some_and(|last| last.nodes <= solution.nodes && last.moves == solution.moves.len()));
+    }
+}
+
+/// Small boards of each game with every option that changes what a value depends on, and how far random moves lead from
+/// the opening to positions that brute force can take on.
+const SMALL: [(Variant, &str, &str, u32); 36] = [
+    (Variant::Kalah, "standard", "pits=3;seeds=2", 0),
+    (Variant::Kalah, "standard", "pits=1;seeds=5", 0),
+    (Variant::Kalah, "standard", "pits=2;seeds=3;remaining=emptier", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;remaining=discard", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;extra_turn=none", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;majority_end=true", 0),
+    (Variant::Kalah, "standard", "pits=2;seeds=3;majority_end=true;majority_remaining=sweep", 0),
+    (Variant::Kalah, "bga", "pits=2", 0),
+    (Variant::Kalah, "both_stores", "pits=2", 0),
+    (Variant::Kalah, "self_capture", "pits=2", 0),
+    (Variant::Kalah, "no_capture", "pits=2", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;capture_land=opponent", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;extra_turn=optional", 0),
+    (Variant::Kalah, "bga", "pits=2;extra_turn=optional", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;pie=true", 0),
+    (Variant::Kalah, "standard", "pits=2;seeds=2;pie=true;extra_turn=optional", 0),
+    (Variant::Kalah, "standard", "pits=8;seeds=1", 12),
+    (Variant::Kalah, "standard", "", 34),
+    (Variant::Oware, "standard", "pits=2;seeds=1", 0),
+    (Variant::Oware, "standard", "pits=1;seeds=4", 0),
+    (Variant::Oware, "standard", "pits=3;seeds=1", 2),
+    (Variant::Oware, "standard", "pits=4;seeds=1", 12),
+    (Variant::Oware, "wari", "pits=2;seeds=1;repetition=3", 2),
+    (Variant::Oware, "awari", "pits=3;seeds=1;repetition=2", 3),
+    (Variant::Oware, "standard", "pits=3;seeds=2", 18),
+    (Variant::Oware, "awari", "pits=2;seeds=2", 8),
+    (Variant::Oware, "standard", "pits=2;seeds=2;repetition_award=split", 8),
+    (Variant::Oware, "forfeit", "pits=2;seeds=2;majority_end=false", 8),
+    (Variant::Oware, "wari", "pits=2;seeds=1;must_feed=false", 0),
+    (Variant::Oware, "leave_first", "pits=8;seeds=1", 60),
+    (Variant::Congkak, "standard", "pits=3;seeds=2", 0),
+    (Variant::Congkak, "skeat", "pits=2;seeds=3", 0),
+    (Variant::Congkak, "tournament", "pits=3;seeds=2", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=2", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=3;round_starter=alternate", 0),
+    (Variant::Congkak, "standard", "pits=8;seeds=1", 4),
+];
+
+/// How many games are played on each board.
+const GAMES: u64 = 6;
+
+#[test]
+fn what_is_exact_is_what_brute_force_finds() {
+    let mut exact: HashMap<Variant, u32> = HashMap::new();
+    let mut engine = Engine::new(1);
+    for (variant, preset, overrides, plies) in SMALL {
+        let opening = opening(variant, preset, overrides);
+        let mut brute_force = BruteForce::default();
+        for (seed, further) in (0..GAMES).zip(0..) {
+            let position = play_on(&opening, seed, plies + further);
+            let Some(expected) = brute_force.value(&position) else { continue };
+            let limits = Limits::nodes(if seed.is_multiple_of(2) { 5_000 } else { 200 });
+            let Some(found) = engine.search(&position, limits, &GO_ON) else { continue };
+            if check(&position, found.value, expected) {
+                *exact.entry(variant).or_default() += 1;
+                let best = brute_force.value_of_move(&position, found.best());
+                assert_eq!(best, Some(expected), "{} in {position}", found.best());
+            }
+            for candidate in engine.candidates(&position, limits, &GO_ON) {
+                let expected = brute_force.value_of_move(&position, candidate.m());
+                expected.map(|expected| check(&position, candidate.value, expected));
+            }
+        }
+    }
+    assert!(Variant::ALL.iter().all(|variant| exact[variant] >= 15), "{exact:?}");
+}
+
+#[test]
+fn what_is_solved_is_what_brute_force_finds() {
+    let (mut engine, mut solved) = (Engine::new(1), 0);
+    for (variant, preset, overrides, plies) in SMALL {
+        let position = play_on(&opening(variant, preset, overrides), 7, plies);
+        let mut brute_force = BruteForce::default();
+        let Some(expected) = brute_force.value(&position) else { continue };
+        let Some(solution) = engine.solve(&position, &GO_ON, |_| {}) else { continue };
+        assert_eq!(solution.value, expected, "{preset} {overrides} {position}");
+        for (m, value) in solution.moves {
+            assert_eq!(brute_force.value_of_move(&position, m), Some(value), "{m} in {position}");
+        }
+        solved += 1;
+    }
+    assert!(solved >= 25, "{solved}");
+}
+
+/// Options, and the values among which each is chosen at random.
+type Choices = &'static [(&'static str, &'static [&'static str])];
+
+/// Small boards by many options.
+const VARIED: [(Variant, Choices); 3] = [
+    (
+        Variant::Kalah,
+        &[
+            ("pits", &["2", "3", "4"]),
+            ("extra_turn", &["mandatory", "optional", "none"]),
+            ("sow_stores", &["own", "both"]),
+            ("capture_land", &["own", "opponent", "any"]),
+            ("empty_capture", &["true", "false"]),
+            ("end", &["side_empty", "no_move"]),
+            ("remaining", &["side_owner", "emptier", "discard"]),
+            ("majority_end", &["true", "false"]),
+        ],
+    ),
+    (
+        Variant::Oware,
+        &[
+            ("pits", &["2", "3", "4"]),
+            ("must_feed", &["true", "false"]),
+            ("majority_end", &["true", "false"]),
+            ("repetition", &["2", "3"]),
+            (
+                "grand_slam",
+                &["no_capture", "capture", "illegal", "avoid", "forfeit_rest", "leave_landing", "leave_first"],
+            ),
+            ("repetition_award", &["side_owner", "split"]),
+        ],
+    ),
+    (
+        Variant::Congkak,
+        &[
+            ("pits", &["2", "3", "4"]),
+            ("empty_capture", &["true", "false"]),
+            ("capture_needs_lap", &["true", "false"]),
+            ("rounds", &["single", "multi"]),
+            ("seeds", &["2", "3"]),
+        ],
+    ),
+];
+
+/// How many positions of each game are made up. A hundred times as many have been tried by hand.
+const MADE_UP: u32 = 150;
+
+#[test]
+fn so_it_is_in_made_up_positions_whatever_came_before() {
+    let (mut lot, mut engine) = (Lot(1), Engine::new(1));
+    for (variant, choices) in VARIED {
+        let mut exact = 0;
+        for _ in 0..MADE_UP {
+            let mut overrides: Vec<String> = Vec::new();
+            for (name, values) in choices {
+                overrides.push(format!("{name}={}", values[lot.draw(values.len())]));
+            }
+            let Ok(options) = AnyOptions::parse(variant, "standard", &overrides.join(";")) else { continue };
+            let (seed, plies) = (lot.draw(1000) as u64, [0, 1, 2, 3, 4, 5][lot.draw(6)]);
+            let position = play_on(&made_up(&options, &mut lot), seed, plies);
+            let Some(expected) = BruteForce::default().value(&position) else { continue };
+            // What is remembered of another position may serve this one.
+            if lot.draw(2) == 0 {
+                engine.forget();
+            }
+            let Some(found) = engine.search(&position, Limits::nodes(3_000), &GO_ON) else { continue };
+            exact += u32::from(check(&position, found.value, expected));
+        }
+        assert!(exact >= MADE_UP / 3, "{exact} of {variant}");
+    }
+}
+
+#[test]
+fn what_was_proven_of_a_position_is_not_taken_for_one_with_the_sides_exchanged() {
+    // So few seeds go round until the same position has come three times: what came before decides.
+    for (text, expected) in [("0,0,1/0,0,2 3-3 S - 1 1S", -1), ("1,0,2/0,0,0 3-3 S - 1 1S", 3)] {
+        let options = AnyOptions::parse(Variant::Oware, "standard", "pits=3;repetition=3;grand_slam=capture").unwrap();
+        let position = AnyPosition::parse_with_any_total(&options, text).unwrap();
+        assert_eq!(BruteForce::default().value(&position), Some(expected));
+        let found = Engine::new(1).search(&position, Limits::nodes(20_000), &GO_ON).unwrap();
+        assert!(check(&position, found.value, expected), "{found:?}");
+    }
+}
+
+/// A few seeds put anywhere on a board, with South to move.
+fn made_up(options: &AnyOptions, lot: &mut Lot) -> AnyPosition {
+    let pits = usize::from(AnyPosition::opening(options).board().pits_per_side());
+    let mut seeds = vec![0; 2 * pits];
+    for _ in 0..2 + lot.draw(5) {
+        seeds[lot.draw(2 * pits)] += 1;
+    }
+    let row = |pits: &[i32]| pits.iter().map(i32::to_string).collect::<Vec<_>>().join(",");
+    let text = format!("{}/{} 3-3 S - 1 1S", row(&seeds[..pits]), row(&seeds[pits..]));
+    AnyPosition::parse_with_any_total(options, &text).expect("any seeds can lie there")
+}
+
+#[test]
+fn a_proven_line_comes_to_its_value() {
+    let mut engine = Engine::new(1);
+    for (overrides, seed) in [("pits=3;seeds=2", 1), ("pits=2;seeds=4", 2), ("pits=3;seeds=2;pie=true", 3)] {
+        let mut position = play_on(&opening(Variant::Kalah, "standard", overrides), seed, 1);
+        let found = engine.search(&position, Limits::nodes(100_000), &GO_ON).unwrap();
+        assert!(found.value.is_exact);
+        let (mut brute_force, mut wanted) = (BruteForce::default(), found.value.points / POINTS_PER_SEED);
+        for m in found.line {
+            assert!(position.legal_moves().contains(&m));
+            position.play_unchecked(m);
+            wanted = if m == Move::Swap { -wanted } else { wanted };
+            assert_eq!(brute_force.value(&position), Some(wanted), "{m} leads to {position}");
+        }
+    }
+}
+
+#[test]
+fn who_may_swap_gets_the_better_side() {
+    let mut engine = Engine::new(1);
+    let mut plain = opening(Variant::Kalah, "standard", "pits=3;seeds=2");
+    let mut pie = opening(Variant::Kalah, "standard", "pits=3;seeds=2;pie=true");
+    while plain.turn() == Side::South {
+        let m = plain.legal_moves()[0];
+        plain.play_unchecked(m);
+        pie.play_unchecked(m);
+    }
+    let value = |position: &AnyPosition, engine: &mut Engine| {
+        engine.search(position, Limits::nodes(1_000_000), &GO_ON).unwrap().value
+    };
+    let (plain, with_pie) = (value(&plain, &mut engine), value(&pie, &mut engine));
+    assert!(plain.is_exact && with_pie.is_exact);
+    assert_eq!(with_pie.points_for(Side::North), plain.points.abs());
+}
+
+/// Whether a value is exact. Then it must be the right one.
+fn check(position: &AnyPosition, value: Evaluation, expected: i32) -> bool {
+    assert!(!value.is_exact || value.points == expected * POINTS_PER_SEED, "{position}: {value:?}, not {expected}");
+    value.is_exact
+}

@@ -1,0 +1,301 @@
+//! Where pits, stores and seeds lie in the picture of a board. Knows how many there are, and nothing of what they look like.
+//!
+//! A picture is as wide as 640 units, whatever the board: shown at 320 pixels, a unit is half a pixel. Counts stand beside the pits, on
+//! the wood, so that they can be read however many seeds lie there and however narrow the pits are.
+
+use std::f64::consts::TAU;
+
+use mancala_rules::{Pit, Place, Side};
+
+use crate::{Handedness, View};
+
+/// The picture, in units.
+pub const WIDTH: i32 = 640;
+pub const HEIGHT: i32 = 424;
+
+/// The board's upper and lower edge.
+pub const BOARD_TOP: i32 = 46;
+pub const BOARD_BOTTOM: i32 = 356;
+
+/// A pit's height: as high as the widest ones are wide, so that narrow ones hold their seeds, too.
+const PIT_HEIGHT: i32 = 84;
+
+/// The upper edges of the two rows.
+const TOP_ROW: i32 = BOARD_TOP + 64;
+const BOTTOM_ROW: i32 = BOARD_BOTTOM - 64 - PIT_HEIGHT;
+
+/// How much of a row's width a pit has at most: on a board of few pits they stay round.
+const COLUMN_MAX: i32 = 98;
+
+/// What the columns of all pits and the two stores share, inside the board's edge.
+const INNER_WIDTH: i32 = 596;
+
+/// Between the board's edge and the stores.
+const EDGE: i32 = 14;
+
+/// The most seeds that are drawn in a pit, and in a store: then it is full, and only the count tells more.
+pub const PIT_SEEDS_MAX: u16 = 24;
+pub const STORE_SEEDS_MAX: u16 = 60;
+
+/// A board's measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    pits: i32,
+    /// The width that a pit and the wood around it have.
+    column: i32,
+    view: View,
+}
+
+/// A rounded rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Area {
+    pub x: i32,
+    pub y: i32,
+    pub width: i32,
+    pub height: i32,
+}
+
+/// A point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    pub x: i32,
+    pub y: i32,
+}
+
+impl Layout {
+    /// Of a board with so many pits a side.
+    pub fn new(pits: u8, view: View) -> Self {
+        let pits = i32::from(pits);
+        // A store is as wide as 1.2 pits.
+        let column = (INNER_WIDTH * 10 / (10 * pits + 24)).min(COLUMN_MAX);
+        Self { pits, column, view }
+    }
+
+    /// The wood.
+    pub fn board(&self) -> Area {
+        let width = self.pits * self.column + 2 * self.store_column() + 2 * EDGE;
+        Area { x: (WIDTH - width) / 2, y: BOARD_TOP, width, height: BOARD_BOTTOM - BOARD_TOP }
+    }
+
+    /// The hollow of a pit or a store.
+    pub fn hollow(&self, place: Place) -> Area {
+        let gap = self.gap();
+        let (center, width) = (self.center(place), self.column_of(place) - gap);
+        let (y, height) = match place {
+            Place::Pit(pit) if self.is_bottom(pit.side) => (BOTTOM_ROW, PIT_HEIGHT),
+            Place::Pit(_) => (TOP_ROW, PIT_HEIGHT),
+            Place::Store(_) => (TOP_ROW, BOTTOM_ROW + PIT_HEIGHT - TOP_ROW),
+        };
+        Area { x: center - width / 2, y, width, height }
+    }
+
+    /// Where a place's count stands: at the edge where its side sits.
+    pub fn count(&self, place: Place) -> Spot {
+        let y = if self.is_bottom(side_of(place)) { BOTTOM_ROW + PIT_HEIGHT + 33 } else { TOP_ROW - 12 };
+        Spot { x: self.center(place), y }
+    }
+
+    /// Where a pit's letter stands, further out.
+    pub fn letter(&self, pit: Pit) -> Spot {
+        let y = if self.is_bottom(pit.side) { BOARD_BOTTOM - 9 } else { BOARD_TOP + 22 };
+        Spot { x: self.center(Place::Pit(pit)), y }
+    }
+
+    /// How high the digits of a count are: as large as their column allows, and on one board alike up to 99.
+    pub fn count_size(&self, place: Place, count: u16) -> i32 {
+        let digits = if count < 100 { 2 } else { 3 };
+        let most = if matches!(place, Place::Store(_)) { 34 } else { 30 };
+        // A digit in bold is not wider than 0.7 of its height, and the next count is not to touch it.
+        most.min((self.column_of(place) - 8) * 10 / (digits * 7))
+    }
+
+    /// How wide a seed is, from its middle.
+    pub fn seed_radius(&self) -> i32 {
+        (self.column / 7).clamp(6, 11)
+    }
+
+    /// How far a ring around a hollow is from it: half-way to the next.
+    pub fn ring_distance(&self) -> i32 {
+        self.gap() / 4
+    }
+
+    /// Where seeds lie in a hollow: a heap, turned so that no two hollows look the same. More seeds lie closer, never outside.
+    pub fn seeds(&self, place: Place, count: u16) -> Vec<Spot> {
+        let (area, radius) = (self.hollow(place), self.seed_radius());
+        let most = if matches!(place, Place::Store(_)) { STORE_SEEDS_MAX } else { PIT_SEEDS_MAX };
+        let count = count.min(most);
+        let room = |length: i32| f64::from((length / 2 - radius - 2).max(1));
+        let (half_width, half_height) = (room(area.width), room(area.height));
+        // Seeds along a spiral, each turned by the golden angle: none lies upon another until the hollow is full.
+        let reach = 1.15 * f64::from(radius) * f64::from(count).sqrt();
+        let narrowed = (half_width / reach).min(1.0);
+        let stretched = (half_height / reach).min(1.0 / narrowed);
+        let turned = f64::from(turn_of(place)) * 0.8;
+        let (x, y) =
+            (f64::from(area.x) + f64::from(area.width) / 2.0, f64::from(area.y) + f64::from(area.height) / 2.0);
+        let seed = |n: u16| {
+            let from_middle = if count == 1 { 0.0 } else { reach * ((f64::from(n) + 0.5) / f64::from(count)).sqrt() };
+            let angle = turned + TAU * 0.618_034 * f64::from(n);
+            Spot {
+                x: rounded(x + from_middle * narrowed * angle.cos()),
+                y: rounded(y + from_middle * stretched * angle.sin()),
+            }
+        };
+        (0..count).map(seed).collect()
+    }
+
+    fn is_bottom(&self, side: Side) -> bool {
+        side == self.view.bottom
+    }
+
+    fn store_column(&self) -> i32 {
+        self.column * 6 / 5
+    }
+
+    fn column_of(&self, place: Place) -> i32 {
+        if matches!(place, Place::Store(_)) { self.store_column() } else { self.column }
+    }
+
+    /// The wood between two hollows.
+    fn gap(&self) -> i32 {
+        self.column / 7 + 3
+    }
+
+    /// The middle of a place's column. At the bottom the row runs to the right, and the store is its end.
+    fn center(&self, place: Place) -> i32 {
+        let board = self.board();
+        let column = |index: i32| EDGE + self.store_column() + index * self.column + self.column / 2;
+        let from_left = match place {
+            Place::Pit(Pit { side, index }) if self.is_bottom(side) => column(index.into()),
+            Place::Pit(Pit { index, .. }) => column(self.pits - 1 - i32::from(index)),
+            Place::Store(side) if self.is_bottom(side) => board.width - EDGE - self.store_column() / 2,
+            Place::Store(_) => EDGE + self.store_column() / 2,
+        };
+        match self.view.handedness {
+            Handedness::Plain => board.x + from_left,
+            Handedness::Mirrored => board.x + board.width - from_left,
+        }
+    }
+}
+
+impl Area {
+    /// The radius of its corners: its ends are half circles.
+    pub fn corner(self) -> i32 {
+        self.width.min(self.height) / 2
+    }
+
+    /// The area around it, so far away.
+    pub fn around(self, distance: i32) -> Self {
+        let Self { x, y, width, height } = self;
+        Self { x: x - distance, y: y - distance, width: width + 2 * distance, height: height + 2 * distance }
+    }
+}
+
+const fn side_of(place: Place) -> Side {
+    match place {
+        Place::Pit(Pit { side, .. }) | Place::Store(side) => side,
+    }
+}
+
+/// A number of its own for each place.
+fn turn_of(place: Place) -> u8 {
+    let of_side = |side| if side == Side::South { 0 } else { 13 };
+    match place {
+        Place::Pit(Pit { side, index }) => of_side(side) + index,
+        Place::Store(side) => of_side(side) + 12,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "units of a picture are small")]
+fn rounded(units: f64) -> i32 {
+    units.round() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Theme;
+    use mancala_rules::PITS_MAX;
+
+    fn places(pits: u8) -> Vec<Place> {
+        let row = |side| (0..pits).map(move |index| Place::Pit(Pit { side, index })).chain([Place::Store(side)]);
+        row(Side::South).chain(row(Side::North)).collect()
+    }
+
+    fn views() -> impl Iterator<Item = View> {
+        let view = |bottom, handedness| View { bottom, handedness, theme: Theme::Auto };
+        [Side::South, Side::North]
+            .into_iter()
+            .flat_map(move |side| [Handedness::Plain, Handedness::Mirrored].map(|handedness| view(side, handedness)))
+    }
+
+    #[test]
+    fn every_board_fits_and_no_hollow_touches_another() {
+        for view in views() {
+            for pits in 1..=u8::try_from(PITS_MAX).expect("few") {
+                let layout = Layout::new(pits, view);
+                let board = layout.board();
+                assert!(board.x >= 4 && board.x + board.width <= WIDTH - 4, "{pits}: {board:?}");
+                let areas: Vec<_> = places(pits).into_iter().map(|place| layout.hollow(place)).collect();
+                for (n, area) in areas.iter().enumerate() {
+                    assert!(area.x >= board.x + 8 && area.x + area.width <= board.x + board.width - 8, "{pits}");
+                    for other in &areas[n + 1..] {
+                        let apart = area.x + area.width < other.x
+                            || other.x + other.width < area.x
+                            || area.y + area.height < other.y
+                            || other.y + other.height < area.y;
+                        assert!(apart, "{pits}: {area:?} {other:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_lie_in_their_hollow_however_many_there_are() {
+        let view = views().next().expect("one");
+        for pits in [1, 6, 7, 12] {
+            let layout = Layout::new(pits, view);
+            for place in places(pits) {
+                for count in [0, 1, 2, 4, 12, 24, 25, 60, 288] {
+                    let (area, seeds) = (layout.hollow(place), layout.seeds(place, count));
+                    let most = if matches!(place, Place::Store(_)) { STORE_SEEDS_MAX } else { PIT_SEEDS_MAX };
+                    assert_eq!(seeds.len(), usize::from(count.min(most)));
+                    for seed in seeds {
+                        assert!(seed.x > area.x && seed.x < area.x + area.width, "{pits} {place} {count}");
+                        assert!(seed.y > area.y && seed.y < area.y + area.height, "{pits} {place} {count}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_sits_at_the_bottom_sows_to_the_right_and_in_a_mirror_to_the_left() {
+        for view in views() {
+            let layout = Layout::new(6, view);
+            let x = |side, index| layout.hollow(Place::Pit(Pit { side, index })).x;
+            let store = layout.hollow(Place::Store(view.bottom)).x;
+            let ascends = x(view.bottom, 0) < x(view.bottom, 5) && x(view.bottom, 5) < store;
+            assert_eq!(ascends, view.handedness == Handedness::Plain);
+            // A faces the last small letter.
+            assert_eq!(x(Side::South, 0), x(Side::North, 5));
+            let letter = |side| layout.letter(Pit { side, index: 0 }).y;
+            assert!(letter(view.bottom) > letter(view.bottom.other()));
+        }
+    }
+
+    #[test]
+    fn counts_can_be_read_where_a_picture_is_320_pixels_wide() {
+        let view = views().next().expect("one");
+        for pits in 1..=12 {
+            let layout = Layout::new(pits, view);
+            let pit = Place::Pit(Pit { side: Side::South, index: 0 });
+            // Eleven pixels and more. More than 99 seeds never lie in a pit when people play.
+            for (count, least) in [(4, 23), (24, 23), (288, 15)] {
+                assert!(layout.count_size(pit, count) >= least, "{pits} {count}");
+            }
+            assert!(layout.count_size(Place::Store(Side::North), 288) >= 19);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The games, as pure values: what a position is, which moves it allows, what a move does, how a game ends.
+//!
+//! Everything here is total: no function panics on any input, does I/O, reads a clock or draws a lot. The text forms
+//! (`FromStr` and `Display`) are the only wire format. What this module does not know: people, seats, time, storage,
+//! HTTP. The rules themselves, with their sources, are told in `docs/rules.md`; a number such as R5 in a comment here
+//! is a section of that page.
+//!
+//! A game in three steps: choose options, take the opening, play until there is an outcome.
+//!
+//! ```
+//! use mancala_rules::{AnyOptions, AnyPosition, Effect, Variant};
+//!
+//! let options = AnyOptions::parse(Variant::Kalah, "standard", "seeds=4")?;
+//! let opening = AnyPosition::opening(&options);
+//! assert_eq!(opening.legal_moves().len(), 6);
+//!
+//! let (position, effects) = opening.play("C".parse()?)?;
+//! assert_eq!(position.to_string(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S");
+//! assert_eq!(effects.last(), Some(&Effect::ExtraTurn));
+//!
+//! let refused = position.play("C".parse()?).unwrap_err();
+//! assert_eq!(refused.reason(), "empty_pit");
+//! assert_eq!(position.outcome(), None);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[macro_use]
+mod word;
+
+mod board;
+pub mod congkak;
+mod effect;
+mod history;
+pub mod kalah;
+mod moves;
+pub mod notation;
+mod options;
+mod outcome;
+pub mod oware;
+pub mod packed;
+mod perft;
+mod pit;
+mod position;
+mod ring;
+mod setup;
+mod side;
+mod sowing;
+mod variant;
+
+pub use board::Board;
+pub use effect::Effect;
+pub use history::{HISTORY_MAX, History};
+pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
+pub use options::{
+    AnyOptions, Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,
+};
+pub use outcome::{EndReason, Outcome};
+pub use perft::perft;
+pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
+pub use position::{AnyPosition, IllegalMove, Round};
+pub use setup::{PLIES_MAX, ParsePositionError, SEEDS_MAX};
+pub use side::{BySide, Side};
+pub use variant::Variant;
+pub use word::UnknownWord;

@@ -1,0 +1,352 @@
+//! A line of moves as turn words, such as `1. CF a 2. F+3 …` (R12). Knows how moves are written one after another, and
+//! asks the rules which of them may be played; of tags, names and options it knows nothing.
+
+use std::fmt::{self, Write};
+
+use super::{
+    IllegalPly, Problem, ReadError, RecordResult,
+    scan::{Fault, Source, decode},
+};
+use crate::{AnyPosition, BySide, Effect, History, Move, Pit, Side};
+
+/// The most moves that a record holds. A match of a hundred rounds of Congkak has some three thousand, other games some
+/// hundreds. The bound is there because a rule against repetition looks back over all moves since the last capture.
+pub const RECORD_MOVES_MAX: usize = 10_000;
+
+/// The longest line that is written, unless a single turn is longer.
+const LINE_MAX: usize = 79;
+
+/// Reads moves alone, without tags and with or without a result: those of a game that goes on from `start`.
+///
+/// Numbers, counts of captured seeds and comments are passed over, and any blanks, or none, may stand between moves.
+///
+/// ```
+/// use mancala_rules::{AnyOptions, AnyPosition, Variant, notation::{read_moves, write_moves}};
+///
+/// let options = AnyOptions::parse(Variant::Kalah, "bga", "pie=true")?;
+/// let opening = AnyPosition::opening(&options);
+/// let moves = read_moves(&opening, "1.C F{the usual}a 2. E+2f")?;
+/// assert_eq!(write_moves(&moves), "CF a E f");
+///
+/// let refused = read_moves(&opening, "CF\n>< C").unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "line 2, column 4: move 4 cannot be C: pit C is not on the side to move; legal are a, b, c, d, e, f",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// The first place at which the text is no line of moves, or a move not legal, or a result not that of the game.
+pub fn read_moves(start: &AnyPosition, text: &str) -> Result<Vec<Move>, ReadError> {
+    let text = decode(text.as_bytes())?;
+    let mut line = Line::new(start.clone(), Dialect::Record);
+    line.read(&mut Source::new(text)).and_then(|()| line.check_result()).map_err(|fault| fault.locate(text))?;
+    Ok(line.moves)
+}
+
+/// Writes moves as turn words, separated by blanks, and nothing else.
+#[must_use]
+pub fn write_moves(moves: &[Move]) -> String {
+    let mut text = String::new();
+    let mut previous = None;
+    for &m in moves {
+        if previous.is_some_and(|previous| !runs_on(previous, m)) {
+            text.push(' ');
+        }
+        push_move(&mut text, m);
+        previous = Some(m);
+    }
+    text
+}
+
+/// Whether a move belongs to the same word as the one before it: the letters of one side run on, and a pass ends a word.
+fn runs_on(previous: Move, m: Move) -> bool {
+    match (previous, m) {
+        (Move::Sow(before), Move::Sow(pit)) => before.side == pit.side,
+        (Move::Sow(_), Move::Pass) => true,
+        _ => false,
+    }
+}
+
+fn push_move(word: &mut String, m: Move) {
+    match m {
+        Move::Sow(pit) => word.push_str(&pit.to_string()),
+        Move::Pass => word.push('-'),
+        Move::Swap => word.push_str("><"),
+        Move::Agree => word.push('='),
+    }
+}
+
+/// Whose text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Our own.
+    Record,
+    /// Files of Aualé: the result may be a score, and there may be variations in parentheses and marks on moves.
+    Ogn,
+}
+
+/// A result that is written somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WrittenResult {
+    pub at: usize,
+    pub result: RecordResult,
+    /// The seeds of each side, if they are what was written.
+    pub score: Option<BySide<u16>>,
+}
+
+impl WrittenResult {
+    /// Checks another result, which stands after the moves, against this one, which a tag tells.
+    pub fn check_same(&self, after: &Self) -> Result<(), Fault> {
+        match (self.score, after.score) {
+            (Some(BySide { south, north }), Some(score)) if score != (BySide { south, north }) => {
+                Err(Fault::new(after.at, Problem::ScoreContradiction { south, north }))
+            }
+            _ if self.result != after.result => Err(Fault::new(after.at, Problem::Contradiction { tag: self.result })),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads `28-20`, the score of a game that has `total` seeds.
+fn read_score(text: &str, total: u16) -> Result<BySide<u16>, Problem> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = text.split_once('-').filter(|(south, north)| is_number(south) && is_number(north));
+    let (south, north) = numbers.ok_or(Problem::ResultOrScore)?;
+    let too_many = Problem::TooManySeeds { total };
+    let (Ok(south), Ok(north)) = (south.parse::<u16>(), north.parse::<u16>()) else { return Err(too_many) };
+    match south.checked_add(north) {
+        Some(sum) if sum <= total => Ok(BySide { south, north }),
+        _ => Err(too_many),
+    }
+}
+
+/// A line of moves that is being read and played.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub moves: Vec<Move>,
+    /// The position after the moves.
+    pub last: AnyPosition,
+    /// What stands after the moves.
+    pub result: Option<WrittenResult>,
+    dialect: Dialect,
+}
+
+impl Line {
+    pub const fn new(start: AnyPosition, dialect: Dialect) -> Self {
+        Self { moves: Vec::new(), last: start, result: None, dialect }
+    }
+
+    /// Reads and plays to the end of the text.
+    pub fn read(&mut self, source: &mut Source<'_>) -> Result<(), Fault> {
+        loop {
+            source.skip_blanks();
+            let at = source.at();
+            let Some(c) = source.peek() else { return Ok(()) };
+            match c {
+                '{' => source.skip_remark('}')?,
+                '(' if self.dialect == Dialect::Ogn => source.skip_remark(')')?,
+                _ if self.result.is_some() => return Err(Fault::new(at, Problem::AfterResult)),
+                '0'..='9' | '*' => self.read_number(source)?,
+                '+' => read_captured(source)?,
+                '!' | '?' | '$' if self.dialect == Dialect::Ogn && !self.moves.is_empty() => skip_mark(source)?,
+                '[' => return Err(Fault::new(at, Problem::MisplacedTag)),
+                _ => {
+                    let m = read_move(source).ok_or_else(|| Fault::new(at, Problem::Unexpected(c)))?;
+                    self.play(m, at)?;
+                }
+            }
+        }
+    }
+
+    /// Plays a move that was read at `at`.
+    fn play(&mut self, m: Move, at: usize) -> Result<(), Fault> {
+        if self.moves.len() >= RECORD_MOVES_MAX {
+            return Err(Fault::new(at, Problem::TooManyMoves));
+        }
+        play(&mut self.last, m, self.moves.len() + 1).map_err(|illegal| Fault::new(at, illegal))?;
+        self.moves.push(m);
+        Ok(())
+    }
+
+    /// Reads a result; other programs write the score instead.
+    pub fn read_result(&self, text: &str, at: usize) -> Result<WrittenResult, Fault> {
+        match (text.parse(), self.dialect) {
+            (Ok(result), _) => Ok(WrittenResult { at, result, score: None }),
+            (Err(unknown), Dialect::Record) => Err(Fault::new(at, Problem::Result(unknown))),
+            (Err(_), Dialect::Ogn) => {
+                let score = read_score(text, self.last.board().total()).map_err(|problem| Fault::new(at, problem))?;
+                Ok(WrittenResult { at, result: RecordResult::of(score), score: Some(score) })
+            }
+        }
+    }
+
+    /// The number of a turn, or the result.
+    fn read_number(&mut self, source: &mut Source<'_>) -> Result<(), Fault> {
+        let at = source.at();
+        let text = source.take_while(|c| c.is_ascii_digit());
+        if !text.is_empty() && source.eat(".") {
+            source.take_while(|c| c == '.');
+            return Ok(());
+        }
+        let mut text = text.to_owned();
+        text.push_str(source.take_while(|c| c.is_ascii_digit() || matches!(c, '-' | '/' | '*')));
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Fault::new(source.at(), Problem::Number));
+        }
+        self.result = Some(self.read_result(&text, at)?);
+        Ok(())
+    }
+
+    /// Checks what stands after the moves.
+    pub fn check_result(&self) -> Result<(), Fault> {
+        self.result.map_or(Ok(()), |written| self.check(&written))
+    }
+
+    /// Checks a result that is written somewhere against what the rules say, if they say anything.
+    pub fn check(&self, written: &WrittenResult) -> Result<(), Fault> {
+        let Some(outcome) = self.last.outcome() else { return Ok(()) };
+        let BySide { south, north } = outcome.score;
+        if written.score.is_some_and(|score| score != outcome.score) {
+            return Err(Fault::new(written.at, Problem::Score { south, north }));
+        }
+        written.result.check(&self.last).map_err(|error| Fault::new(written.at, error))
+    }
+}
+
+/// Plays one move in place if it is legal; `ply` is its number in the line.
+pub(super) fn play(position: &mut AnyPosition, m: Move, ply: usize) -> Result<(), IllegalPly> {
+    let legal = position.legal_moves();
+    if legal.contains(&m) {
+        position.play_unchecked(m);
+        return Ok(());
+    }
+    // An agreed end is never listed, and may be legal all the same.
+    *position = position.play(m).map_err(|reason| IllegalPly { ply, m, reason, legal })?.0;
+    Ok(())
+}
+
+fn read_move(source: &mut Source<'_>) -> Option<Move> {
+    if source.eat("-") {
+        Some(Move::Pass)
+    } else if source.eat("><") {
+        Some(Move::Swap)
+    } else if source.eat("=") {
+        Some(Move::Agree)
+    } else {
+        let letter = source.peek()?;
+        let pit: Pit = letter.encode_utf8(&mut [0; 4]).parse().ok()?;
+        source.bump();
+        Some(Move::Sow(pit))
+    }
+}
+
+/// `+3`. How many seeds were captured, the rules know better.
+fn read_captured(source: &mut Source<'_>) -> Result<(), Fault> {
+    source.bump();
+    let at = source.at();
+    let digits = source.take_while(|c| c.is_ascii_digit());
+    if digits.is_empty() { Err(Fault::new(at, Problem::Captured)) } else { Ok(()) }
+}
+
+/// `!`, `??` or `$6`, by which people and programs say what they think of a move.
+fn skip_mark(source: &mut Source<'_>) -> Result<(), Fault> {
+    if !source.eat("$") {
+        source.take_while(|c| matches!(c, '!' | '?'));
+        return Ok(());
+    }
+    let at = source.at();
+    let digits = source.take_while(|c| c.is_ascii_digit());
+    if digits.is_empty() { Err(Fault::new(at, Problem::Mark)) } else { Ok(()) }
+}
+
+/// One turn, or a part of it that stands alone.
+struct Word {
+    text: String,
+    side: Side,
+    captured: u32,
+}
+
+/// Writes moves with the numbers of turns and the counts of captured seeds, then the result, in lines of at most
+/// [`LINE_MAX`] characters. A number stands before each turn of the side that moves first.
+pub(super) fn write_numbered(
+    f: &mut impl fmt::Write,
+    start: &AnyPosition,
+    moves: &[Move],
+    result: &str,
+) -> fmt::Result {
+    let mut lines = Lines { out: f, column: 0 };
+    let (mut number, mut previous) = (0_usize, None);
+    for word in words(start, moves) {
+        if word.side == start.turn() && previous != Some(word.side) || previous.is_none() {
+            number += 1;
+            lines.write(&format!("{number}."))?;
+        }
+        previous = Some(word.side);
+        match word.captured {
+            0 => lines.write(&word.text)?,
+            captured => lines.write(&format!("{}+{captured}", word.text))?,
+        }
+    }
+    lines.write(result)?;
+    lines.out.write_char('\n')
+}
+
+/// The turns of a game. The moves are legal from `start`.
+fn words(start: &AnyPosition, moves: &[Move]) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut position = start.clone();
+    let mut previous = None;
+    for &m in moves {
+        let captured = captured(&position, m);
+        let side = position.turn();
+        position.play_unchecked(m);
+        let word = match words.last_mut() {
+            Some(word) if previous.is_some_and(|previous| runs_on(previous, m)) => word,
+            _ => words.push_mut(Word { text: String::new(), side, captured: 0 }),
+        };
+        push_move(&mut word.text, m);
+        word.captured += captured;
+        previous = Some(m);
+    }
+    words
+}
+
+/// How many seeds a move captures. That depends on nothing that came before, so the history is left at home.
+fn captured(position: &AnyPosition, m: Move) -> u32 {
+    let played = match position {
+        AnyPosition::Oware(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
+        AnyPosition::Kalah(_) | AnyPosition::Congkak(_) => position.play(m).map(|(_, effects)| effects),
+    };
+    let seeds = |effect: &Effect| match effect {
+        Effect::Capture { seeds, .. } => u32::from(*seeds),
+        _ => 0,
+    };
+    played.map_or(0, |effects| effects.iter().map(seeds).sum())
+}
+
+/// Joins words by blanks, and breaks the line where it would get too long.
+struct Lines<'a, W> {
+    out: &'a mut W,
+    column: usize,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn write(&mut self, word: &str) -> fmt::Result {
+        match self.column {
+            0 => {}
+            column if column + 1 + word.len() > LINE_MAX => {
+                self.out.write_char('\n')?;
+                self.column = 0;
+            }
+            _ => {
+                self.out.write_char(' ')?;
+                self.column += 1;
+            }
+        }
+        self.column += word.len();
+        self.out.write_str(word)
+    }
+}

@@ -1,0 +1,50 @@
+//! Where one record ends and the next begins, in a text of many. Knows how records are laid out, and not what they say.
+
+use super::scan::BYTE_ORDER_MARK;
+
+/// Divides a text of many records, line by line: a record begins with a line of a tag that comes after moves. Nothing of the text
+/// is kept, so that it may be of any length.
+///
+/// ```
+/// use mancala_rules::notation::Splitter;
+///
+/// let text = "[Variant \"oware\"]\n[South \"ana\"]\n\n1. A {[not a tag]} b *\n[Variant \"kalah\"]\n1. A *\n";
+/// let mut splitter = Splitter::default();
+/// let begins: Vec<_> = text.lines().map(|line| splitter.begins_record(line)).collect();
+/// assert_eq!(begins, [false, false, false, false, true, false]);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Splitter {
+    /// Whether a comment goes on from the line before.
+    in_comment: bool,
+    /// Whether there was anything but tags and comments in this record.
+    has_moves: bool,
+}
+
+impl Splitter {
+    /// Whether this line, the next one of the text, begins another record than the one before.
+    pub fn begins_record(&mut self, line: &str) -> bool {
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        let begins = !self.in_comment && self.has_moves && line.trim_start().starts_with('[');
+        if begins {
+            self.has_moves = false;
+        }
+        let mut in_tag = false;
+        let mut in_quotes = false;
+        for c in line.chars() {
+            match c {
+                '}' if self.in_comment => self.in_comment = false,
+                _ if self.in_comment => {}
+                '"' if in_tag => in_quotes = !in_quotes,
+                _ if in_quotes => {}
+                ']' if in_tag => in_tag = false,
+                _ if in_tag => {}
+                '{' => self.in_comment = true,
+                '[' => in_tag = true,
+                _ if c.is_whitespace() => {}
+                _ => self.has_moves = true,
+            }
+        }
+        begins
+    }
+}

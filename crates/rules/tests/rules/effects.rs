@@ -1,0 +1,140 @@
+//! Replays effects on a board of its own, so that what a client would draw is compared with the position.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mancala_rules::{Board, Effect, Move, Pit, Place, Side};
+
+/// The seeds of a board and its burnt pits by place name, as a client that knows no rules would keep them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    seeds: BTreeMap<String, u16>,
+    burnt: BTreeSet<String>,
+}
+
+impl Drawing {
+    pub fn of(board: &Board) -> Self {
+        let (mut seeds, mut burnt) = (BTreeMap::new(), BTreeSet::new());
+        for side in Side::ALL {
+            seeds.insert(Place::Store(side).to_string(), board.store(side));
+            for (index, &count) in (0..).zip(board.pits(side)) {
+                let pit = Pit { side, index };
+                seeds.insert(pit.to_string(), count);
+                if board.is_burnt(pit) {
+                    burnt.insert(pit.to_string());
+                }
+            }
+        }
+        Self { seeds, burnt }
+    }
+
+    fn take(&mut self, pit: Pit) -> u16 {
+        std::mem::take(self.at(Place::Pit(pit)))
+    }
+
+    /// Takes as many seeds from the store, or burns the pit if it gets none.
+    fn refill(&mut self, pit: Pit, seeds: u16) {
+        *self.at(Place::Store(pit.side)) -= seeds;
+        *self.at(Place::Pit(pit)) += seeds;
+        if seeds == 0 {
+            self.burnt.insert(pit.to_string());
+        } else {
+            self.burnt.remove(&pit.to_string());
+        }
+    }
+
+    fn at(&mut self, place: Place) -> &mut u16 {
+        self.seeds.get_mut(&place.to_string()).expect("effects name places of the board")
+    }
+}
+
+/// Draws the effects of `m` on the board before it and compares with the board after it. Also checks that each effect
+/// tells the truth about its seeds and that they come in the documented order.
+pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
+    let mut drawing = Drawing::of(before);
+    let mut hand = 0;
+    let mut last = None;
+    let mut stage = 0;
+    for effect in effects {
+        let next = match effect {
+            Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
+            Effect::Sow { .. } | Effect::Relay { .. } => 1,
+            Effect::Capture { .. } => 2,
+            Effect::ExtraTurn => 3,
+            Effect::Sweep { .. } | Effect::Split { .. } => 4,
+            Effect::RoundOver { .. } => 5,
+            Effect::Refill { .. } => 6,
+            Effect::GameOver { .. } => 7,
+        };
+        assert!(next > stage || next == stage && [0, 1, 4, 6].contains(&next), "order of {effects:?}");
+        stage = next;
+        match *effect {
+            Effect::Lift { pit, seeds } => {
+                assert_eq!(m, Move::Sow(pit));
+                hand = drawing.take(pit);
+                assert_eq!(hand, seeds, "lifted by {m}");
+            }
+            Effect::Sow { to } => {
+                hand -= 1;
+                *drawing.at(to) += 1;
+                last = Some(to);
+            }
+            Effect::Relay { pit, seeds } => {
+                assert_eq!((hand, last), (0, Some(Place::Pit(pit))), "a lap begins where the one before it ended");
+                hand = drawing.take(pit);
+                assert_eq!(hand, seeds, "lifted by {m}");
+                assert!(hand > 1, "the pit held seeds before the last one fell");
+            }
+            Effect::Capture { ref from, seeds, to } => {
+                assert_eq!(hand, 0, "a capture comes after the last seed");
+                let counts: Vec<u16> = from.iter().map(|&pit| drawing.take(pit)).collect();
+                assert!(!counts.contains(&0), "only pits with seeds are named");
+                let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);
+                // The last seed is named first, or it stays and is not named.
+                let opposite = if Some(Place::Pit(from[0])) == last { counts[0] == 1 } else { counts.len() == 1 };
+                assert!(chain || opposite, "captured {counts:?}");
+                assert_eq!(counts.iter().sum::<u16>(), seeds);
+                *drawing.at(Place::Store(to)) += seeds;
+            }
+            Effect::Sweep { side, seeds, to } => {
+                let swept: u16 = (0..before.pits_per_side()).map(|index| drawing.take(Pit { side, index })).sum();
+                assert_eq!(swept, seeds);
+                assert!(swept > 0, "an empty row is not swept");
+                *drawing.at(Place::Store(to)) += seeds;
+            }
+            Effect::Split { seeds, odd } => {
+                let pits = Side::ALL.into_iter().flat_map(|side| (0..before.pits_per_side()).map(move |i| (side, i)));
+                let left: u16 = pits.map(|(side, index)| drawing.take(Pit { side, index })).sum();
+                assert_eq!(2 * seeds + u16::from(odd.is_some()), left);
+                for side in Side::ALL {
+                    *drawing.at(Place::Store(side)) += seeds;
+                }
+                if let Some(pit) = odd {
+                    *drawing.at(Place::Pit(pit)) += 1;
+                }
+            }
+            Effect::RoundOver { score, .. } => {
+                let stores = Side::ALL.map(|side| *drawing.at(Place::Store(side)));
+                assert_eq!(stores, [score.south, score.north]);
+            }
+            Effect::Refill { side, ref pits, seeds } => {
+                assert!(!pits.is_empty() && seeds > 0, "a match without seeds for a side is over");
+                let row = (0..before.pits_per_side()).map(|index| Pit { side, index });
+                row.for_each(|pit| drawing.refill(pit, if pits.contains(&pit) { seeds } else { 0 }));
+            }
+            Effect::Pass => assert_eq!(m, Move::Pass),
+            Effect::Swap => assert_eq!(m, Move::Swap),
+            Effect::ExtraTurn | Effect::GameOver { .. } => {}
+        }
+    }
+    assert_eq!(hand, 0, "every seed falls");
+    assert_eq!(drawing, Drawing::of(after), "after {m}: {effects:?}");
+    let ends = effects.iter().filter(|effect| matches!(effect, Effect::ExtraTurn | Effect::GameOver { .. }));
+    assert!(ends.count() <= 1, "an extra turn or the end: {effects:?}");
+    if let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::RoundOver { .. })) {
+        let refilled = matches!(effects[at + 1..], [Effect::Refill { .. }, Effect::Refill { .. }]);
+        assert!(
+            refilled || matches!(effects[at + 1..], [Effect::GameOver { .. }]),
+            "a new round or the end: {effects:?}"
+        );
+    }
+}
