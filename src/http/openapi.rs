@@ -16,7 +16,7 @@ use utoipa::{
     },
 };
 
-use super::limits::UNLIMITED;
+use super::layers::limits::UNLIMITED;
 
 /// What the document says beyond the routes.
 #[derive(OpenApi)]
@@ -42,7 +42,7 @@ use super::limits::UNLIMITED;
         (name = "operation", description = "For those who run the service"),
     ),
     servers((url = "/", description = "This server")),
-    components(schemas(super::error::ProblemBody)),
+    components(schemas(super::answer::problem::ProblemBody)),
     modifiers(&Bearer),
 )]
 pub struct Document;

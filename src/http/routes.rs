@@ -19,13 +19,17 @@ use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
-    analyses,
-    error::Problem,
-    events, explorer, export, extract, game_list, games, health, imports, invitations, list_export, me, moves,
-    new_game, notes, offers,
+    answer::problem::Problem,
+    events::{game_events, player_events, tickets},
+    games::{create, invitations, lifecycle, list, moves, offers, positions},
     openapi::{self, Document, Paths},
-    pictures, play, player_events, player_stats, players, positions, problems, records, summary, tickets, tokens,
-    variants, verify, webhook_deliveries, webhooks,
+    operation::{health, problems},
+    players::{me, profiles, stats, summary, tokens},
+    records::{export, import, list_export, personal_export, verify},
+    request::extract,
+    study::{analyses, explorer, notes, pictures},
+    variants::{catalog, line},
+    webhooks::{deliveries, endpoints},
 };
 
 /// Every route of the service.
@@ -37,40 +41,40 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(moves::play_move)
                 // Its address could be a game's.
                 .service(list_export::export_games)
-                .service(games::get_game)
+                .service(lifecycle::get_game)
                 .service(moves::list_moves)
                 .service(positions::get_position)
-                .service(records::export_game)
-                .service(imports::import_games)
+                .service(export::export_game)
+                .service(import::import_games)
                 .service(pictures::get_board_picture)
                 .service(pictures::get_game_graph)
                 .service(verify::verify_game)
                 .service(analyses::analyse_game)
                 .service(analyses::get_analysis)
-                .service(events::list_events)
-                .service(players::create_player)
-                .service(players::get_player)
-                .service(player_stats::get_player_stats)
+                .service(game_events::list_events)
+                .service(profiles::create_player)
+                .service(profiles::get_player)
+                .service(stats::get_player_stats)
                 .service(me::get_me)
                 .service(me::update_me)
                 .service(me::delete_me)
-                .service(export::export_me)
+                .service(personal_export::export_me)
                 .service(summary::get_summary)
                 .service(player_events::list_my_events)
                 .service(tickets::create_stream_ticket)
                 .service(tokens::create_token)
                 .service(tokens::revoke_token)
-                .service(variants::list_variants)
-                .service(variants::get_variant)
-                .service(play::play_line)
+                .service(catalog::list_variants)
+                .service(catalog::get_variant)
+                .service(line::play_line)
                 .service(pictures::get_variant_board_picture)
-                .service(new_game::create_game)
-                .service(game_list::list_games)
+                .service(create::create_game)
+                .service(list::list_games)
                 .service(explorer::get_explorer)
-                .service(games::join_game)
-                .service(games::resign_game)
-                .service(games::abort_game)
-                .service(new_game::renew_join_code)
+                .service(lifecycle::join_game)
+                .service(lifecycle::resign_game)
+                .service(lifecycle::abort_game)
+                .service(create::renew_join_code)
                 .service(offers::make_offer)
                 .service(offers::accept_offer)
                 .service(offers::decline_offer)
@@ -80,15 +84,15 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(notes::delete_note)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
-                .service(webhooks::create_webhook)
-                .service(webhooks::list_webhooks)
-                .service(webhooks::get_webhook)
-                .service(webhooks::update_webhook)
-                .service(webhooks::delete_webhook)
-                .service(webhooks::rotate_webhook_secret)
-                .service(webhook_deliveries::ping_webhook)
-                .service(webhook_deliveries::list_webhook_deliveries)
-                .service(webhook_deliveries::redeliver_webhook),
+                .service(endpoints::create_webhook)
+                .service(endpoints::list_webhooks)
+                .service(endpoints::get_webhook)
+                .service(endpoints::update_webhook)
+                .service(endpoints::delete_webhook)
+                .service(endpoints::rotate_webhook_secret)
+                .service(deliveries::ping_webhook)
+                .service(deliveries::list_webhook_deliveries)
+                .service(deliveries::redeliver_webhook),
         )
         .service(problems::get_problem)
         .service(tokens::get_jwks)

@@ -1,0 +1,6 @@
+//! What answers have in common: the envelope of failures, headers, cursors, and types of the wire that several resources share.
+
+pub(crate) mod cursor;
+pub(crate) mod headers;
+pub(crate) mod problem;
+pub(crate) mod wire;

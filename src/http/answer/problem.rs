@@ -1,0 +1,552 @@
+//! Every failure in one envelope: RFC 9457 `application/problem+json` with a stable code.
+//!
+//! A handler returns a [`Problem`]; [`envelope`] gives every answer its request id, and turns whatever else fails (an
+//! unknown path, a panic, a library's own error) into the same form. Status codes of failures are written here only.
+
+use std::{error::Error as StdError, fmt, panic::AssertUnwindSafe};
+
+use actix_web::{
+    HttpMessage, HttpResponse, ResponseError,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::{
+        StatusCode,
+        header::{self, HeaderMap, HeaderName, HeaderValue},
+    },
+    middleware::Next,
+};
+use futures_util::FutureExt;
+use serde::Serialize;
+use tracing_actix_web::RequestId;
+use utoipa::ToSchema;
+
+use super::wire::ALWAYS_JSON;
+use crate::{
+    db::DbError,
+    domain::Refusal,
+    http::games::{moves::MoveView, view::GameView},
+};
+
+/// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
+const RETRY_AFTER_S: u64 = 2;
+
+const PROBLEM_JSON: &str = "application/problem+json";
+
+static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+macro_rules! codes {
+    ($($variant:ident $word:literal $status:ident $title:literal $meaning:literal)+) => {
+        /// The closed list of failure codes. A code never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Code { $($variant),+ }
+
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$variant),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $word),+ }
+            }
+
+            pub const fn status(self) -> StatusCode {
+                match self { $(Code::$variant => StatusCode::$status),+ }
+            }
+
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$variant => $title),+ }
+            }
+
+            /// What it means, and what the client does about it.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Code::$variant => $meaning),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    MalformedRequest "malformed_request" BAD_REQUEST "The request cannot be read"
+        "The body is not JSON in UTF-8, or the request breaks off. Send it again, whole."
+    ValidationFailed "validation_failed" UNPROCESSABLE_ENTITY "The request is readable but invalid"
+        "A field or parameter is missing, unknown, of the wrong type, or out of bounds. `errors` names each with a JSON \
+         pointer into the body (or `?name` for a query parameter). Correct the request; sending it again as it is fails again."
+    Unauthenticated "unauthenticated" UNAUTHORIZED "A token is needed"
+        "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
+    InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
+        "The access token has expired, was not issued by this server, or its player is gone. Get a new one."
+    InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name or the password is wrong"
+        "No account has this name and this password. Which of the two is wrong is not said."
+    Forbidden "forbidden" FORBIDDEN "Not allowed"
+        "The caller is known but may not do this; `detail` says why."
+    NotSeated "not_seated" FORBIDDEN "The caller does not sit in this game"
+        "Only the two players of a game may do this."
+    NotFound "not_found" NOT_FOUND "There is no such thing"
+        "The address, game or ply does not exist, or it is a private game in which the caller does not sit."
+    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED "This address does not know the method"
+        "The header `Allow` lists the methods that it knows."
+    NotAcceptable "not_acceptable" NOT_ACCEPTABLE "The answer would be of another type"
+        "The header `Accept` excludes `application/json`, or what else the address answers, as `detail` says. Send one that \
+         includes it, or none."
+    PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE "The body is too large"
+        "A body has at most 64 KiB; games to import, 8 MiB."
+    UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is of another type, or none is declared"
+        "Send `Content-Type: application/json`, or what else the address takes, as `detail` says, and the body without compression (no \
+         `Content-Encoding`)."
+    NameTaken "name_taken" CONFLICT "The name is taken"
+        "An account has this name, or one that reads the same (capitals make no difference). Choose another."
+    SeatTaken "seat_taken" CONFLICT "The seat is taken"
+        "Somebody else joined first; when declining an invitation, the caller did. `game` shows the game as it is."
+    GameNotStarted "game_not_started" CONFLICT "The game waits for an opponent"
+        "Nothing can be played before the second seat is taken. `game` shows the game as it is."
+    GameOver "game_over" CONFLICT "The game is over"
+        "Nothing can be changed any more. `game` shows how it ended, `moves` what the client has not seen."
+    NotYourTurn "not_your_turn" CONFLICT "It is the opponent's turn"
+        "Wait for the opponent's move. `game` shows the game as it is, `moves` what the client has not seen."
+    StalePly "stale_ply" CONFLICT "The move's number is not the next one"
+        "The client's picture of the game is out of date: take over `game` and `moves` (from the ply that was sent on), \
+         then let the player choose again."
+    IllegalMove "illegal_move" UNPROCESSABLE_ENTITY "The rules forbid the move"
+        "`reason` says why, `legal_moves` lists what is allowed. Nothing was played. Of a line of moves, `index` says which of \
+         them it is, from 0, and `position` how the board stands before it."
+    NoSuchOffer "no_such_offer" CONFLICT "There is no such offer"
+        "Nothing of this kind waits for an answer, or it is not the caller's to give: an offer is accepted and declined by the \
+         other side, and withdrawn by its own. `game` shows the game as it is."
+    OfferPending "offer_pending" CONFLICT "The opponent's offer comes first"
+        "The opponent asks to take back a turn, and it is not the caller's turn that would be taken back. Accept or decline that \
+         first. `game` shows the game as it is."
+    OfferNotPossible "offer_not_possible" CONFLICT "This cannot be offered in this game"
+        "`detail` says why: there is nobody to offer it to, no turn to take back, no clock to pause, no agreed end in the rules, or \
+         the game is not over yet. `game` shows the game as it is."
+    TooManyGames "too_many_games" CONFLICT "The player has too many games"
+        "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
+         of them (resign, abort) before beginning another."
+    NoRecord "no_record" CONFLICT "The game cannot be written in this form"
+        "Other programs know other games, or fewer rules of them; `detail` says what is in the way. As `json` every game can be written."
+    GameNotOver "game_not_over" CONFLICT "The game is not over"
+        "Nobody is helped while they play: a game is analysed when it is over, and so is the one that it goes on from. Games that one \
+         person plays alone are analysed at any time."
+    TooManyAnalyses "too_many_analyses" CONFLICT "The player waits for too many analyses"
+        "A player waits for at most 20 analyses. Ask again when one of them is there."
+    TooManyWebhooks "too_many_webhooks" CONFLICT "The player has too many webhooks"
+        "A player has at most 10 webhooks. Change or delete one of them."
+    TooManyNotes "too_many_notes" CONFLICT "The player has too many notes"
+        "A player has at most 10,000 notes. Change or delete one of them."
+    WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"
+        "Nothing is sent to it. Enable it first: `PATCH` with `enabled`."
+    PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
+        "The version in `If-Match` is not the game's. Read the game again, then decide."
+    IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"
+        "Within a day the same `Idempotency-Key` came with something else. Nothing was done; give every new request a new key, \
+         and keep the key with the body when sending again."
+    RateLimited "rate_limited" TOO_MANY_REQUESTS "Too many calls"
+        "The player, or without a token the address, has made more calls than allowed. Send the same request again after the \
+         seconds in `Retry-After`. `RateLimit` tells with every answer how many calls are left."
+    Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
+        "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
+         later may help; a move can be sent again without being played twice."
+    Unavailable "unavailable" SERVICE_UNAVAILABLE "The service cannot answer now"
+        "The database is away or busy. Send the same request again after the seconds in `Retry-After`; a move is never \
+         played twice."
+}
+
+impl Code {
+    /// The code of a failure that did not come from our own handlers.
+    fn of_status(status: StatusCode) -> Self {
+        match status {
+            StatusCode::NOT_FOUND => Code::NotFound,
+            StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
+            StatusCode::NOT_ACCEPTABLE => Code::NotAcceptable,
+            StatusCode::PAYLOAD_TOO_LARGE => Code::PayloadTooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::UnsupportedMediaType,
+            status if status.is_client_error() => Code::MalformedRequest,
+            _ => Code::Internal,
+        }
+    }
+}
+
+/// A failure as its client sees it, and its cause, which only the log sees.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    body: Box<ProblemBody>,
+    cause: Option<String>,
+    allow: Option<String>,
+    /// Part of what an operator does: no line in the log, though it is a 5xx.
+    is_meant: bool,
+    retry_after_s: Option<u64>,
+}
+
+/// The body of every failure.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemBody {
+    /// Where the code is explained.
+    #[serde(rename = "type")]
+    #[schema(example = "/problems/stale_ply")]
+    kind: String,
+    /// The code's meaning in a few words.
+    #[schema(example = "The move's number is not the next one")]
+    title: &'static str,
+    /// The HTTP status.
+    #[schema(minimum = 400, maximum = 599, example = 409)]
+    status: u16,
+    /// What went wrong this time, for a person.
+    #[schema(example = "the next ply is 7")]
+    detail: String,
+    code: Code,
+    /// Names this request in the server's log.
+    request_id: String,
+    /// With `validation_failed`: what is wrong, field by field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    errors: Option<Vec<FieldError>>,
+    /// With a conflict: the game as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    game: Option<GameView>,
+    /// With a conflict over a ply: the moves from the ply that was sent on, at most 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    moves: Option<Vec<MoveView>>,
+    /// With `illegal_move`: why, in a stable word: `not_a_move`, `not_your_pit`, `empty_pit`, `burnt_pit`, `no_such_pit`,
+    /// `must_feed`, `grand_slam`, `no_pass`, `no_swap`, `no_agree`, `game_over`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reason: Option<&'static str>,
+    /// With `illegal_move`: what is allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    legal_moves: Option<Vec<String>>,
+    /// With `illegal_move` in a line of moves: which of them, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0, example = 3)]
+    index: Option<usize>,
+    /// With `illegal_move` in a line of moves: the position before that move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: Option<String>,
+}
+
+impl Problem {
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        let body = ProblemBody {
+            kind: format!("/problems/{}", code.as_str()),
+            title: code.title(),
+            status: code.status().as_u16(),
+            detail: detail.into(),
+            code,
+            request_id: String::new(),
+            errors: None,
+            game: None,
+            moves: None,
+            reason: None,
+            legal_moves: None,
+            index: None,
+            position: None,
+        };
+        Self { body: Box::new(body), cause: None, allow: None, is_meant: false, retry_after_s: None }
+    }
+
+    /// A field, parameter or header that is not what it should be.
+    pub fn invalid(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        let error = FieldError { pointer: pointer.into(), detail: detail.into() };
+        let detail = if error.pointer.is_empty() {
+            error.detail.clone()
+        } else {
+            format!("{}: {}", error.pointer, error.detail)
+        };
+        let mut problem = Self::new(Code::ValidationFailed, detail);
+        problem.body.errors = Some(vec![error]);
+        problem
+    }
+
+    pub fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, detail)
+    }
+
+    /// A fault of ours. The cause goes to the log and nowhere else.
+    pub fn internal(cause: impl fmt::Display) -> Self {
+        Self::new(Code::Internal, "the server failed").because(cause)
+    }
+
+    /// There is more to do than the server does at present, as it is meant to be.
+    pub fn busy(detail: impl Into<String>) -> Self {
+        Self { is_meant: true, ..Self::new(Code::Unavailable, detail) }
+    }
+
+    /// The server is being stopped, and somebody asks whether to send requests here.
+    pub fn draining() -> Self {
+        Self { is_meant: true, ..Self::new(Code::Unavailable, "the server is stopping") }
+    }
+
+    /// A known path, asked with a method that it does not have.
+    pub fn method_not_allowed(allow: String) -> Self {
+        Self { allow: Some(allow), ..Self::new(Code::MethodNotAllowed, "this address does not know the method") }
+    }
+
+    /// When the same request may be sent again.
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
+    }
+
+    /// What the log will say about it.
+    pub fn because(self, cause: impl fmt::Display) -> Self {
+        Self { cause: Some(cause.to_string()), ..self }
+    }
+
+    /// Shows the game as it is, so that the client can go on from there.
+    pub fn with_game(mut self, game: GameView) -> Self {
+        self.body.game = Some(game);
+        self
+    }
+
+    /// Shows what the client has not seen of the game.
+    pub fn with_moves(mut self, moves: Vec<MoveView>) -> Self {
+        self.body.moves = Some(moves);
+        self
+    }
+
+    /// Says why the rules forbid a move, and which they allow.
+    pub fn with_legal_moves(mut self, reason: &'static str, legal_moves: Vec<String>) -> Self {
+        self.body.reason = Some(reason);
+        self.body.legal_moves = Some(legal_moves);
+        self
+    }
+
+    /// Says where in a line of moves it is, and how the board stands there.
+    pub fn with_place(mut self, index: usize, position: String) -> Self {
+        self.body.index = Some(index);
+        self.body.position = Some(position);
+        self
+    }
+
+    pub const fn code(&self) -> Code {
+        self.body.code
+    }
+
+    /// Tells the log of a failure after which there is no answer left to tell it by.
+    pub fn log(self, request_id: String) {
+        let _ = self.of_request(request_id);
+    }
+}
+
+/// One thing that is wrong with a request.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FieldError {
+    /// A JSON pointer into the body; `?name` for a query parameter; the name of a header.
+    #[schema(example = "/options/seeds")]
+    pub pointer: String,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code().as_str(), self.body.detail)
+    }
+}
+
+impl StdError for Problem {}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        self.code().status()
+    }
+
+    fn error_response(&self) -> HttpResponse<BoxBody> {
+        let mut response = HttpResponse::build(self.code().status());
+        match self.code() {
+            Code::Unauthenticated | Code::InvalidCredentials => {
+                response.insert_header((header::WWW_AUTHENTICATE, "Bearer"))
+            }
+            Code::InvalidToken => response.insert_header((header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")),
+            // There may be more of the body to come, which nobody will read.
+            Code::MalformedRequest | Code::PayloadTooLarge => response.force_close(),
+            _ => &mut response,
+        };
+        let retry_after_s = self.retry_after_s.or((self.code() == Code::Unavailable).then_some(RETRY_AFTER_S));
+        if let Some(seconds) = retry_after_s {
+            response.insert_header((header::RETRY_AFTER, seconds));
+        }
+        if let Some(allow) = &self.allow {
+            response.insert_header((header::ALLOW, allow.as_str()));
+        }
+        response
+            .insert_header((X_REQUEST_ID.clone(), self.body.request_id.as_str()))
+            .insert_header((header::CONTENT_TYPE, PROBLEM_JSON))
+            .insert_header((header::CACHE_CONTROL, "no-store"));
+        // For whoever counts.
+        response.extensions_mut().insert(self.code());
+        response.body(serde_json::to_string(&self.body).expect(ALWAYS_JSON))
+    }
+}
+
+impl From<DbError> for Problem {
+    fn from(error: DbError) -> Self {
+        match &error {
+            DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::Busy(_) | DbError::QueueFull => {
+                Self::new(Code::Unavailable, "the database is away or busy; try again").because(chain(&error))
+            }
+            // The only rows that a request can refer to without having read them are its own player's.
+            DbError::Constraint { name } if name.ends_with("_player_fkey") => {
+                Self::new(Code::InvalidToken, "the token's player does not exist")
+            }
+            _ => Self::internal(chain(&error)),
+        }
+    }
+}
+
+impl From<&Refusal> for Problem {
+    fn from(refusal: &Refusal) -> Self {
+        let code = match refusal {
+            Refusal::Unknown => Code::NotFound,
+            Refusal::NotSeated => Code::NotSeated,
+            Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::NoCode | Refusal::AlreadyMoved => Code::Forbidden,
+            Refusal::TooManyGames => Code::TooManyGames,
+            Refusal::OtherVersion { .. } => Code::PreconditionFailed,
+            Refusal::SeatTaken => Code::SeatTaken,
+            Refusal::NotStarted => Code::GameNotStarted,
+            Refusal::Over => Code::GameOver,
+            Refusal::StalePly { .. } => Code::StalePly,
+            Refusal::NotYourTurn => Code::NotYourTurn,
+            Refusal::Illegal(_) | Refusal::NotAMove => Code::IllegalMove,
+            Refusal::NoSuchOffer => Code::NoSuchOffer,
+            Refusal::OfferPending => Code::OfferPending,
+            Refusal::NothingToOffer(_) => Code::OfferNotPossible,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+/// An error and its sources, in one line.
+fn chain(error: &dyn StdError) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+/// Gives every answer its request id, every failure the one form, and every failure of ours one line in the log.
+pub async fn envelope(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let request_id = request.extensions().get::<RequestId>().map(ToString::to_string).unwrap_or_default();
+    let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().await;
+    match outcome {
+        Ok(Ok(response)) if fails(&response) && !is_problem(&response) => {
+            let problem = response.response().error().map(Problem::of);
+            let problem = problem.unwrap_or_else(|| Problem::of_status(response.status()));
+            let (request, before) = response.into_parts();
+            let mut response = problem.of_request(request_id).error_response();
+            keep_added(response.headers_mut(), before.headers());
+            Ok(ServiceResponse::new(request, response))
+        }
+        Ok(Ok(mut response)) => {
+            let id = HeaderValue::from_str(&request_id).expect("a UUID is a header value");
+            response.headers_mut().insert(X_REQUEST_ID.clone(), id);
+            Ok(response.map_into_boxed_body())
+        }
+        // One that is in the envelope already may have got headers since.
+        Ok(Err(error)) if error.as_error::<Problem>().is_some_and(Problem::has_request) => Err(error),
+        Ok(Err(error)) => Err(Problem::of(&error).of_request(request_id).into()),
+        Err(panic) => {
+            let words = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let words = words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            Err(Problem::internal(format!("a handler panicked: {words}")).of_request(request_id).into())
+        }
+    }
+}
+
+/// What others have added to an answer on its way, such as where the caller stands with its calls, is said in its new form
+/// too.
+fn keep_added(headers: &mut HeaderMap, before: &HeaderMap) {
+    for (name, value) in before {
+        if !headers.contains_key(name) {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+}
+
+fn fails<B>(response: &ServiceResponse<B>) -> bool {
+    response.status().is_client_error() || response.status().is_server_error()
+}
+
+/// The status of an answer that has not changed since its client got it.
+pub const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
+
+/// Whether a failure is in the envelope already: what lies around the routes may fail as well, so there are two.
+fn is_problem<B>(response: &ServiceResponse<B>) -> bool {
+    response.headers().get(header::CONTENT_TYPE).is_some_and(|content_type| content_type == PROBLEM_JSON)
+        && response.response().error().is_none()
+}
+
+impl Problem {
+    fn of(error: &actix_web::Error) -> Self {
+        let ours = error.as_error::<Problem>().cloned();
+        ours.unwrap_or_else(|| Self::of_status(error.as_response_error().status_code()).because(error))
+    }
+
+    fn of_status(status: StatusCode) -> Self {
+        let code = Code::of_status(status);
+        Self::new(code, code.title())
+    }
+
+    /// Whether it says already which request failed.
+    const fn has_request(&self) -> bool {
+        !self.body.request_id.is_empty()
+    }
+
+    /// Says which request failed, to its client and, if it is a failure of ours, to the log.
+    fn of_request(mut self, request_id: String) -> Self {
+        if self.code().status().is_server_error() && !self.is_meant {
+            let cause = self.cause.as_deref().unwrap_or_default();
+            tracing::error!(request.id = request_id, code = self.code().as_str(), cause, "request failed: {self}");
+        }
+        self.body.request_id = request_id;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::{
+        App,
+        middleware::from_fn,
+        test::{TestRequest, init_service, try_call_service},
+        web,
+    };
+    use serde_json::Value;
+
+    use super::*;
+
+    async fn panics() -> HttpResponse {
+        panic!("a bug with a secret in it")
+    }
+
+    #[actix_web::test]
+    async fn a_panic_is_an_opaque_500_in_the_one_envelope() {
+        let app = App::new().wrap(from_fn(envelope)).route("/panics", web::get().to(panics));
+        let app = init_service(app).await;
+        let request = TestRequest::get().uri("/panics").to_request();
+        let error = try_call_service(&app, request).await.expect_err("the middleware passes a panic on as an error");
+        let response = error.error_response();
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers().get("content-type").expect("a type"), "application/problem+json");
+        let body = actix_web::body::to_bytes(response.into_body()).await.unwrap_or_default();
+        let body: Value = serde_json::from_slice(&body).expect("the body is JSON");
+        assert_eq!(body["code"], "internal");
+        assert!(!body.to_string().contains("secret"));
+    }
+
+    #[test]
+    fn every_code_has_its_own_word_and_a_failing_status() {
+        for (n, code) in Code::ALL.iter().enumerate() {
+            assert!(code.status().is_client_error() || code.status().is_server_error());
+            assert_eq!(serde_json::to_value(code).expect("a word is JSON"), code.as_str());
+            assert!(Code::ALL[..n].iter().all(|other| other.as_str() != code.as_str()));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Events of games and of players: pages, streams, and tickets for streams.
+
+pub(crate) mod game_events;
+pub(crate) mod game_stream;
+pub(crate) mod player_events;
+pub(crate) mod player_stream;
+pub(crate) mod stream;
+pub(crate) mod tickets;
+pub(crate) mod view;

@@ -1,0 +1,204 @@
+//! Tickets for streams: what a client that cannot send headers shows in a stream's address instead of a token.
+
+use actix_web::{HttpRequest, HttpResponse, http::header, post, web::Data};
+use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{
+    clock::now,
+    domain::{GameId, PlayerId},
+    http::{
+        answer::{
+            problem::{Code, Problem, ProblemBody},
+            wire::Timestamp,
+        },
+        games::lifecycle::find_visible,
+        players::me,
+        request::{
+            auth::{self, Caller, Tokens},
+            extract::{Body, NoQuery, Query},
+        },
+        state::AppState,
+    },
+    metrics::TokenKind,
+};
+
+/// How long a ticket is good for: a stream that is cut off comes back with the same address.
+const TICKET_LIFETIME: Duration = Duration::hours(1);
+
+/// The type of a ticket, and whom it is for, beside the audience of access tokens: so neither can be taken for the other.
+const TYPE: &str = "stream-ticket+jwt";
+const AUDIENCE: &str = "streams";
+
+/// What a ticket says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: Uuid,
+    cv: i32,
+    /// The game whose events it is for; without one it is for those of all the player's games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    game: Option<Uuid>,
+    iat: i64,
+    exp: i64,
+}
+
+impl Tokens {
+    /// A ticket by which a caller's client may read one game's events, or those of all games of the caller.
+    fn issue_ticket(
+        &self,
+        caller: Caller,
+        game: Option<GameId>,
+        now: OffsetDateTime,
+        expires_at: OffsetDateTime,
+    ) -> String {
+        let claims = Claims {
+            iss: self.issuer().to_owned(),
+            aud: self.audience_of(AUDIENCE),
+            sub: caller.player.0,
+            cv: caller.credentials_version,
+            game: game.map(|game| game.0),
+            iat: now.unix_timestamp(),
+            exp: expires_at.unix_timestamp(),
+        };
+        self.sign(TYPE, &claims)
+    }
+
+    /// Whose ticket for this game's events, or for those of all games, it is, if it is one and has not expired.
+    fn verify_ticket(&self, ticket: &str, game: Option<GameId>) -> Option<Caller> {
+        let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE))?;
+        let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
+        (claims.game == game.map(|game| game.0)).then_some(caller)
+    }
+}
+
+/// Who asks for the events of a game, or of all their games: whoever the token names, or the ticket. A ticket lives longer than a token, so it is looked
+/// whether its player and password are still the same.
+pub async fn admit(
+    state: &AppState,
+    request: &HttpRequest,
+    ticket: Option<&str>,
+    game: Option<GameId>,
+) -> Result<Option<Caller>, Problem> {
+    let Some(ticket) = ticket else { return Ok(auth::identity(request)) };
+    if request.headers().contains_key(header::AUTHORIZATION) {
+        return Err(Problem::invalid("?ticket", "a token already says who calls"));
+    }
+    let refused = |problem| {
+        state.metrics.token_refused(TokenKind::Ticket);
+        problem
+    };
+    let invalid = || refused(Problem::new(Code::InvalidToken, "the ticket is not valid for this stream, or no longer"));
+    let caller = state.tokens.verify_ticket(ticket, game).ok_or_else(invalid)?;
+    match me::find(state, caller).await {
+        Ok(_) => Ok(Some(caller)),
+        Err(problem) if problem.code() == Code::InvalidToken => Err(refused(problem)),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Get a ticket for a stream
+///
+/// For clients that cannot send headers, like a browser's `EventSource`: `GET /v1/games/{id}/events?ticket=…`, or
+/// `GET /v1/me/events?ticket=…`, is then answered as it would be with the token. It is good for that one stream and nothing else, for
+/// an hour, as often as needed.
+#[utoipa::path(
+    tag = "events",
+    operation_id = "create_stream_ticket",
+    request_body(content = CreateStreamTicket),
+    responses(
+        (status = 201, description = "The ticket", body = StreamTicketView),
+        (status = 404, description = "`not_found`: no such game, or a private one of others", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/me/stream-tickets")]
+pub async fn create_stream_ticket(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    body: Body<CreateStreamTicket>,
+) -> Result<HttpResponse, Problem> {
+    let game = body.0.game_id.map(GameId);
+    me::find(&state, caller).await?;
+    if let Some(game) = game {
+        find_visible(&state, game, Some(caller.player)).await?;
+    }
+    let now = now();
+    let expires_at = now + TICKET_LIFETIME;
+    let ticket = state.tokens.issue_ticket(caller, game, now, expires_at);
+    let shown = StreamTicketView { ticket, game_id: body.0.game_id, expires_at: Timestamp(expires_at) };
+    Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(shown))
+}
+
+/// Which stream the ticket is for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateStreamTicket {
+    /// The game whose events are to be read; without one, those of all the caller's games.
+    game_id: Option<Uuid>,
+}
+
+/// A ticket.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StreamTicket)]
+struct StreamTicketView {
+    /// Goes into the address: `?ticket=<ticket>`. Whoever has it can read what the caller can of this game, or of all the caller's.
+    ticket: String,
+    #[schema(required = true)]
+    game_id: Option<Uuid>,
+    expires_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{PublicKey, new_key};
+
+    const GAME: GameId = GameId(Uuid::from_u128(1));
+
+    fn caller() -> Caller {
+        Caller { player: PlayerId(Uuid::from_u128(2)), credentials_version: 3 }
+    }
+
+    fn tokens(key: &str) -> Tokens {
+        Tokens::from_pem(key, "issuer", "audience").expect("a key")
+    }
+
+    #[test]
+    fn a_ticket_is_good_for_its_game_until_it_expires() {
+        let (tokens, now) = (tokens(&new_key()), now());
+        let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
+        assert_eq!(tokens.verify_ticket(&ticket, Some(GAME)), Some(caller()));
+        assert_eq!(tokens.verify_ticket(&ticket, Some(GameId(Uuid::from_u128(9)))), None);
+        assert_eq!(tokens.verify_ticket(&ticket, None), None);
+        let of_all = tokens.issue_ticket(caller(), None, now, now + TICKET_LIFETIME);
+        assert_eq!(tokens.verify_ticket(&of_all, None), Some(caller()));
+        assert_eq!(tokens.verify_ticket(&of_all, Some(GAME)), None);
+        let expired = tokens.issue_ticket(caller(), Some(GAME), now - TICKET_LIFETIME, now - Duration::minutes(1));
+        assert_eq!(tokens.verify_ticket(&expired, Some(GAME)), None);
+    }
+
+    #[test]
+    fn a_ticket_is_no_token_and_a_token_no_ticket() {
+        let (tokens, now) = (tokens(&new_key()), now());
+        let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
+        assert_eq!(tokens.verify(ticket.as_bytes(), now), None);
+        let token = tokens.issue(caller().player, caller().credentials_version, now);
+        assert_eq!(tokens.verify_ticket(&token, Some(GAME)), None);
+    }
+
+    #[test]
+    fn tickets_of_keys_that_are_accepted_are_good_and_no_others() {
+        let (old, new) = (new_key(), new_key());
+        let now = now();
+        let ticket = tokens(&old).issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
+        assert_eq!(tokens(&new).verify_ticket(&ticket, Some(GAME)), None);
+        let public = PublicKey::from_pem(&PublicKey::pem_of(&old).expect("a key")).expect("a public key");
+        assert_eq!(tokens(&new).accepting(&[public]).verify_ticket(&ticket, Some(GAME)), Some(caller()));
+    }
+}

@@ -1,0 +1,447 @@
+//! New games: what is asked for, made into a game, and stored with the answer.
+
+use std::ops::RangeInclusive;
+
+use actix_web::{HttpResponse, post, web::Data};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{
+    change::{ATTEMPTS_MAX, change, pause_before},
+    view::{GameView, ShownGame, VisibilityWord},
+};
+use crate::{
+    clock::now,
+    db::{
+        DbError,
+        games::{self, Inserted, SeatedGame},
+        idempotency::Keyed,
+        players,
+    },
+    domain::{
+        Action, BySeat, Clock, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
+        Refusal, Seat, Start, Terms, Visibility,
+    },
+    http::{
+        answer::problem::{Problem, ProblemBody},
+        players::me,
+        request::{
+            auth::Caller,
+            extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+            idempotency::{self, IdempotencyKey, KeyedRequest},
+        },
+        state::AppState,
+        variants::catalog::{OptionValueView, STANDARD, chosen_options},
+    },
+    rules::{AnyOptions, Variant},
+};
+
+/// Random bytes of a join code: 144 bits, 24 characters.
+const JOIN_CODE_BYTES: usize = 18;
+
+/// Create a game
+///
+/// Only `variant` is required, or `from`. In a game against oneself (`opponent.type` `self`) play begins at once; otherwise it
+/// begins when somebody joins: of a game for one player (`player`), that player. Against the `computer` it begins at once as well.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "create_game",
+    request_body(content = CreateGame, examples(
+        ("against anyone" = (value = json!({"variant": "kalah"}))),
+        ("by link, with options" = (value = json!({"variant": "kalah", "preset": "bga", "options": {"seeds": 5, "pie": true},
+            "side": "south", "opponent": {"type": "link"}, "visibility": "private"}))),
+        ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
+    )),
+    responses(
+        (status = 201, description = "The game", body = GameView,
+            headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
+                ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+        (status = 409, description = "`too_many_games`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "With the same key and body the same game is answered again for a day, and not created twice")),
+    security(("bearer" = []))
+)]
+#[post("/games")]
+pub async fn create_game(
+    state: Data<AppState>,
+    caller: Caller,
+    key: IdempotencyKey,
+    _: Query<NoQuery>,
+    body: Body<CreateGame>,
+) -> Result<HttpResponse, Problem> {
+    let keyed = KeyedRequest::of(key, caller.player, "/v1/games", &body.0);
+    if let Some(keyed) = &keyed
+        && let Some(replayed) = keyed.replay(&state).await?
+    {
+        return Ok(replayed);
+    }
+    let base = body.0.base(&state, caller).await?;
+    let terms = body.0.terms(base)?;
+    let creator = me::find(&state, caller).await?.player;
+    check_invited(&state, caller.player, &terms.opponent).await?;
+    if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
+        return Err(Problem::from(&Refusal::TooManyGames));
+    }
+    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, state.open_for, now());
+    let seated = seated_alone(game, &creator);
+    let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id);
+    let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+    match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
+        // Another request with this key was faster.
+        (Inserted::KeyUsed, Some(keyed)) => {
+            keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
+        }
+        _ => Ok(idempotency::created(&answer)),
+    }
+}
+
+/// Renew a join code
+///
+/// By the creator of an open game by link: the code that was given out is good for nothing any more, and the game shows another.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "renew_join_code",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The game, with another `join_code`", body = GameView),
+        (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it",
+            body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`seat_taken`, `game_over`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/join-code")]
+pub async fn renew_join_code(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    let join_code = new_join_code();
+    change(&state, caller, path, if_match, Action::RenewCode { join_code: &join_code }).await
+}
+
+fn new_join_code() -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>())
+}
+
+/// Whom a new game invites is somebody who is there, and somebody else.
+async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent) -> Result<(), Problem> {
+    let Opponent::Player { player } = opponent else { return Ok(()) };
+    if *player == creator {
+        let detail = "nobody invites themselves: choose `self` to play both sides";
+        return Err(Problem::invalid("/opponent/player_id", detail));
+    }
+    let found = players::find(&state.db, *player).await?.map(|own| own.player);
+    let invited = found.filter(|player| player.kind.is_somebody());
+    invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
+}
+
+/// A new game with its people: its creator, and nobody else yet. The name of whoever is invited is not told: the answer may be
+/// kept for a day, and the name be erased meanwhile.
+fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
+    let computer = |level: Level| Player {
+        id: level.player(),
+        kind: PlayerKind::Computer,
+        name: level.name(),
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    };
+    let player = |seat: Seat| {
+        game.players[seat].map(|player| Level::of_player(player).map_or_else(|| creator.clone(), computer))
+    };
+    let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
+    SeatedGame { game, players, invited: None, last_ply: None }
+}
+
+/// Stores a new game. If the connection is lost on the way it begins again: a game that was stored already is not stored twice.
+async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option<Keyed>) -> Result<Inserted, Problem> {
+    let mut failure = None;
+    for attempt in 0..ATTEMPTS_MAX {
+        pause_before(state, attempt).await;
+        match games::insert(&state.db, game, created, keyed.as_ref()).await {
+            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
+            Ok(Inserted::Stored) => {
+                state.hub.stored(game.change());
+                if game.computer_to_move().is_some() {
+                    state.writers.computer_turns().notify_one();
+                }
+                return Ok(Inserted::Stored);
+            }
+            inserted => return Ok(inserted?),
+        }
+    }
+    Err(failure.map_or_else(|| Problem::internal("no attempt was made"), Problem::from))
+}
+
+/// What a new game is to be.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateGame {
+    /// The game: see `GET /v1/variants`. Required, unless the game goes on `from` another.
+    #[serde(default, deserialize_with = "extract::some_text")]
+    #[schema(nullable = false, example = "kalah")]
+    variant: Option<String>,
+    /// One of the variant's presets; `standard` unless given.
+    #[serde(default, deserialize_with = "extract::some_text")]
+    #[schema(nullable = false, example = "standard")]
+    preset: Option<String>,
+    /// Where the rules differ from the preset.
+    #[serde(default, deserialize_with = "extract::entries")]
+    #[schema(required = false, value_type = BTreeMap<String, OptionValueView>)]
+    options: Vec<(String, OptionValueView)>,
+    /// Where the game begins, if not with the opening; the rules are then those of that game.
+    #[serde(default, deserialize_with = "extract::some_object")]
+    #[schema(nullable = false)]
+    from: Option<FromGame>,
+    /// The creator's side of the board. South opens.
+    #[serde(default, deserialize_with = "extract::word")]
+    #[schema(required = false)]
+    side: SideChoice,
+    /// Who may take the other seat: unless given, anyone; of a private game, whoever holds the join code.
+    #[serde(default, deserialize_with = "extract::some_object")]
+    #[schema(nullable = false)]
+    opponent: Option<OpponentChoice>,
+    /// Time to think.
+    #[serde(default, deserialize_with = "extract::object")]
+    #[schema(required = false)]
+    clock: ClockChoice,
+    #[serde(default, deserialize_with = "extract::word")]
+    #[schema(required = false)]
+    visibility: VisibilityWord,
+}
+
+/// A position of another game that the caller may read.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct FromGame {
+    #[schema(value_type = Uuid)]
+    game_id: String,
+    /// The ply after which the position was there; 0 for where that game began.
+    #[schema(minimum = 0, example = 12)]
+    ply: u32,
+}
+
+/// Which side to play.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum SideChoice {
+    South,
+    North,
+    /// Drawn by lot.
+    #[default]
+    Random,
+}
+
+/// Who may take the other seat.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+enum OpponentChoice {
+    /// Anyone who can see the game.
+    Open {},
+    /// Whoever holds the join code.
+    Link {},
+    /// This player only, who may also decline.
+    Player {
+        #[schema(value_type = Uuid)]
+        player_id: String,
+    },
+    /// Nobody: one player plays both sides.
+    #[serde(rename = "self")]
+    Oneself {},
+    /// The server. Play begins at once.
+    Computer {
+        /// From a beginner to as strong as it can within about a second.
+        #[schema(minimum = 1, maximum = 8, example = 3)]
+        level: u8,
+    },
+}
+
+/// How much time the players have. Moves that follow one another without the opponent in between are one turn.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum ClockChoice {
+    /// As much as they like.
+    Unlimited {},
+    /// So long for each turn.
+    PerMove {
+        #[schema(minimum = 60, maximum = 2_592_000, example = 86400)]
+        move_s: u32,
+    },
+    /// So long for all turns together: what is not used is kept.
+    Bank {
+        /// What each side begins with.
+        #[schema(minimum = 60, maximum = 2_592_000, example = 259_200)]
+        bank_s: u32,
+        /// What is added after each turn.
+        #[serde(default)]
+        #[schema(required = false, minimum = 0, maximum = 2_592_000, example = 3600)]
+        increment_s: u32,
+        /// What a bank holds at most; not less than `bank_s`.
+        #[serde(default = "longest")]
+        #[schema(required = false, minimum = 60, maximum = 2_592_000, default = 2_592_000, example = 604_800)]
+        max_s: u32,
+    },
+}
+
+/// A minute, and thirty days: the shortest and the longest time that a clock gives, in seconds.
+const CLOCK_S: RangeInclusive<u32> = 60..=30 * 24 * 60 * 60;
+
+const fn longest() -> u32 {
+    *CLOCK_S.end()
+}
+
+impl Default for ClockChoice {
+    fn default() -> Self {
+        ClockChoice::Unlimited {}
+    }
+}
+
+impl ClockChoice {
+    fn clock(self) -> Result<Clock, Problem> {
+        let within = |field: &str, seconds: u32, least: u32| {
+            if (least..=longest()).contains(&seconds) {
+                return Ok(Duration::seconds(seconds.into()));
+            }
+            Err(Problem::invalid(format!("/clock/{field}"), format!("from {least} to {} seconds", longest())))
+        };
+        Ok(match self {
+            ClockChoice::Unlimited {} => Clock::Unlimited,
+            ClockChoice::PerMove { move_s } => {
+                Clock::PerMove { allowance: within("move_s", move_s, *CLOCK_S.start())? }
+            }
+            ClockChoice::Bank { bank_s, increment_s, max_s } => Clock::Bank {
+                initial: within("bank_s", bank_s, *CLOCK_S.start())?,
+                increment: within("increment_s", increment_s, 0)?,
+                max: within("max_s", max_s, bank_s)?,
+            },
+        })
+    }
+}
+
+/// Whether two play a game, or the one that it goes on from, and so on: nobody is helped then.
+pub(crate) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, Problem> {
+    let from = |game: &Game| game.terms.start.as_ref().and_then(|start| start.from).map(|(id, _)| id);
+    let (mut is_contested, mut before) = (game.is_contested(), from(game));
+    for _ in 0..ORIGINS_MAX {
+        if is_contested {
+            return Ok(true);
+        }
+        let Some(id) = before else { return Ok(false) };
+        let Some(origin) = games::find(&state.db, id).await? else { return Ok(false) };
+        (is_contested, before) = (origin.game.is_contested(), from(&origin.game));
+    }
+    Ok(true)
+}
+
+/// So many games are looked at that one goes on from, the one from the other.
+const ORIGINS_MAX: usize = 20;
+
+impl CreateGame {
+    /// The rules, and where the game begins if not with their opening.
+    async fn base(&self, state: &AppState, caller: Caller) -> Result<(AnyOptions, Option<Start>), Problem> {
+        if let Some(from) = &self.from {
+            return self.going_on(from, state, caller).await;
+        }
+        let variant = self.variant.as_deref().ok_or_else(|| Problem::invalid("/variant", "which game is it to be?"))?;
+        let variant: Variant = variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
+        let preset = self.preset.as_deref().unwrap_or(STANDARD);
+        Ok((chosen_options(variant, preset, self.options.clone())?, None))
+    }
+
+    async fn going_on(
+        &self,
+        from: &FromGame,
+        state: &AppState,
+        caller: Caller,
+    ) -> Result<(AnyOptions, Option<Start>), Problem> {
+        let given = [
+            ("/variant", self.variant.is_some()),
+            ("/preset", self.preset.is_some()),
+            ("/options", !self.options.is_empty()),
+        ];
+        if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Problem::invalid(field, "a game that goes on from another has its rules"));
+        }
+        let unknown = || Problem::invalid("/from/game_id", "there is no such game");
+        let id = GameId(Uuid::try_parse(&from.game_id).map_err(|_| unknown())?);
+        let found = games::find(&state.db, id).await?.map(|seated| seated.game);
+        let game = found.filter(|game| game.is_visible_to(Some(caller.player))).ok_or_else(unknown)?;
+        if matches!(self.opponent, Some(OpponentChoice::Computer { .. })) {
+            let detail = "nobody is helped while they play: the computer goes on with games that are over";
+            if is_contested(state, &game).await? {
+                return Err(Problem::invalid("/from/game_id", detail));
+            }
+        }
+        let position = match from.ply.checked_sub(1) {
+            None => game.terms.opening(),
+            Some(before) => {
+                let ply = games::plies(&state.db, &game, before, 1).await?.pop();
+                let unknown = || Problem::invalid("/from/ply", "the game has no such ply");
+                ply.filter(|ply| ply.number == from.ply).ok_or_else(unknown)?.position
+            }
+        };
+        if position.outcome().is_some() {
+            return Err(Problem::invalid("/from/ply", "the game is over after this ply"));
+        }
+        Ok((game.terms.options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
+    }
+
+    fn terms(self, (options, start): (AnyOptions, Option<Start>)) -> Result<Terms, Problem> {
+        let visibility = Visibility::from(self.visibility);
+        let private = visibility == Visibility::Private;
+        let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
+        let opponent = match self.opponent.unwrap_or(by_default) {
+            OpponentChoice::Open {} if private => {
+                let detail = "nobody could find a private game to join it: choose `link`, or another visibility";
+                return Err(Problem::invalid("/opponent/type", detail));
+            }
+            OpponentChoice::Open {} => Opponent::Open,
+            OpponentChoice::Link {} => Opponent::Link { join_code: new_join_code() },
+            OpponentChoice::Player { player_id } => {
+                let id = Uuid::try_parse(&player_id);
+                let id = id.map_err(|_| Problem::invalid("/opponent/player_id", "a player's id is a UUID"))?;
+                Opponent::Player { player: PlayerId(id) }
+            }
+            OpponentChoice::Oneself {} => Opponent::Oneself,
+            OpponentChoice::Computer { level } => {
+                let level = Level::try_from(level);
+                let level = level.map_err(|error| Problem::invalid("/opponent/level", error.to_string()))?;
+                Opponent::Computer { level }
+            }
+        };
+        let clock = self.clock.clock()?;
+        let south = match self.side {
+            SideChoice::South => true,
+            SideChoice::North => false,
+            SideChoice::Random => rand::random(),
+        };
+        // Where the people of the other game had changed places, so have these.
+        let is_swapped = start.as_ref().is_some_and(|start| start.position.swapped());
+        let creator = if south == is_swapped { Seat::Second } else { Seat::First };
+        let terms = Terms {
+            options,
+            rules_version: options.variant().rules_version(),
+            opponent,
+            clock,
+            visibility,
+            creator,
+            start,
+        };
+        if terms.can_be_played() {
+            Ok(terms)
+        } else {
+            Err(Problem::invalid("/options", "a game with these options is over before its first move"))
+        }
+    }
+}

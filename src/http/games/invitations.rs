@@ -1,0 +1,116 @@
+//! Invitations: games for one player only, as that player and their creator see them.
+
+use actix_web::{HttpRequest, HttpResponse, get, post, web::Data};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    change::change,
+    list::{GamePage, answer, place_of},
+    view::GameView,
+};
+use crate::{
+    db::invitations::{self, Direction},
+    domain::Action,
+    http::{
+        answer::{
+            problem::{Problem, ProblemBody},
+            wire::page_size,
+        },
+        request::{
+            auth::Caller,
+            extract::{GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+        },
+        state::AppState,
+    },
+};
+
+/// List invitations
+///
+/// Open games to which the caller is invited, or has invited others; newest first. An invitation is accepted by joining the
+/// game, declined by its `decline`, and taken back by its creator's `abort`.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "list_invitations",
+    params(ListInvitations),
+    responses((status = 200, description = "A page of games", body = GamePage,
+        headers(("Link" = String, description = "Where the next page is, if there is one")))),
+    security(("bearer" = []))
+)]
+#[get("/me/invitations")]
+pub async fn list_invitations(
+    state: Data<AppState>,
+    caller: Caller,
+    query: Query<ListInvitations>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let query = query.0;
+    let limit = page_size(query.limit)?;
+    let direction = match query.direction {
+        DirectionWord::Received => Direction::Received,
+        DirectionWord::Sent => Direction::Sent,
+    };
+    let list = format!("invitations {direction:?} {}", caller.player.0);
+    let after = query.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &list)).transpose()?;
+    let page = invitations::list(&state.db, caller.player, direction, after, limit).await?;
+    let seal = |place: &str| state.cursors.seal(place, &list);
+    Ok(answer("/v1/me/invitations", &request, &page, Some(caller.player), seal))
+}
+
+/// Decline an invitation
+///
+/// By the invited player, as long as the game is open: it ends without a result. Declining again is 200.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "decline_invitation",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The aborted game", body = GameView),
+        (status = 403, description = "`forbidden`: the caller is not invited", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`seat_taken`: the caller has joined; `game_over`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/decline")]
+pub async fn decline_invitation(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    change(&state, caller, path, if_match, Action::Decline).await
+}
+
+/// Which invitations to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListInvitations {
+    /// Those that the caller was sent, or has sent.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    direction: DirectionWord,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before, of the same direction.
+    cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum DirectionWord {
+    #[default]
+    Received,
+    Sent,
+}

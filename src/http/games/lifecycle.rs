@@ -1,0 +1,312 @@
+//! Games: get, join, resign, abort.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_web::{
+    HttpResponse, get,
+    http::header::{self, ContentType, EntityTag, HeaderName},
+    post,
+    web::{Bytes, Data},
+};
+use serde::Deserialize;
+use tokio::time::timeout;
+use utoipa::ToSchema;
+
+use super::{
+    change::{change, settle},
+    recent::Remembered,
+    view::{GameView, ShownGame},
+};
+use crate::{
+    clock::now,
+    db::{DbError, games},
+    domain::{Action, Game, GameId, PlayerId, Refusal, Status, Visibility},
+    http::{
+        answer::{
+            headers::{KEPT_FOR_EVER, NOT_KEPT, VARIES},
+            problem::{Problem, ProblemBody},
+        },
+        layers::observe::Waited,
+        players::me,
+        request::{
+            auth::{Caller, Reader},
+            extract::{GamePath, IfMatch, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
+            prefer::{self, Wait},
+        },
+        state::AppState,
+    },
+    live::{Released, Topic},
+    metrics::Remembrance,
+};
+
+/// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps
+/// the others is nothing that waiting helps against.
+const TURN_WAIT: Duration = Duration::from_secs(20);
+
+/// Get a game
+///
+/// Enough to draw the board and to play, without any other call. A private game is there for its players only.
+///
+/// With `If-None-Match` and `Prefer: wait=N` the answer comes when the game's version changes, or after N seconds: so a client
+/// waits for the opponent's move. If the game is not the one that the client has, the answer comes at once.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "get_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
+        ("Prefer" = Option<String>, Header, description = "`wait=N`: how many seconds to wait for a change, at most 50. Ignored \
+            without a tag in `If-None-Match`, and if it is no positive integer", example = "wait=50"),
+    ),
+    responses(
+        (status = 200, description = "The game", body = GameView, headers(
+            ("ETag" = String, description = "The game's version, and a digest of what else is shown"),
+            ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
+        (status = 304, description = "The client's answer is still the present one", headers(
+            ("ETag" = String, description = "As the client sent it"),
+            ("Preference-Applied" = String, description = "`wait=N`, if nothing changed for so long. If it is missing, the \
+                server did not wait: the client pauses before it asks again"))),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/games/{id}")]
+pub async fn get_game(
+    state: Data<AppState>,
+    reader: Reader,
+    path: GamePath,
+    known: IfNoneMatch,
+    wait: Wait,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    // Before the game is read, so that nothing that happens from then on is missed.
+    let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
+    let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(Topic::Game(path.0))?, wait_s)));
+    let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
+    let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
+    // In a box of its own: otherwise who waits would keep the room that reading takes.
+    let read_in_turn = async || in_turn(&state, Box::pin(read())).await;
+    let mut game = if waiting.is_some() { read_in_turn().await? } else { Box::pin(read()).await? };
+    let waits = waiting.is_some() && known.has(&game.etag);
+    if let Some((mut waiter, wait_s)) = waiting
+        && known.has(&game.etag)
+    {
+        let ShownGame { version, etag, json } = game;
+        // Who waits holds next to nothing meanwhile, and no connection to the database.
+        drop(json);
+        match timeout(prefer::duration(wait_s), waiter.past(version)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(Released)) => return Ok(waited(answer_with(etag, None, None))),
+            Err(_) => return Ok(waited(answer_with(etag, None, granted_s))),
+        }
+        game = read_in_turn().await?;
+    }
+    let ShownGame { etag, json, .. } = game;
+    let news = (!known.has(&etag)).then_some(json);
+    let answer = answer_with(etag, news, granted_s);
+    Ok(if waits { waited(answer) } else { answer })
+}
+
+/// The answer, marked for whoever measures how long answers take.
+fn waited(mut answer: HttpResponse) -> HttpResponse {
+    answer.extensions_mut().insert(Waited);
+    answer
+}
+
+/// The game if it is news to the client, and how long the server would have waited for news.
+fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> HttpResponse {
+    let mut response = if news.is_some() { HttpResponse::Ok() } else { HttpResponse::NotModified() };
+    response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
+    if let Some(granted_s) = granted_s {
+        response.insert_header(prefer::applied(granted_s));
+    }
+    match news {
+        Some(json) => response.content_type(ContentType::json()).body(json),
+        None => response.finish(),
+    }
+}
+
+/// Join a game
+///
+/// Takes the free seat; the game becomes active. Of two who try at once one gets the seat. Joining again is 200.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "join_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
+    responses(
+        (status = 200, description = "The game, in which the caller now sits", body = GameView),
+        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited",
+            body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/join")]
+pub async fn join_game(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    body: OptionalBody<JoinGame>,
+) -> Result<HttpResponse, Problem> {
+    me::find(&state, caller).await?;
+    let running = games::count_running(&state.db, caller.player).await?;
+    let join = Action::Join { join_code: body.0.join_code.as_deref(), running };
+    change(&state, caller, path, if_match, join).await
+}
+
+/// Resign a game
+///
+/// The opponent wins. Resigning again is 200. In a game against oneself the side to move resigns.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "resign_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The finished game", body = GameView),
+        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`game_not_started`, `game_over`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/resign")]
+pub async fn resign_game(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    change(&state, caller, path, if_match, Action::Resign).await
+}
+
+/// Abort a game
+///
+/// Ends, without a result, a game that is open or in which the caller has not yet moved. Aborting again is 200.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "abort_game",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The aborted game", body = GameView),
+        (status = 403, description = "`not_seated`; `forbidden`: the caller has already moved", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`game_over`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/abort")]
+pub async fn abort_game(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    change(&state, caller, path, if_match, Action::Abort).await
+}
+
+/// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
+pub(crate) fn kept(game: &Game) -> (HeaderName, &'static str) {
+    if game.status == Status::Finished && game.terms.visibility == Visibility::Public {
+        KEPT_FOR_EVER
+    } else {
+        NOT_KEPT
+    }
+}
+
+/// A game that the reader may see.
+pub(crate) async fn find_visible(
+    state: &AppState,
+    id: GameId,
+    reader: Option<PlayerId>,
+) -> Result<Arc<Remembered>, Problem> {
+    let visible = |found: &Arc<Remembered>| found.seated.game.is_visible_to(reader);
+    let mut found = find(state, id).await?.filter(visible);
+    if let Some(due) = found.as_ref().filter(|found| !found.seated.game.due(now()).is_empty()) {
+        // Whoever notices that a deadline has passed records it.
+        settle(state, &due.seated.game).await?;
+        found = find(state, id).await?.filter(visible);
+    }
+    found.ok_or_else(|| Problem::from(&Refusal::Unknown))
+}
+
+/// A game whose past the reader may see. Of one that is over and remembered, the database need not be asked: its log is
+/// complete, and only its people's names may still change, which are not shown with it.
+pub(crate) async fn find_past(
+    state: &AppState,
+    id: GameId,
+    reader: Option<PlayerId>,
+) -> Result<Arc<Remembered>, Problem> {
+    let is_complete = |found: &Arc<Remembered>| found.seated.game.status.is_over();
+    match state.recent.get(id).filter(is_complete) {
+        Some(found) => {
+            state.metrics.game_asked_for(Remembrance::Hit);
+            let visible = Some(found).filter(|found| found.seated.game.is_visible_to(reader));
+            visible.ok_or_else(|| Problem::from(&Refusal::Unknown))
+        }
+        None => find_visible(state, id, reader).await,
+    }
+}
+
+/// Does something of which many may want to do the same at once, so many at a time: see [`AppState::crowd`].
+pub(crate) async fn in_turn<T>(state: &AppState, work: impl Future<Output = T>) -> T {
+    let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
+    work.await
+}
+
+/// The game as it is now. One that is remembered need not be read again if the database says that it is still the same, which
+/// it is asked for many at once.
+pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
+    if let Some(remembered) = state.recent.get(id) {
+        match state.lookups.signs(id).await {
+            Ok(Some(signs)) if signs.are_of(&remembered.seated) => {
+                state.metrics.game_asked_for(Remembrance::Hit);
+                return Ok(Some(remembered));
+            }
+            // It has changed; or the connection was lost, and another one may be there.
+            Ok(_) | Err(DbError::ConnectionLost(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    state.metrics.game_asked_for(Remembrance::Miss);
+    let read_at = now();
+    let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
+    // Who plays on asks for the history, and is not to find a game without it.
+    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status.is_over()) {
+        state.recent.keep(found);
+    }
+    Ok(found)
+}
+
+/// What joining may need.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JoinGame {
+    /// The code that the creator of a game by link was given.
+    join_code: Option<String>,
+}

@@ -1,0 +1,469 @@
+//! Lists of games, in pages.
+
+use actix_web::{HttpRequest, HttpResponse, get, web::Data};
+use serde::{Deserialize, Serialize};
+use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::view::{GameView, StatusWord, VisibilityWord};
+use crate::{
+    db::{
+        game_kinds::{ClockKind, OpponentKind},
+        game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
+    },
+    domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
+    http::{
+        answer::{
+            cursor::Cursors,
+            headers::{NOT_KEPT, VARIES},
+            problem::{Code, Problem},
+            wire::{next_link, page_size},
+        },
+        request::{auth::Reader, extract::Query},
+        state::AppState,
+        variants::{
+            catalog::{STANDARD, written_options},
+            line,
+        },
+    },
+    rules::{AnyOptions, Side, Variant},
+};
+
+/// More plies than anybody asks about.
+const PLIES_MAX: u32 = 1_000_000;
+
+/// List games
+///
+/// Newest first: everybody's public games, or those of one player. A caller's own games are listed to the caller
+/// whatever their visibility. A page may be shorter than `limit`, even empty, and not be the last: `next_cursor` decides.
+#[utoipa::path(
+    tag = "games",
+    operation_id = "list_games",
+    params(ListGames),
+    responses((status = 200, description = "A page of games", body = GamePage,
+        headers(("Link" = String, description = "Where the next page is, if there is one")))),
+    security((), ("bearer" = []))
+)]
+#[get("/games")]
+pub async fn list_games(
+    state: Data<AppState>,
+    reader: Reader,
+    query: Query<ListGames>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let query = query.0;
+    let limit = page_size(query.limit)?;
+    let filter = query.filter(reader.0)?;
+    // A cursor is bound to all that was asked for, and to who asked.
+    let list = format!("games {:?} {filter:?}", query.sort);
+    let after = query.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &list)).transpose()?;
+    let page = game_list::list(&state.db, &filter, after, limit).await?;
+    Ok(answer("/v1/games", &request, &page, reader.0, |place| state.cursors.seal(place, &list)))
+}
+
+/// A page as it is answered, with the way to the next one.
+pub(crate) fn answer(
+    path: &str,
+    request: &HttpRequest,
+    page: &Page,
+    viewer: Option<PlayerId>,
+    seal: impl FnOnce(&str) -> String,
+) -> HttpResponse {
+    let next_cursor = page.next.map(|place| seal(&text_of(place)));
+    let mut response = HttpResponse::Ok();
+    if let Some(cursor) = &next_cursor {
+        response.insert_header(next_link(path, request.query_string(), cursor));
+    }
+    let items = page.games.iter().map(|seated| GameView::of(seated, viewer)).collect();
+    response.insert_header(NOT_KEPT).insert_header(VARIES).json(GamePage { items, next_cursor })
+}
+
+/// Where a page begins.
+pub(crate) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<Place, Problem> {
+    let place = cursors.open(cursor, list).and_then(|text| {
+        let (at, id) = text.split_once(' ')?;
+        let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
+        Some(Place { at, id: GameId(Uuid::try_parse(id).ok()?) })
+    });
+    place.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
+}
+
+/// A place as a cursor holds it: in microseconds, as exact as PostgreSQL's times are.
+pub(crate) fn text_of(place: Place) -> String {
+    format!("{} {}", place.at.unix_timestamp_nanos() / 1000, place.id.0)
+}
+
+/// Which games to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListGames {
+    /// Only games of this status.
+    #[param(inline)]
+    status: Option<StatusWord>,
+    /// Only games of this variant.
+    #[param(example = "kalah")]
+    variant: Option<String>,
+    /// Only games of this preset. Needs `variant`. With `position`: the rules by which the position is meant, `standard` unless given.
+    #[param(example = "standard")]
+    preset: Option<String>,
+    /// Only public games that came to this position, in text notation, and ended with a result. Needs `variant`. Whatever came before it, and of
+    /// all presets with the same rules. Games take some seconds to be found so.
+    position: Option<String>,
+    /// With `position`: where the rules differ from the preset, as records write it.
+    #[param(max_length = 500)]
+    options: Option<String>,
+    /// Only games with this kind of clock.
+    #[param(inline)]
+    clock: Option<ClockFilter>,
+    /// Only games whose second seat is, or was, for such an opponent: with `status=open` and `open`, the games that anybody may join.
+    #[param(inline)]
+    opponent_type: Option<OpponentFilter>,
+    /// Only games of this player: an id, or `me`.
+    #[param(example = "me")]
+    player: Option<String>,
+    /// Only games in which this player sits as well: an id, or `me`. Needs `player`.
+    opponent: Option<String>,
+    /// Only active games in which the caller is to move. Implies `status=active` and `player=me`.
+    #[param(inline)]
+    turn: Option<TurnWord>,
+    /// Only finished games that ended so. `won` and `lost` are the `player`'s, and need one; against oneself one does
+    /// neither.
+    #[param(inline)]
+    result: Option<ResultWord>,
+    /// Only games that ended for this reason, such as `resignation`.
+    #[param(example = "side_empty")]
+    reason: Option<String>,
+    /// Only games of so many plies or more.
+    #[param(minimum = 0, maximum = 1_000_000)]
+    min_plies: Option<u32>,
+    /// Only games of so many plies or fewer.
+    #[param(minimum = 0, maximum = 1_000_000)]
+    max_plies: Option<u32>,
+    /// Only games that were played elsewhere and imported, or only others.
+    imported: Option<bool>,
+    /// Only games of which there is an analysis, or only others.
+    analysed: Option<bool>,
+    /// Only games that this player imported: an id, or `me`. Others than public ones are listed to their importer only.
+    importer: Option<String>,
+    /// Only games of this visibility. Others than `public` need `player`, and only those in which the caller sits are listed.
+    #[param(inline)]
+    visibility: Option<VisibilityWord>,
+    /// Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339.
+    #[param(format = DateTime, example = "2026-11-01T00:00:00Z")]
+    since: Option<String>,
+    /// Only games created before this moment; with `sort=finished_at`, finished. RFC 3339.
+    #[param(format = DateTime)]
+    until: Option<String>,
+    /// The order, the latest first. `finished_at` lists finished games only; `updated_at`, `deadline` and `turn` need
+    /// `status=active` and `player`, or `turn=me`. With `deadline` the nearest comes first, and games without one come last; `turn`
+    /// is the same, but first come the games in which the player is to move.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub(crate) sort: SortWord,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    pub(crate) limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before, with the same filters.
+    #[param(min_length = 1)]
+    pub(crate) cursor: Option<String>,
+}
+
+/// A kind of clock.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ClockFilter {
+    Unlimited,
+    PerMove,
+    Bank,
+}
+
+/// A kind of opponent.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OpponentFilter {
+    Open,
+    Link,
+    Player,
+    #[serde(rename = "self")]
+    Oneself,
+    Computer,
+    Imported,
+}
+
+impl From<OpponentFilter> for OpponentKind {
+    fn from(word: OpponentFilter) -> Self {
+        match word {
+            OpponentFilter::Open => OpponentKind::Open,
+            OpponentFilter::Link => OpponentKind::Link,
+            OpponentFilter::Player => OpponentKind::Player,
+            OpponentFilter::Oneself => OpponentKind::Oneself,
+            OpponentFilter::Computer => OpponentKind::Computer,
+            OpponentFilter::Imported => OpponentKind::Imported,
+        }
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum TurnWord {
+    Me,
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ResultWord {
+    South,
+    North,
+    Draw,
+    Won,
+    Lost,
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SortWord {
+    #[default]
+    CreatedAt,
+    FinishedAt,
+    UpdatedAt,
+    Deadline,
+    Turn,
+}
+
+impl ListGames {
+    /// What is asked for, once it is known to make sense: filters that exclude each other are refused, for an empty list
+    /// would not say so.
+    pub(crate) fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
+        let variant = self.variant.as_deref().map(str::parse::<Variant>).transpose();
+        let variant = variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
+        let (since, until) = (moment("?since", self.since.as_deref())?, moment("?until", self.until.as_deref())?);
+        if since.is_some() && until.is_some() && since >= until {
+            return Err(Problem::invalid("?until", "`until` is not after `since`"));
+        }
+        let order = match self.sort {
+            SortWord::CreatedAt => Order::Created,
+            SortWord::FinishedAt => Order::Finished,
+            SortWord::UpdatedAt => Order::Updated,
+            SortWord::Deadline => Order::Deadline,
+            SortWord::Turn => Order::Turn,
+        };
+        Ok(Filter {
+            whose: match self.position(variant)? {
+                Some(position) => Whose::At(position),
+                None => self.whose(viewer)?,
+            },
+            status: self.status()?,
+            variant,
+            preset: match (&self.position, &self.preset) {
+                (None, Some(preset)) => Some(known_preset(variant, preset)?),
+                // It says where the position is to be looked for.
+                _ => None,
+            },
+            clock: self.clock.map(|clock| match clock {
+                ClockFilter::Unlimited => ClockKind::Unlimited,
+                ClockFilter::PerMove => ClockKind::PerMove,
+                ClockFilter::Bank => ClockKind::Bank,
+            }),
+            open_to: self.opponent_type.map(OpponentKind::from),
+            ended: self.result.map(|result| match result {
+                ResultWord::South => Ended::WonBy(Side::South),
+                ResultWord::North => Ended::WonBy(Side::North),
+                ResultWord::Draw => Ended::Drawn,
+                ResultWord::Won => Ended::Won,
+                ResultWord::Lost => Ended::Lost,
+            }),
+            reason: self.reason()?,
+            plies: self.plies()?,
+            imported: self.imported,
+            analysed: self.analysed,
+            since,
+            until,
+            order,
+            viewer,
+        })
+    }
+
+    /// The position to which the games came, if it is asked for one.
+    fn position(&self, variant: Option<Variant>) -> Result<Option<PositionKey>, Problem> {
+        let Some(text) = &self.position else {
+            return match self.options {
+                Some(_) => Err(Problem::invalid("?options", "`options` needs `position`: by which rules it is meant")),
+                None => Ok(None),
+            };
+        };
+        let with = [
+            ("?player", self.player.is_some()),
+            ("?opponent", self.opponent.is_some()),
+            ("?turn", self.turn.is_some()),
+            ("?importer", self.importer.is_some()),
+            ("?visibility", self.visibility.is_some_and(|word| Visibility::from(word) != Visibility::Public)),
+            ("?sort", self.sort != SortWord::CreatedAt),
+            ("?result", matches!(self.result, Some(ResultWord::Won | ResultWord::Lost))),
+        ];
+        if let Some((name, _)) = with.into_iter().find(|(_, is_given)| *is_given) {
+            let detail = "everybody's games are listed by a position, the newest first: `position` excludes it";
+            return Err(Problem::invalid(name, detail));
+        }
+        let variant =
+            variant.ok_or_else(|| Problem::invalid("?variant", "`position` needs `variant`: of which game"))?;
+        let preset = self.preset.as_deref().unwrap_or(STANDARD);
+        let options = written_options(variant, preset, self.options.as_deref().unwrap_or_default())?;
+        let position = line::start(&options, Some(text), "?position")?;
+        Ok(Some(PositionKey::from(&position)))
+    }
+
+    fn reason(&self) -> Result<Option<String>, Problem> {
+        let reason = self.reason.as_deref().map(str::parse::<Reason>).transpose();
+        let reason = reason.map_err(|_| Problem::invalid("?reason", "there is no such reason to end a game"))?;
+        Ok(reason.map(|reason| reason.to_string()))
+    }
+
+    fn plies(&self) -> Result<(i32, i32), Problem> {
+        for (name, plies) in [("?min_plies", self.min_plies), ("?max_plies", self.max_plies)] {
+            if plies.is_some_and(|plies| plies > PLIES_MAX) {
+                return Err(Problem::invalid(name, format!("at most {PLIES_MAX}")));
+            }
+        }
+        let [least, most] = [self.min_plies.unwrap_or(0), self.max_plies.unwrap_or(u32::MAX)];
+        if least > most {
+            return Err(Problem::invalid("?max_plies", "`max_plies` is less than `min_plies`"));
+        }
+        Ok((i32::try_from(least).unwrap_or(i32::MAX), i32::try_from(most).unwrap_or(i32::MAX)))
+    }
+
+    /// Whose imports, if it is asked for imports.
+    fn importer(&self, viewer: Option<PlayerId>) -> Result<Option<PlayerId>, Problem> {
+        let importer = player("?importer", self.importer.as_deref(), viewer)?;
+        let with = [
+            ("?player", self.player.is_some()),
+            ("?opponent", self.opponent.is_some()),
+            ("?turn", self.turn.is_some()),
+            ("?visibility", self.visibility.is_some()),
+            ("?sort", self.sort != SortWord::CreatedAt),
+            ("?imported", self.imported == Some(false)),
+            ("?result", matches!(self.result, Some(ResultWord::Won | ResultWord::Lost))),
+            ("?clock", self.clock.is_some()),
+            ("?opponent_type", self.opponent_type.is_some()),
+        ];
+        match with.into_iter().find(|(_, is_given)| *is_given && importer.is_some()) {
+            Some((name, _)) => Err(Problem::invalid(name, "imported games are not listed so: `importer` excludes it")),
+            None => Ok(importer),
+        }
+    }
+
+    pub(crate) fn check_limit(&self) -> Result<(), Problem> {
+        page_size(self.limit).map(|_| ())
+    }
+
+    fn whose(&self, viewer: Option<PlayerId>) -> Result<Whose, Problem> {
+        if let Some(importer) = self.importer(viewer)? {
+            return Ok(Whose::ImportedBy(importer));
+        }
+        let player = player("?player", self.player.as_deref(), viewer)?;
+        let player = match self.turn {
+            None => player,
+            Some(TurnWord::Me) if player.is_none() || player == viewer => {
+                Some(viewer.ok_or_else(|| unknown_me("turn=me"))?)
+            }
+            Some(TurnWord::Me) => {
+                return Err(Problem::invalid(
+                    "?turn",
+                    "`turn=me` lists the caller's games, and `player` is somebody else",
+                ));
+            }
+        };
+        let opponent = self::player("?opponent", self.opponent.as_deref(), viewer)?;
+        let visibility = self.visibility.map(Visibility::from);
+        let listed = visibility.is_none_or(|visibility| visibility == Visibility::Public);
+        let Some(player) = player else {
+            if opponent.is_some() {
+                return Err(Problem::invalid("?opponent", "`opponent` needs `player`: whose opponent"));
+            }
+            if matches!(self.result, Some(ResultWord::Won | ResultWord::Lost)) {
+                return Err(Problem::invalid("?result", "`won` and `lost` need `player`: by whom"));
+            }
+            if !listed {
+                return Err(Problem::invalid("?visibility", "without `player`, only public games are listed"));
+            }
+            return Ok(Whose::Everybodys);
+        };
+        if !listed && viewer.is_none() {
+            return Err(unknown_me("games that are not public are listed to their players only: this call"));
+        }
+        Ok(Whose::Players(Of { player, opponent, visibility, to_move: self.turn.is_some() }))
+    }
+
+    /// The status that is asked for, or that follows from what is asked for.
+    fn status(&self) -> Result<Option<Status>, Problem> {
+        let mut status = self.status.map(Status::from);
+        let implied = [
+            ("?turn", self.turn.map(|_| Status::Active)),
+            ("?result", self.result.map(|_| Status::Finished)),
+            ("?reason", self.reason.as_ref().map(|_| Status::Finished)),
+            ("?position", self.position.as_ref().map(|_| Status::Finished)),
+            ("?sort", (self.sort == SortWord::FinishedAt).then_some(Status::Finished)),
+        ];
+        for (name, implied) in implied {
+            let Some(implied) = implied else { continue };
+            if status.is_some_and(|status| status != implied) {
+                let detail = format!("this lists {} games only, and another filter others", implied.as_str());
+                return Err(Problem::invalid(name, detail));
+            }
+            status = Some(implied);
+        }
+        let of_active = matches!(self.sort, SortWord::UpdatedAt | SortWord::Deadline | SortWord::Turn);
+        if of_active && (status != Some(Status::Active) || self.player.is_none() && self.turn.is_none()) {
+            let detail = "only a player's active games have this order: it needs `status=active` and `player`";
+            return Err(Problem::invalid("?sort", detail));
+        }
+        if status == Some(Status::Open) && self.opponent.is_some() {
+            return Err(Problem::invalid("?opponent", "an open game has no opponent yet; see /v1/me/invitations"));
+        }
+        Ok(status)
+    }
+}
+
+/// A preset of a variant.
+fn known_preset(variant: Option<Variant>, preset: &str) -> Result<&'static str, Problem> {
+    let variant = variant.ok_or_else(|| Problem::invalid("?preset", "`preset` needs `variant`: of which game"))?;
+    let options = AnyOptions::new(variant, preset, &[]);
+    options.map(|options| options.preset()).map_err(|_| Problem::invalid("?preset", "the variant has no such preset"))
+}
+
+/// A player in a query: an id, or the caller.
+fn player(name: &str, value: Option<&str>, viewer: Option<PlayerId>) -> Result<Option<PlayerId>, Problem> {
+    match value {
+        None => Ok(None),
+        Some("me") => viewer.map(Some).ok_or_else(|| unknown_me(&format!("{}=me", &name[1..]))),
+        Some(id) => {
+            let id = Uuid::try_parse(id).map_err(|_| Problem::invalid(name, "a player is an id, or `me`"))?;
+            Ok(Some(PlayerId(id)))
+        }
+    }
+}
+
+fn unknown_me(what: &str) -> Problem {
+    Problem::new(Code::Unauthenticated, format!("{what} needs an access token to know who calls"))
+}
+
+fn moment(name: &str, value: Option<&str>) -> Result<Option<OffsetDateTime>, Problem> {
+    let Some(text) = value else { return Ok(None) };
+    let moment = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|moment| moment.checked_to_offset(UtcOffset::UTC));
+    moment.map(Some).ok_or_else(|| {
+        Problem::invalid(name, "a moment is RFC 3339, as in 2026-11-21T20:15:00.000Z; a `+` in a query is written %2B")
+    })
+}
+
+/// A page of games.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GamePage {
+    items: Vec<GameView>,
+    /// What `cursor` must be to get the next page; null on the last.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}

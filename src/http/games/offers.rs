@@ -1,0 +1,340 @@
+//! Offers: a draw, an agreed end, a takeback, a pause, a rematch.
+
+use std::future::{Ready, ready};
+
+use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, post, web::Data};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{
+    change::{Carried, answer_with, carry_out_by, shown_after},
+    lifecycle::find_visible,
+    recent::Remembered,
+    view::GameView,
+};
+use crate::{
+    db::games::{self, Appended, Beside, SeatedGame},
+    domain::{
+        Action, Answer, BySeat, Circumstances, Command, Event, Fact, Game, GameId, NothingToOffer, OfferKind,
+        PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
+    },
+    http::{
+        answer::problem::{Code, Problem, ProblemBody},
+        players::me,
+        request::{
+            auth::Caller,
+            extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+            idempotency::{self, IdempotencyKey, KeyedRequest},
+        },
+        state::AppState,
+    },
+};
+
+/// Make an offer
+///
+/// To the other player, who accepts or declines it. If the other has offered the same, that is accepted. A draw and an agreed end
+/// (`end`, in Oware) end the game; a takeback undoes the caller's last turn and what was played since; a pause stops the clock
+/// until either goes on; a rematch, once the game is over, begins another with the sides exchanged. A move by the other side
+/// declines a draw, an end and a takeback. Offering again what is offered already is 200.
+#[utoipa::path(
+    tag = "offers",
+    operation_id = "make_offer",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            description = "With the same key and body the same is answered again for a day, and nothing offered twice"),
+    ),
+    request_body = MakeOffer,
+    responses(
+        (status = 201, description = "The game, with the offer or with what came of it", body = GameView,
+            headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
+                ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+        (status = 200, description = "The game, in which it is so already", body = GameView),
+        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`offer_not_possible`, `offer_pending`, `game_not_started`, `game_over`, `too_many_games`",
+            body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/offers")]
+pub async fn make_offer(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    if_match: IfMatch,
+    key: IdempotencyKey,
+    _: Query<NoQuery>,
+    body: Body<MakeOffer>,
+) -> Result<HttpResponse, Problem> {
+    let keyed = KeyedRequest::of(key, caller.player, &format!("/v1/games/{}/offers", path.0.0), &body.0);
+    if let Some(keyed) = &keyed
+        && keyed.known(&state).await?.is_some()
+    {
+        return replay(&state, caller, path.0).await;
+    }
+    let action = Action::Offer { kind: body.0.kind.into(), circumstances: circumstances() };
+    let carried = agree(&state, caller, path.0, &if_match, action, keyed.as_ref()).await?;
+    let is_new = matches!(carried, Carried::Out { .. });
+    // Another request with this key was faster.
+    if let (Some(keyed), false) = (&keyed, is_new)
+        && keyed.known(&state).await?.is_some()
+    {
+        return replay(&state, caller, path.0).await;
+    }
+    let game = shown_after(&state, caller, path.0, carried).await?;
+    Ok(if is_new { idempotency::created(&game.as_created(path.0)) } else { answer_with(game) })
+}
+
+/// The answer to an offer that was made before under the same key: the game as it is now. It was not kept, for it shows names,
+/// which may be erased meanwhile.
+async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResponse, Problem> {
+    let found = find_visible(state, id, Some(caller.player)).await?;
+    Ok(idempotency::replayed(&found.shown(Some(caller.player)).as_created(id)))
+}
+
+/// Accept an offer
+///
+/// By the other side. Accepting again is 200.
+#[utoipa::path(
+    tag = "offers",
+    operation_id = "accept_offer",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("type" = OfferChoice, Path, description = "What was offered"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The game after it; of a rematch, `rematch_game_id` is the new game", body = GameView),
+        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`, `too_many_games`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/offers/{type}/accept")]
+pub async fn accept_offer(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    offer: OfferPath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    answer(&state, caller, path, &offer, &if_match, Answer::Accept).await
+}
+
+/// Decline an offer
+///
+/// By the other side.
+#[utoipa::path(
+    tag = "offers",
+    operation_id = "decline_offer",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("type" = OfferChoice, Path, description = "What was offered"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The game without the offer", body = GameView),
+        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/offers/{type}/decline")]
+pub async fn decline_offer(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    offer: OfferPath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    answer(&state, caller, path, &offer, &if_match, Answer::Decline).await
+}
+
+/// Withdraw an offer
+///
+/// By whoever made it. Of a pause that was accepted, by either: the clock goes on.
+#[utoipa::path(
+    tag = "offers",
+    operation_id = "withdraw_offer",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("type" = OfferChoice, Path, description = "What was offered"),
+        ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
+    ),
+    responses(
+        (status = 200, description = "The game without the offer", body = GameView),
+        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`", body = ProblemBody,
+            content_type = "application/problem+json"),
+        (status = 412, description = "`precondition_failed`", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/games/{id}/offers/{type}/withdraw")]
+pub async fn withdraw_offer(
+    state: Data<AppState>,
+    caller: Caller,
+    path: GamePath,
+    offer: OfferPath,
+    if_match: IfMatch,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    answer(&state, caller, path, &offer, &if_match, Answer::Withdraw).await
+}
+
+async fn answer(
+    state: &AppState,
+    caller: Caller,
+    path: GamePath,
+    offer: &OfferPath,
+    if_match: &IfMatch,
+    answer: Answer,
+) -> Result<HttpResponse, Problem> {
+    let action = Action::Answer { kind: offer.0, answer, circumstances: circumstances() };
+    let carried = agree(state, caller, path.0, if_match, action, None).await?;
+    Ok(answer_with(shown_after(state, caller, path.0, carried).await?))
+}
+
+/// What an offer may need; the plies are loaded if it does.
+fn circumstances<'a>() -> Circumstances<'a> {
+    Circumstances { plies: &[], rematch: GameId(Uuid::now_v7()) }
+}
+
+/// Carries out what makes or answers an offer. With a key the answer is stored with it, and a rematch that both want begins in
+/// the same transaction.
+async fn agree(
+    state: &AppState,
+    caller: Caller,
+    id: GameId,
+    if_match: &IfMatch,
+    action: Action<'_>,
+    keyed: Option<&KeyedRequest>,
+) -> Result<Carried, Problem> {
+    me::find(state, caller).await?;
+    let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
+    if let Action::Offer { kind: OfferKind::Rematch, .. }
+    | Action::Answer { kind: OfferKind::Rematch, answer: Answer::Accept, .. } = action
+    {
+        check_rematch(state, caller, id).await?;
+    }
+    let kept =
+        idempotency::Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() };
+    let append = async |before: &Remembered, next: &Game, events: &[Event]| {
+        let beside = Beside { keyed: keyed.map(|keyed| keyed.keep(&kept)), begun: begun(&before.seated.game, events) };
+        if beside.keyed.is_none() && beside.begun.is_none() {
+            return games::append(&state.writers, next, events).await;
+        }
+        let outcome = games::append_beside(&state.db, next, events, &beside).await;
+        if matches!(outcome, Ok(Appended::Stored)) {
+            // It did not go through the writers, who tell of what they have stored.
+            state.hub.stored(next.change());
+            if let Some((rematch, _)) = &beside.begun {
+                state.hub.stored(rematch.change());
+            }
+        }
+        outcome
+    };
+    carry_out_by(state, id, &command, append).await
+}
+
+/// A rematch needs both players, and room for one more game of each.
+async fn check_rematch(state: &AppState, caller: Caller, id: GameId) -> Result<(), Problem> {
+    let found = find_visible(state, id, Some(caller.player)).await?;
+    let SeatedGame { game, players, .. } = &found.seated;
+    if game.rematch.is_some() || !game.seats(caller.player) {
+        return Ok(());
+    }
+    for player in Seat::ALL.into_iter().filter_map(|seat| players[seat].as_ref()) {
+        if player.kind == PlayerKind::Deleted {
+            let refusal = Refusal::NothingToOffer(NothingToOffer::OpponentGone);
+            return Err(Problem::from(&refusal).with_game(GameView::of(&found.seated, Some(caller.player))));
+        }
+        if games::count_running(&state.db, player.id).await? >= RUNNING_GAMES_MAX {
+            let detail = format!("one of the players has {RUNNING_GAMES_MAX} games that are not over");
+            return Err(Problem::new(Code::TooManyGames, detail));
+        }
+    }
+    Ok(())
+}
+
+/// The game that begins with these events: the rematch that both want.
+fn begun(before: &Game, events: &[Event]) -> Option<(Game, [Event; 2])> {
+    events.iter().find_map(|event| match event.fact {
+        Fact::Rematched { seat, game } => {
+            let players = BySeat { first: before.players.first?, second: before.players.second? };
+            Some(before.rematch(game, seat.other(), players, event.at))
+        }
+        _ => None,
+    })
+}
+
+/// What to offer.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MakeOffer {
+    #[serde(rename = "type", deserialize_with = "extract::word")]
+    kind: OfferChoice,
+}
+
+/// What can be offered.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum OfferChoice {
+    /// To end the game without a winner.
+    Draw,
+    /// To end the game where the rules let both agree to (Oware): each takes the own row.
+    End,
+    /// To undo the last turn of whoever asks, and what was played since.
+    Takeback,
+    /// To let no time run until either goes on.
+    Pause,
+    /// To play the same again, with sides exchanged.
+    Rematch,
+}
+
+impl From<OfferChoice> for OfferKind {
+    fn from(word: OfferChoice) -> Self {
+        match word {
+            OfferChoice::Draw => OfferKind::Draw,
+            OfferChoice::End => OfferKind::End,
+            OfferChoice::Takeback => OfferKind::Takeback,
+            OfferChoice::Pause => OfferKind::Pause,
+            OfferChoice::Rematch => OfferKind::Rematch,
+        }
+    }
+}
+
+/// The kind of offer that the address names.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferPath(OfferKind);
+
+impl FromRequest for OfferPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let named = request.match_info().get("type");
+        let kind = named.and_then(|word| OfferKind::ALL.into_iter().find(|kind| kind.as_str() == word));
+        ready(kind.map(Self).ok_or_else(|| Problem::not_found("there is no such kind of offer")))
+    }
+}

@@ -1,0 +1,106 @@
+//! Positions: the board after any ply of a game.
+
+use actix_web::{HttpRequest, HttpResponse, get, web::Data};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    lifecycle::{find_past, kept},
+    view::{BoardView, ResultView, legal_moves},
+};
+use crate::{
+    db::games,
+    domain::Game,
+    http::{
+        answer::{
+            headers::VARIES,
+            problem::{Problem, ProblemBody},
+            wire::SideWord,
+        },
+        request::{
+            auth::Reader,
+            extract::{GamePath, NoQuery, Query, ply_of},
+        },
+        state::AppState,
+    },
+    rules::AnyPosition,
+};
+
+/// Get the position after a ply
+///
+/// Ply 0 is the opening.
+#[utoipa::path(
+    tag = "moves",
+    operation_id = "get_position",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0),
+    ),
+    responses(
+        (status = 200, description = "The position", body = PositionView),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/games/{id}/positions/{ply}")]
+pub async fn get_position(
+    state: Data<AppState>,
+    reader: Reader,
+    path: GamePath,
+    _: Query<NoQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let found = find_past(&state, path.0, reader.0).await?;
+    let game = &found.seated.game;
+    let unknown = || Problem::not_found("the game has no such ply");
+    let ply: u32 = ply_of(&request).ok_or_else(unknown)?;
+    let position = match ply.checked_sub(1) {
+        None => game.terms.opening(),
+        Some(before) if ply <= game.ply => {
+            games::plies(&state.db, game, before, 1).await?.pop().ok_or_else(unknown)?.position
+        }
+        Some(_) => return Err(unknown()),
+    };
+    let mut response = HttpResponse::Ok();
+    response.insert_header(kept(game)).insert_header(VARIES);
+    Ok(response.json(PositionView::of(ply, &position, game)))
+}
+
+/// The board after a ply.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Position)]
+pub struct PositionView {
+    #[schema(minimum = 0, example = 1)]
+    ply: u32,
+    board: BoardView,
+    /// The position in text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+    /// The side to move; null where the rules end the game.
+    #[schema(required = true)]
+    turn: Option<SideWord>,
+    /// What the side to move may play.
+    #[schema(example = json!(["A", "B", "D", "E", "F"]))]
+    legal_moves: Vec<String>,
+    /// Present where the rules end the game. A resignation is no matter of the position.
+    #[schema(required = true)]
+    result: Option<ResultView>,
+}
+
+impl PositionView {
+    fn of(ply: u32, position: &AnyPosition, game: &Game) -> Self {
+        let outcome = position.outcome();
+        Self {
+            ply,
+            board: BoardView::of(position),
+            position: position.to_string(),
+            turn: outcome.is_none().then(|| position.turn().into()),
+            legal_moves: legal_moves(position),
+            result: outcome.map(|outcome| {
+                let reason = outcome.reason.map(|reason| reason.to_string());
+                ResultView::new(outcome.winner, reason, outcome.score, game)
+            }),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Answers compressed by gzip, for clients that ask for it.
+//!
+//! Requests are never taken compressed: see `extract`.
+
+use std::{
+    error::Error as StdError,
+    io::Write,
+    mem,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use actix_web::{
+    HttpResponse,
+    body::{BodySize, BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::header::{self, AcceptEncoding, Encoding, Header, HeaderValue},
+    middleware::Next,
+    web::{self, Bytes},
+};
+use flate2::{Compression, write::GzEncoder};
+
+use crate::http::answer::{
+    headers,
+    problem::{NOT_MODIFIED, Problem},
+};
+
+/// What is shorter is sent as it is: it fits in two packets, and arrives no sooner for being smaller. So a game, or the
+/// answer to a move, costs nobody the time to compress it.
+const BYTES_MIN: u64 = 2048;
+
+/// What is longer is compressed on another thread, so that no other answer of this one waits: it takes a millisecond or more.
+const BYTES_INLINE_MAX: usize = 64 * 1024;
+
+/// Types of which compression makes something smaller.
+const TYPES: [&str; 6] = [
+    "text/",
+    "application/json",
+    "application/problem+json",
+    "application/javascript",
+    "application/xml",
+    "image/svg+xml",
+];
+
+/// What must arrive as soon as it is sent: compressed, an event would wait for the next ones.
+const EVENTS: &str = "text/event-stream";
+
+/// Compresses bodies, also those that are sent piece by piece. What has an encoding already stays as it is.
+pub async fn compress(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let wanted = takes_gzip(&request);
+    let mut response = next.call(request).await?.map_into_boxed_body();
+    if !varies(response.response()) {
+        return Ok(response);
+    }
+    headers::add_vary(response.headers_mut(), "Accept-Encoding");
+    if !wanted || response.status() == NOT_MODIFIED {
+        return Ok(response);
+    }
+    let (request, response) = response.into_parts();
+    let (response, body) = response.into_parts();
+    let bytes = match body.try_into_bytes() {
+        Ok(bytes) => bytes,
+        Err(body) => {
+            let encoder = Some(GzEncoder::new(vec![], Compression::fast()));
+            let response = response.set_body(BoxBody::new(Gzipped { body, encoder }));
+            return Ok(ServiceResponse::new(request, said_to_be_gzip(response)));
+        }
+    };
+    let small = bytes.len() <= BYTES_INLINE_MAX;
+    let gzipped =
+        if small { gzip(&bytes) } else { web::block(move || gzip(&bytes)).await.map_err(Problem::internal)? };
+    Ok(ServiceResponse::new(request, said_to_be_gzip(response.set_body(BoxBody::new(gzipped)))))
+}
+
+fn said_to_be_gzip(mut response: HttpResponse) -> HttpResponse {
+    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    response
+}
+
+/// Whether an answer would be another one for a client that asks otherwise. That nothing has changed is said with the headers
+/// of what has not.
+fn varies(response: &HttpResponse) -> bool {
+    let is_long = matches!(response.body().size(), BodySize::Sized(BYTES_MIN..) | BodySize::Stream);
+    let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_text = || {
+        content_type
+            .is_some_and(|value| TYPES.iter().any(|prefix| value.starts_with(prefix)) && !value.starts_with(EVENTS))
+    };
+    let is_plain = || !response.headers().contains_key(header::CONTENT_ENCODING);
+    response.head().status == NOT_MODIFIED || (is_long && is_text() && is_plain())
+}
+
+fn takes_gzip(request: &ServiceRequest) -> bool {
+    let offered = [Encoding::gzip(), Encoding::identity()];
+    // Without the header there is nothing to parse.
+    let asked = request.headers().contains_key(header::ACCEPT_ENCODING).then(|| AcceptEncoding::parse(request).ok());
+    asked.flatten().and_then(|asked| asked.negotiate(offered.iter())) == Some(Encoding::gzip())
+}
+
+fn gzip(bytes: &Bytes) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
+    encoder.write_all(bytes).expect("a Vec takes everything");
+    encoder.finish().expect("a Vec takes everything").into()
+}
+
+/// A body that is compressed as it is sent. Its pieces are small ones: see who makes them.
+struct Gzipped {
+    body: BoxBody,
+    /// `None` once everything was sent.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl MessageBody for Gzipped {
+    type Error = Box<dyn StdError>;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let Self { body, encoder } = &mut *self;
+        // Ends: what the body gives comes out compressed every now and then, and the body has an end.
+        while let Some(open) = encoder {
+            let Some(bytes) = ready!(Pin::new(&mut *body).poll_next(cx)?) else {
+                let rest = encoder.take().map(GzEncoder::finish).transpose().expect("a Vec takes everything");
+                return Poll::Ready(rest.map(|rest| Ok(rest.into())));
+            };
+            open.write_all(&bytes).expect("a Vec takes everything");
+            let compressed = mem::take(open.get_mut());
+            if !compressed.is_empty() {
+                return Poll::Ready(Some(Ok(compressed.into())));
+            }
+        }
+        Poll::Ready(None)
+    }
+}

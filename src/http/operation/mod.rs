@@ -1,0 +1,5 @@
+//! Health, metrics, and the explanation of problems.
+
+pub(crate) mod health;
+pub(crate) mod problems;
+pub(crate) mod scrape;

@@ -1,0 +1,63 @@
+//! The metrics, on a listener of their own: who may use the API need not see them, and they are answered while it is
+//! overloaded, by a thread of their own.
+
+use std::{io, net::TcpListener, sync::Arc};
+
+use actix_web::{
+    App, HttpRequest, HttpResponse, HttpServer,
+    dev::Server,
+    http::{Method, header},
+    middleware::from_fn,
+    web::{self, Data},
+};
+use tracing_actix_web::TracingLogger;
+
+use crate::{
+    http::{
+        answer::problem::{self, Problem},
+        layers::{connections::REQUEST_TIMEOUT, observe::Unseen},
+        routes::head_as_get,
+    },
+    metrics::Metrics,
+};
+
+/// A few Prometheus servers, and a person with curl.
+const CONNECTIONS_MAX: usize = 32;
+
+/// Prometheus' text format.
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+const PATH: &str = "/metrics";
+
+/// The metrics on a listener, until it is stopped or dropped.
+pub fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) -> io::Result<Server> {
+    let metrics = Data::from(metrics);
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(metrics.clone())
+            .default_service(web::to(answer))
+            .wrap(from_fn(head_as_get))
+            .wrap(from_fn(problem::envelope))
+            .wrap(TracingLogger::<Unseen>::new())
+    });
+    let server = server
+        .workers(1)
+        .max_connections(CONNECTIONS_MAX)
+        .client_request_timeout(REQUEST_TIMEOUT)
+        .disable_signals()
+        .listen(listener)?;
+    Ok(server.run())
+}
+
+async fn answer(request: HttpRequest, metrics: Data<Metrics>) -> Result<HttpResponse, Problem> {
+    if request.path() != PATH {
+        return Err(Problem::not_found("there is nothing here but /metrics"));
+    }
+    if request.method() != Method::GET {
+        return Err(Problem::method_not_allowed("GET, HEAD".to_owned()));
+    }
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CONTENT_TYPE, CONTENT_TYPE))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .body(metrics.text()))
+}

@@ -1,0 +1,191 @@
+//! The caller: profile, name, password, and leaving for good.
+
+use actix_web::{HttpResponse, delete, get, patch, web::Data};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{
+    profiles::{ProfileView, name_taken, parse_name, parse_password},
+    tokens::TokenSet,
+};
+use crate::{
+    clock::now,
+    db::{
+        games,
+        players::{self, Named, OwnPlayer},
+    },
+    domain::{Action, Command, Player, PlayerId, PlayerKind},
+    http::{
+        answer::{
+            headers::{NOT_KEPT, VARIES},
+            problem::{Code, Problem, ProblemBody},
+        },
+        games::change::{Carried, carry_out},
+        request::{
+            auth::Caller,
+            extract::{Body, NoQuery, Query},
+        },
+        state::AppState,
+    },
+    live::Standing,
+    metrics::Grant,
+};
+
+/// How often a change of the caller is tried again after another one was faster.
+const ATTEMPTS_MAX: u32 = 4;
+
+/// How many games are ended between two looks at what is left.
+const GAMES_AT_ONCE: u32 = 100;
+
+/// Get the caller
+#[utoipa::path(
+    tag = "players",
+    operation_id = "get_me",
+    responses((status = 200, description = "The caller", body = ProfileView)),
+    security(("bearer" = []))
+)]
+#[get("/me")]
+pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    let own = find(&state, caller).await?;
+    Ok(HttpResponse::Ok()
+        .insert_header(NOT_KEPT)
+        .insert_header(VARIES)
+        .json(ProfileView::of(&state, &own.player).await?))
+}
+
+/// Change the caller's name or password
+///
+/// With a password a guest becomes an account, and keeps all games. A new password voids all refresh tokens that were given
+/// out; the answer brings the caller new ones.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "update_me",
+    request_body(content = UpdateMe, examples(
+        ("a new name" = (value = json!({"name": "Ana Maria"}))),
+        ("a guest becomes an account" = (value = json!({"name": "Ana", "password": "correct horse"}))),
+    )),
+    responses(
+        (status = 200, description = "The caller", body = UpdatedMe),
+        (status = 409, description = "`name_taken`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[patch("/me")]
+pub async fn update_me(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    body: Body<UpdateMe>,
+) -> Result<HttpResponse, Problem> {
+    let UpdateMe { name, password } = body.0;
+    let name = name.map(|name| parse_name(&name)).transpose()?;
+    // Before the password is hashed, which nobody shall cause without a right to it.
+    find(&state, caller).await?;
+    let hash = match password.map(|password| parse_password(&password)).transpose()? {
+        Some(password) => Some(state.passwords.hash(password).await?),
+        None => None,
+    };
+    for _ in 0..ATTEMPTS_MAX {
+        let before = find(&state, caller).await?;
+        let kind = if hash.is_some() { PlayerKind::Account } else { before.player.kind };
+        let name = name.clone().unwrap_or_else(|| before.player.name.clone());
+        let after = Player { kind, name, ..before.player.clone() };
+        match players::update(&state.db, &before, &after, hash.as_deref()).await? {
+            Named::Changed => continue,
+            Named::Taken => return Err(name_taken()),
+            Named::Stored => {}
+        }
+        state.recent.forget(caller.player);
+        let tokens = match hash {
+            Some(_) => {
+                let credentials_version = before.credentials_version + 1;
+                state.hub.audience().tell(caller.player, Standing::Credentials(credentials_version));
+                let own = OwnPlayer { player: after.clone(), credentials_version };
+                Some(TokenSet::begin(&state, &own, Grant::Password).await?)
+            }
+            None => None,
+        };
+        let updated = UpdatedMe { profile: ProfileView::of(&state, &after).await?, tokens };
+        return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
+    }
+    Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
+}
+
+/// Leave for good
+///
+/// Open games are aborted, active ones resigned, invitations declined. Name, password and sign-ins are erased; the games and
+/// their moves stay, because they are the opponents' as well, with the seat shown as a deleted player's. It cannot be undone.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "delete_me",
+    responses((status = 204, description = "The caller is erased")),
+    security(("bearer" = []))
+)]
+#[delete("/me")]
+pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    // Who is erased already has lost the answer.
+    let found = players::find(&state.db, caller.player).await?.ok_or_else(gone)?;
+    if found.player.kind != PlayerKind::Deleted {
+        find(&state, caller).await?;
+    }
+    // First, so that no game begins meanwhile. Should the server stop half-way, a job ends the rest.
+    players::erase(&state.db, caller.player, now()).await?;
+    state.recent.forget(caller.player);
+    state.hub.audience().tell(caller.player, Standing::Gone);
+    end_games(&state, caller.player).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Ends what a player has not finished.
+async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
+    loop {
+        let unfinished = games::list_unfinished(&state.db, player, GAMES_AT_ONCE).await?;
+        if unfinished.is_empty() {
+            return Ok(());
+        }
+        for id in unfinished {
+            let command = Command { player, if_version: None, action: Action::Leave };
+            if let Carried::Refused { refusal, .. } = carry_out(state, id, &command).await? {
+                return Err(Problem::internal(refusal));
+            }
+        }
+    }
+}
+
+/// The caller's row. A token outlives its player, and the password that it was issued under, by minutes: such a token begins
+/// no game and changes nothing of the player any more.
+pub(crate) async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, Problem> {
+    let found = players::find(&state.db, caller.player).await?;
+    let found = found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)?;
+    if found.credentials_version != caller.credentials_version {
+        return Err(Problem::new(Code::InvalidToken, "the token is older than the password"));
+    }
+    Ok(found)
+}
+
+fn gone() -> Problem {
+    Problem::new(Code::InvalidToken, "the token's player does not exist")
+}
+
+/// What is to be different.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateMe {
+    /// What others see.
+    #[schema(min_length = 1, max_length = 32, example = "Ana")]
+    name: Option<String>,
+    /// Makes a guest an account.
+    #[schema(format = Password, min_length = 8, max_length = 128)]
+    password: Option<String>,
+}
+
+/// The caller after a change.
+#[derive(Serialize, ToSchema)]
+struct UpdatedMe {
+    #[serde(flatten)]
+    profile: ProfileView,
+    /// With a new password: new tokens, since those before are void.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tokens: Option<TokenSet>,
+}

@@ -1,0 +1,164 @@
+//! Players: becoming one, as a guest or with an account, and what others see of one.
+
+use std::future::{Ready, ready};
+
+use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, get, http::header, post, web::Data};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::tokens::TokenSet;
+use crate::{
+    clock::now,
+    db::players::{self, Counts},
+    domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
+    http::{
+        answer::{
+            headers::{NOT_KEPT, VARIES},
+            problem::{Code, Problem, ProblemBody},
+            wire::{PlayerKindWord, Timestamp},
+        },
+        request::extract::{NoQuery, OptionalBody, Query},
+        state::AppState,
+    },
+};
+
+/// Become a player
+///
+/// For a guest nothing is needed, not even a name: the tokens say who the guest is, and nothing else does. With a name and a
+/// password it is an account, which can sign in again anywhere.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "create_player",
+    request_body(content = Option<CreatePlayer>, description = "May be left out", examples(
+        ("a guest" = (value = json!({"name": "Ana"}))),
+        ("an account" = (value = json!({"name": "Ana", "password": "correct horse"}))),
+    )),
+    responses(
+        (status = 201, description = "The player, and the tokens to play with", body = TokenSet),
+        (status = 409, description = "`name_taken`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(())
+)]
+#[post("/players")]
+pub async fn create_player(
+    state: Data<AppState>,
+    _: Query<NoQuery>,
+    body: OptionalBody<CreatePlayer>,
+) -> Result<HttpResponse, Problem> {
+    let CreatePlayer { name, password } = body.0;
+    let name = name.map(|name| parse_name(&name)).transpose()?;
+    let password = password.map(|password| parse_password(&password)).transpose()?;
+    let (kind, name) = match (name, &password) {
+        (None, Some(_)) => return Err(Problem::invalid("/name", "an account needs a name")),
+        (Some(name), Some(_)) => (PlayerKind::Account, name),
+        (name, None) => (PlayerKind::Guest, name.unwrap_or_else(|| PlayerName::for_guest(rand::random()))),
+    };
+    let hash = match password {
+        Some(password) => Some(state.passwords.hash(password).await?),
+        None => None,
+    };
+    let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
+    let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref()).await?.ok_or_else(name_taken)?;
+    Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
+}
+
+/// Get a player
+///
+/// What everybody may know. A player who was erased is shown as a deleted one.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "get_player",
+    params(("player_id" = Uuid, Path, description = "The player's id")),
+    responses(
+        (status = 200, description = "The player", body = ProfileView),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/players/{player_id}")]
+pub async fn get_player(state: Data<AppState>, path: PlayerPath, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    let found = players::find(&state.db, path.0).await?.ok_or_else(no_player)?;
+    let profile = ProfileView::of(&state, &found.player).await?;
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
+}
+
+/// The player that the address names. What is no UUID names none.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerPath(pub PlayerId);
+
+impl FromRequest for PlayerPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("player_id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(|id| Self(PlayerId(id))).ok_or_else(no_player))
+    }
+}
+
+pub(crate) fn no_player() -> Problem {
+    Problem::not_found("there is no such player")
+}
+
+pub(crate) fn parse_name(name: &str) -> Result<PlayerName, Problem> {
+    name.parse().map_err(|error| Problem::invalid("/name", format!("{error}")))
+}
+
+pub(crate) fn parse_password(password: &str) -> Result<Password, Problem> {
+    password.parse().map_err(|error| Problem::invalid("/password", format!("{error}")))
+}
+
+pub(crate) fn name_taken() -> Problem {
+    Problem::new(Code::NameTaken, "an account has this name, or one that reads the same")
+}
+
+/// Who the new player wants to be.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreatePlayer {
+    /// What others see; made up for a guest if none is given. Only the names of accounts are unique, capitals or not.
+    #[schema(min_length = 1, max_length = 32, example = "Ana")]
+    name: Option<String>,
+    /// Makes it an account.
+    #[schema(format = Password, min_length = 8, max_length = 128)]
+    password: Option<String>,
+}
+
+/// What everybody may know of a player.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Profile)]
+pub struct ProfileView {
+    id: Uuid,
+    #[schema(example = "Ana")]
+    name: String,
+    kind: PlayerKindWord,
+    /// When the player came.
+    since: Timestamp,
+    counts: CountsView,
+}
+
+/// Games against others, by what came of them; those against oneself do not count.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Counts)]
+struct CountsView {
+    active: u32,
+    /// Those won, lost and drawn; counted up to 100,000 for each seat.
+    finished: u32,
+    won: u32,
+    lost: u32,
+    drawn: u32,
+}
+
+impl ProfileView {
+    pub(crate) async fn of(state: &AppState, player: &Player) -> Result<Self, Problem> {
+        let Counts { active, won, lost, drawn } = players::count_games(&state.db, player.id).await?;
+        Ok(Self {
+            id: player.id.0,
+            name: player.name.to_string(),
+            kind: player.kind.into(),
+            since: Timestamp(player.created_at),
+            counts: CountsView { active, finished: won + lost + drawn, won, lost, drawn },
+        })
+    }
+}

@@ -1,0 +1,235 @@
+//! Tokens: a password or a refresh token becomes a new pair; tokens are revoked; the keys that verify access tokens.
+
+use actix_web::{HttpResponse, get, http::header, post, web::Data};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{
+    clock::now,
+    db::{
+        players::{self, Named, OwnPlayer, SignIn},
+        refresh_tokens::{self, Hash},
+    },
+    domain::Player,
+    http::{
+        answer::{
+            headers::KEPT_FOR_MINUTES,
+            problem::{Code, Problem, ProblemBody},
+            wire::PlayerView,
+        },
+        request::{
+            auth::ACCESS_TOKEN_LIFETIME,
+            extract::{Body, NoQuery, Query},
+        },
+        state::AppState,
+    },
+    metrics::{Grant, TokenKind},
+};
+
+/// Random bytes of a refresh token.
+const REFRESH_TOKEN_BYTES: usize = 32;
+
+/// Sign in, or get new tokens
+///
+/// With a name and a password an account is signed in. A refresh token is used once, and its answer brings the next one. If
+/// that answer was lost, the same token may be sent again. Once a later token of the same sign-in has been used, sending
+/// this one again revokes them all.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "create_token",
+    request_body(content = CreateToken, examples(
+        ("refresh" = (value = json!({"grant_type": "refresh_token", "refresh_token": "ov6Z…"}))),
+        ("sign in" = (value = json!({"grant_type": "password", "name": "Ana", "password": "correct horse"}))),
+    )),
+    responses(
+        (status = 200, description = "The new tokens", body = TokenSet),
+        (status = 401, description = "`invalid_token`: unknown, expired, revoked, or used before; `invalid_credentials`: no \
+            account has this name and this password", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(())
+)]
+#[post("/tokens")]
+pub async fn create_token(
+    state: Data<AppState>,
+    _: Query<NoQuery>,
+    body: Body<CreateToken>,
+) -> Result<HttpResponse, Problem> {
+    let tokens = match body.0 {
+        CreateToken::Password { name, password } => sign_in(&state, &name, &password).await?,
+        CreateToken::RefreshToken { refresh_token } => refresh(&state, &refresh_token).await?,
+    };
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
+}
+
+/// The tokens of a new sign-in. A name that is nobody's costs the same time as a wrong password, and gets the same answer.
+async fn sign_in(state: &AppState, name: &str, password: &str) -> Result<TokenSet, Problem> {
+    let refused = || Problem::new(Code::InvalidCredentials, "no account has this name and this password");
+    // What cannot be a name or a password is none of an account's either.
+    let (Ok(name), Ok(password)) = (name.parse(), password.parse()) else { return Err(refused()) };
+    let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
+    let right = state.passwords.compare(password, hash).await?;
+    let player = player.filter(|_| right).ok_or_else(refused)?;
+    TokenSet::begin(state, &player, Grant::Password).await
+}
+
+async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {
+    let (now, successor) = (now(), new_refresh_token());
+    let expires_at = now + refresh_tokens::LIFETIME;
+    let rotated = refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at).await?;
+    let Some(player) = rotated else {
+        state.metrics.token_refused(TokenKind::Refresh);
+        return Err(Problem::new(Code::InvalidToken, "the refresh token is not valid, or no longer"));
+    };
+    Ok(TokenSet::new(state, &player, Grant::Refresh, successor, now))
+}
+
+/// Revoke a refresh token
+///
+/// And all others of the same sign-in (RFC 7009). It is 200 whether or not the token was known.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "revoke_token",
+    request_body(content = RevokeToken, example = json!({"token": "ov6Z…"})),
+    responses((status = 200, description = "The token is good for nothing now")),
+    security(())
+)]
+#[post("/tokens/revoke")]
+pub async fn revoke_token(
+    state: Data<AppState>,
+    _: Query<NoQuery>,
+    body: Body<RevokeToken>,
+) -> Result<HttpResponse, Problem> {
+    refresh_tokens::revoke(&state.db, &hash(&body.0.token), now()).await?;
+    Ok(HttpResponse::Ok().finish())
+}
+
+/// Get the keys that verify access tokens
+///
+/// As a JSON Web Key Set (RFC 7517), for services that take the same tokens.
+#[utoipa::path(
+    tag = "operation",
+    operation_id = "get_jwks",
+    responses((status = 200, description = "The public keys", body = JwkSetView, example = json!({"keys": [{"kty": "OKP",
+        "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "alg": "EdDSA", "use": "sig",
+        "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"}]}))),
+    security(())
+)]
+#[get("/.well-known/jwks.json")]
+pub async fn get_jwks(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
+    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(state.tokens.public_keys())
+}
+
+/// A JSON Web Key Set (RFC 7517). Only described here: what is sent is the library's own.
+#[derive(ToSchema)]
+#[schema(as = JwkSet)]
+#[expect(dead_code, reason = "it describes the answer")]
+struct JwkSetView {
+    keys: Vec<JwkView>,
+}
+
+/// A public key.
+#[derive(ToSchema)]
+#[schema(as = Jwk)]
+#[expect(dead_code, reason = "it describes the answer")]
+struct JwkView {
+    #[schema(example = "OKP")]
+    kty: String,
+    #[schema(example = "Ed25519")]
+    crv: String,
+    /// The key itself, in base64url.
+    x: String,
+    #[schema(example = "EdDSA")]
+    alg: String,
+    #[schema(rename = "use", example = "sig")]
+    usage: String,
+    /// What tokens that are signed with it have in their header.
+    kid: String,
+}
+
+/// What is exchanged for tokens.
+#[derive(Deserialize, ToSchema)]
+#[serde(tag = "grant_type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum CreateToken {
+    /// An account's name, in capitals or not, and its password.
+    Password {
+        #[schema(example = "Ana")]
+        name: String,
+        #[schema(format = Password)]
+        password: String,
+    },
+    /// A refresh token that has not been used yet.
+    RefreshToken { refresh_token: String },
+}
+
+/// A token that is to be good for nothing.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeToken {
+    /// A refresh token.
+    token: String,
+}
+
+/// A player, and the tokens that say so.
+#[derive(Serialize, ToSchema)]
+pub struct TokenSet {
+    player: PlayerView,
+    /// Goes into the header: `Authorization: Bearer <access_token>`.
+    access_token: String,
+    #[schema(example = "Bearer")]
+    token_type: &'static str,
+    /// Seconds until the access token expires.
+    #[schema(example = 900)]
+    expires_in: i64,
+    /// Gets the next tokens from `POST /v1/tokens`, once. Whoever has it is this player: keep it like a password.
+    refresh_token: String,
+}
+
+impl TokenSet {
+    fn new(state: &AppState, own: &OwnPlayer, grant: Grant, refresh_token: String, now: OffsetDateTime) -> Self {
+        state.metrics.token_issued(grant);
+        Self {
+            player: PlayerView::from(&own.player),
+            access_token: state.tokens.issue(own.player.id, own.credentials_version, now),
+            token_type: "Bearer",
+            expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
+            refresh_token,
+        }
+    }
+
+    /// The first tokens of a player who signs in again.
+    pub(crate) async fn begin(state: &AppState, player: &OwnPlayer, grant: Grant) -> Result<Self, Problem> {
+        let (now, first) = (now(), new_refresh_token());
+        refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
+        Ok(Self::new(state, player, grant, first, now))
+    }
+
+    /// The first tokens of a new player, who is stored with them; `None`: another account has the name.
+    pub(crate) async fn begin_as_new(
+        state: &AppState,
+        player: &Player,
+        password_hash: Option<&str>,
+    ) -> Result<Option<Self>, Problem> {
+        let grant = if password_hash.is_some() { Grant::Password } else { Grant::Guest };
+        let (now, first) = (now(), new_refresh_token());
+        let stored = players::insert(&state.db, player, password_hash, &new_sign_in(&first, now)).await?;
+        let own = OwnPlayer { player: player.clone(), credentials_version: 0 };
+        Ok((stored == Named::Stored).then(|| Self::new(state, &own, grant, first, now)))
+    }
+}
+
+/// What is stored of a sign-in whose holder gets this first refresh token.
+fn new_sign_in(first: &str, now: OffsetDateTime) -> SignIn {
+    SignIn { family: Uuid::now_v7(), first: hash(first), expires_at: now + refresh_tokens::LIFETIME }
+}
+
+fn new_refresh_token() -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; REFRESH_TOKEN_BYTES]>())
+}
+
+fn hash(token: &str) -> Hash {
+    Sha256::digest(token).into()
+}

@@ -1,0 +1,326 @@
+//! Games as they come to be imported, in any of the forms in which they are exported: read into what the domain can play again.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
+
+use crate::{
+    domain::{BySeat, Import, ImportedPly, Names, Place, Played, Reason, Start, Unplayable},
+    http::variants::catalog::{OptionValueView, STANDARD},
+    rules::{
+        AnyOptions, AnyPosition, BySide, Move, Side, Variant,
+        notation::{
+            NAME_MAX, Problem as Unreadable, ReadError, Record,
+            ogn::{Detail, Ogn},
+        },
+    },
+};
+
+/// A form of several games in one text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A game each line, as JSON.
+    JsonLines,
+    /// Text records, or files of Aualé, one after the other.
+    Text,
+}
+
+/// Why a game is not imported, and where it says so: from 1, within the game's part of the text.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    pub line: usize,
+    pub column: Option<usize>,
+    pub detail: String,
+}
+
+impl From<Unplayable> for Refused {
+    fn from(Unplayable { place, error }: Unplayable) -> Self {
+        Self::at(place, error.to_string())
+    }
+}
+
+impl From<String> for Refused {
+    fn from(detail: String) -> Self {
+        Self::at(None, detail)
+    }
+}
+
+impl Refused {
+    fn at(place: Option<Place>, detail: String) -> Self {
+        Self { line: place.map_or(1, |place| place.line), column: place.map(|place| place.column), detail }
+    }
+}
+
+/// Nothing was played before, as far as UUIDs can tell.
+const EARLIEST: OffsetDateTime = datetime!(1970-01-01 00:00 UTC);
+
+/// Reads one game. What says nothing of time was played `now`.
+pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
+    match form {
+        Form::JsonLines => read_json(bytes, now),
+        Form::Text => read_text(bytes, now),
+    }
+}
+
+fn read_text(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
+    match Record::from_bytes(bytes) {
+        Ok(record) => Ok(Import::of_record(&record, now)),
+        // Only files of Aualé leave the variant out, or call it so.
+        Err(ReadError { problem: Unreadable::NoVariant | Unreadable::Variant(_), .. }) if !names_variant(bytes) => {
+            let ogn = Ogn::parse(bytes).map_err(|error| refused(&error))?;
+            let at = ogn.detail(Detail::Date).and_then(midnight).filter(|at| (EARLIEST..now).contains(at));
+            Ok(Import::of_record(&ogn.record, at.unwrap_or(now)))
+        }
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+/// Whether the text has a tag that only our own records have.
+fn names_variant(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    ["[Preset", "[Options", "[Start"].iter().any(|tag| text.contains(tag))
+}
+
+fn refused(error: &ReadError) -> Refused {
+    let ReadError { location, problem } = error;
+    Refused { line: location.line, column: Some(location.column), detail: problem.to_string() }
+}
+
+/// The beginning of a day such as `2014.05.11`.
+fn midnight(date: &str) -> Option<OffsetDateTime> {
+    let mut parts = date.split('.');
+    let (year, month, day) =
+        (parts.next()?.parse().ok()?, parts.next()?.parse::<u8>().ok()?, parts.next()?.parse().ok()?);
+    let date = Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
+    Some(date.midnight().assume_utc())
+}
+
+/// A game as it is exported: of that, what it takes to play it again. Everything else is passed over.
+#[derive(Debug, Deserialize)]
+struct GameText<'a> {
+    game: TermsText,
+    /// Not read yet: where they stand is known only so.
+    #[serde(borrow)]
+    moves: Vec<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+struct TermsText {
+    variant: String,
+    #[serde(default)]
+    preset: Option<String>,
+    #[serde(default)]
+    options: BTreeMap<String, OptionValueView>,
+    #[serde(default)]
+    start: Option<StartText>,
+    #[serde(default)]
+    seats: Option<SeatsText>,
+    #[serde(default)]
+    result: Option<ResultText>,
+    #[serde(default)]
+    created_at: Option<String>,
+    #[serde(default)]
+    started_at: Option<String>,
+    #[serde(default)]
+    finished_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StartText {
+    position: String,
+}
+
+/// Who sits where in the end.
+#[derive(Debug, Default, Deserialize)]
+struct SeatsText {
+    #[serde(default)]
+    south: Option<NameText>,
+    #[serde(default)]
+    north: Option<NameText>,
+}
+
+#[derive(Debug, Deserialize)]
+struct NameText {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ResultText {
+    winner: Option<String>,
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    score: Option<ScoreText>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct ScoreText {
+    south: u16,
+    north: u16,
+}
+
+#[derive(Debug, Deserialize)]
+struct PlyText {
+    #[serde(default)]
+    ply: Option<u32>,
+    #[serde(rename = "move")]
+    mv: String,
+    #[serde(default)]
+    at: Option<String>,
+    #[serde(default)]
+    position: Option<String>,
+    #[serde(default)]
+    effects: Vec<EffectText>,
+    /// Where it begins.
+    #[serde(skip)]
+    place: Option<Place>,
+}
+
+#[derive(Debug, Deserialize)]
+struct EffectText {
+    #[serde(default)]
+    to_ply: Option<u32>,
+}
+
+fn read_json(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
+    let beginning = Place { line: 1, column: 1 };
+    let GameText { game, moves } = serde_json::from_slice(bytes).map_err(|error| unreadable(beginning, &error))?;
+    game.import(read_plies(bytes, &moves)?, now)
+}
+
+/// The plies of a game, each with the place where it begins in the game's text.
+fn read_plies(text: &[u8], plies: &[&RawValue]) -> Result<Vec<PlyText>, Refused> {
+    let (mut place, mut read) = (Place { line: 1, column: 1 }, 0);
+    let ply = |raw: &&RawValue| {
+        let begins = raw.get().as_ptr().addr() - text.as_ptr().addr();
+        for c in String::from_utf8_lossy(&text[read..begins]).chars() {
+            place = match c {
+                '\n' => Place { line: place.line + 1, column: 1 },
+                _ => Place { column: place.column + 1, ..place },
+            };
+        }
+        read = begins;
+        let ply: PlyText = serde_json::from_str(raw.get()).map_err(|error| unreadable(place, &error))?;
+        Ok(PlyText { place: Some(place), ..ply })
+    };
+    plies.iter().map(ply).collect()
+}
+
+/// Why a text that begins at a place is no JSON, or not of that form.
+fn unreadable(begins: Place, error: &serde_json::Error) -> Refused {
+    let told = error.to_string();
+    let detail = told.rsplit_once(" at line ").map_or(told.as_str(), |(what, _)| what).to_owned();
+    let line = begins.line + error.line().max(1) - 1;
+    let column = if line == begins.line { begins.column + error.column() - 1 } else { error.column() };
+    Refused { line, column: Some(column), detail }
+}
+
+impl TermsText {
+    fn import(self, moves: Vec<PlyText>, now: OffsetDateTime) -> Result<Import, Refused> {
+        let Self { variant, preset, options, start, seats, result, created_at, started_at, finished_at } = self;
+        let variant: Variant = variant.parse().map_err(|error| format!("game.variant: {error}"))?;
+        let options: Vec<_> = options.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let options = AnyOptions::new(variant, preset.as_deref().unwrap_or(STANDARD), &options)
+            .map_err(|error| format!("game.options: {error}"))?;
+        let start = match start {
+            Some(StartText { position }) => {
+                let position = AnyPosition::parse(&options, &position);
+                Some(Start { position: position.map_err(|error| format!("game.start.position: {error}"))?, from: None })
+            }
+            None => None,
+        };
+        let begun_at = moment("game.started_at", started_at.or(created_at).as_deref(), now)?;
+        if begun_at < EARLIEST || begun_at > now {
+            return Err("game.started_at: the game began before 1970, or in the future".to_owned().into());
+        }
+        let was_swapped = start.as_ref().is_some_and(|start| start.position.swapped());
+        let is_swapped = is_swapped(&moves, was_swapped);
+        let mut at = begun_at;
+        let mut plies = Vec::with_capacity(moves.len());
+        for (ply, text) in (1..).zip(moves) {
+            let place = text.place;
+            let here = |detail| Refused::at(place, detail);
+            at = moment(&format!("moves, ply {ply}, at"), text.at.as_deref(), at).map_err(here)?;
+            plies.push(text.imported(ply, at).map_err(here)?);
+        }
+        Ok(Import {
+            options,
+            start,
+            names: names(seats.unwrap_or_default(), is_swapped)?,
+            begun_at,
+            plies,
+            ended_at: finished_at.map(|at| moment("game.finished_at", Some(&at), begun_at)).transpose()?,
+            score: result
+                .as_ref()
+                .and_then(|result| result.score)
+                .map(|ScoreText { south, north }| BySide { south, north }),
+            ending: result.map(ResultText::ending).transpose()?,
+        })
+    }
+}
+
+impl PlyText {
+    fn imported(self, ply: u32, at: OffsetDateTime) -> Result<ImportedPly, String> {
+        if self.ply.is_some_and(|number| number != ply) {
+            return Err(format!("ply {ply} is missing: plies are numbered from 1, without gaps"));
+        }
+        let mv = if self.mv == TAKEBACK {
+            let to_ply = self.effects.iter().find_map(|effect| effect.to_ply);
+            Played::Takeback { to_ply: to_ply.ok_or_else(|| format!("ply {ply}: a takeback says `to_ply`"))? }
+        } else {
+            let mv = self.mv.parse::<Move>();
+            Played::Move(mv.map_err(|error| format!("ply {ply}: {error}"))?)
+        };
+        Ok(ImportedPly { mv, at, position: self.position, place: self.place })
+    }
+}
+
+/// What the history calls a ply by which others are taken back.
+const TAKEBACK: &str = "takeback";
+
+impl ResultText {
+    fn ending(self) -> Result<(Option<Side>, Option<Reason>), String> {
+        let winner = self.winner.map(|side| side.parse::<Side>()).transpose();
+        let reason = self.reason.map(|reason| reason.parse::<Reason>()).transpose();
+        Ok((
+            winner.map_err(|error| format!("game.result.winner: {error}"))?,
+            reason.map_err(|error| format!("game.result.reason: {error}"))?.filter(|reason| *reason != Reason::Unknown),
+        ))
+    }
+}
+
+/// Whether the people have changed places in the end.
+fn is_swapped(moves: &[PlyText], at_first: bool) -> bool {
+    let mut swapped = vec![at_first];
+    for ply in moves {
+        let before = swapped.last().copied().unwrap_or(at_first);
+        let back = ply.effects.iter().find_map(|effect| effect.to_ply);
+        let back = back.and_then(|to_ply| swapped.get(usize::try_from(to_ply).ok()?).copied());
+        swapped.push(match ply.mv.as_str() {
+            "swap" => !before,
+            TAKEBACK => back.unwrap_or(before),
+            _ => before,
+        });
+    }
+    swapped.last().copied().unwrap_or(at_first)
+}
+
+fn names(seats: SeatsText, is_swapped: bool) -> Result<Names, String> {
+    let name = |seat: Option<NameText>| match seat {
+        None => Ok("?".to_owned()),
+        Some(NameText { name }) if name.trim().is_empty() => Ok("?".to_owned()),
+        Some(NameText { name }) if name.chars().count() > NAME_MAX || name.chars().any(char::is_control) => {
+            Err(format!("game.seats: a name has at most {NAME_MAX} characters, and no control characters"))
+        }
+        Some(NameText { name }) => Ok(name),
+    };
+    let (south, north) = (name(seats.south)?, name(seats.north)?);
+    Ok(if is_swapped { BySeat { first: north, second: south } } else { BySeat { first: south, second: north } })
+}
+
+fn moment(field: &str, text: Option<&str>, unless: OffsetDateTime) -> Result<OffsetDateTime, String> {
+    let moment = text.map(|text| OffsetDateTime::parse(text, &Rfc3339)).transpose();
+    Ok(moment.map_err(|_| format!("{field}: a moment is RFC 3339, as in 2026-11-21T20:15:00.000Z"))?.unwrap_or(unless))
+}

@@ -1,0 +1,386 @@
+//! What a request carries, read into types or refused in the one envelope.
+
+use std::{
+    fmt,
+    future::{Future, Ready, ready},
+    marker::PhantomData,
+    pin::Pin,
+    time::Duration,
+};
+
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::Payload,
+    error::PayloadError,
+    http::header::{self, EntityTag, Header},
+    web::{Bytes, PayloadConfig},
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::{
+    domain::GameId,
+    http::{
+        answer::problem::{Code, Problem},
+        routes::PATHS,
+    },
+    rules::Variant,
+};
+
+/// The largest body of a request, in bytes: every one of ours fits many times.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// How long a body may take to come: 64 KiB over a bad line. A server that stops waits for it.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How the server is told the largest body.
+pub fn payload_config() -> PayloadConfig {
+    PayloadConfig::new(BODY_BYTES_MAX)
+}
+
+/// A JSON body.
+#[derive(Debug)]
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest for Body<T> {
+    type Error = Problem;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let declared = declares_json(request);
+        let bytes = read(request, payload);
+        Box::pin(async move {
+            let bytes = bytes.await?;
+            declared?;
+            parse(&bytes).map(Body)
+        })
+    }
+}
+
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub struct OptionalBody<T>(pub T);
+
+impl<T: DeserializeOwned + Default> FromRequest for OptionalBody<T> {
+    type Error = Problem;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let declared = declares_json(request);
+        let bytes = read(request, payload);
+        Box::pin(async move {
+            let bytes = bytes.await?;
+            if bytes.is_empty() {
+                return Ok(OptionalBody(T::default()));
+            }
+            declared?;
+            parse(&bytes).map(OptionalBody)
+        })
+    }
+}
+
+/// The body of a call that says everything by its address.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// The query parameters.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest for Query<T> {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(read_query(request.query_string()).map(Query))
+    }
+}
+
+/// The parameters of a query.
+pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
+    let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+    serde_path_to_error::deserialize(pairs).map_err(|error| {
+        let detail = error.inner().to_string();
+        let name = named_field(&detail).map_or_else(|| error.path().to_string(), ToOwned::to_owned);
+        Problem::invalid(format!("?{name}"), in_terms_of_json(&detail))
+    })
+}
+
+/// The query of a call that takes no parameters.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoQuery {}
+
+/// The ply that an address names, as it is written everywhere: without a sign or zeros before it.
+pub fn ply_of(request: &HttpRequest) -> Option<u32> {
+    let text = request.match_info().get("ply")?;
+    text.parse().ok().filter(|ply: &u32| ply.to_string() == text)
+}
+
+/// The game that the address names. What is no UUID names none.
+#[derive(Clone, Copy, Debug)]
+pub struct GamePath(pub GameId);
+
+impl FromRequest for GamePath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(|id| Self(GameId(id))).ok_or_else(|| no_such_game(request)))
+    }
+}
+
+/// No game is at this address; but something else may be, with other methods.
+fn no_such_game(request: &HttpRequest) -> Problem {
+    match PATHS.find(request.path()).filter(|path| !path.knows(request.method())) {
+        Some(path) => Problem::method_not_allowed(path.allow.clone()),
+        None => Problem::not_found("there is no such game"),
+    }
+}
+
+/// The variant that the address names.
+#[derive(Clone, Copy, Debug)]
+pub struct VariantPath(pub Variant);
+
+impl FromRequest for VariantPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let variant = request.match_info().get("variant").and_then(|name| name.parse().ok());
+        ready(variant.map(Self).ok_or_else(|| Problem::not_found("there is no such variant")))
+    }
+}
+
+/// The versions in `If-Match`; `None`: any will do. Weak or strong, the version alone counts; a tag of another form is
+/// the version of nothing.
+#[derive(Clone, Debug)]
+pub struct IfMatch(pub Option<Vec<u32>>);
+
+impl FromRequest for IfMatch {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        if !request.headers().contains_key(header::IF_MATCH) {
+            return ready(Ok(Self(None)));
+        }
+        let versions = match header::IfMatch::parse(request) {
+            Ok(header::IfMatch::Any) => None,
+            Ok(header::IfMatch::Items(tags)) => {
+                let version = |tag: &header::EntityTag| tag.tag().split('-').next()?.parse().ok();
+                Some(tags.iter().filter_map(version).collect())
+            }
+            Err(_) => Some(vec![]),
+        };
+        ready(Ok(Self(versions)))
+    }
+}
+
+/// What `If-None-Match` says that the client has already.
+#[derive(Clone, Debug)]
+pub enum IfNoneMatch {
+    /// Nothing, or nothing that can be read.
+    Nothing,
+    /// Some answer, whichever.
+    Any,
+    Tags(Vec<EntityTag>),
+}
+
+impl FromRequest for IfNoneMatch {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        if !request.headers().contains_key(header::IF_NONE_MATCH) {
+            return ready(Ok(Self::Nothing));
+        }
+        ready(Ok(match header::IfNoneMatch::parse(request) {
+            Ok(header::IfNoneMatch::Any) => Self::Any,
+            Ok(header::IfNoneMatch::Items(tags)) if !tags.is_empty() => Self::Tags(tags),
+            _ => Self::Nothing,
+        }))
+    }
+}
+
+impl IfNoneMatch {
+    /// Whether the client has the answer of this tag.
+    pub fn has(&self, etag: &EntityTag) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Any => true,
+            Self::Tags(tags) => tags.iter().any(|tag| tag.weak_eq(etag)),
+        }
+    }
+}
+
+/// The whole body, if it comes in time.
+fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Result<Bytes, Problem>> + use<> {
+    let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(request, payload));
+    async {
+        let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
+        bytes.await.map_err(late)?.map_err(|error| unreadable(&error))
+    }
+}
+
+/// Refuses a body that does not say that it is JSON, or says that it is compressed.
+fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
+    if !essence.trim().eq_ignore_ascii_case("application/json") {
+        return Err(Problem::new(Code::UnsupportedMediaType, "a body is sent as application/json"));
+    }
+    check_plain(request)
+}
+
+/// Refuses a body that says that it is compressed: what it would become has no bound.
+pub fn check_plain(request: &HttpRequest) -> Result<(), Problem> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let plain = !request.headers().contains_key(header::CONTENT_ENCODING)
+        || text(header::CONTENT_ENCODING).trim().eq_ignore_ascii_case("identity");
+    plain.then_some(()).ok_or_else(|| {
+        Problem::new(Code::UnsupportedMediaType, "a body is sent as it is, without compression (Content-Encoding)")
+    })
+}
+
+fn unreadable(error: &actix_web::Error) -> Problem {
+    match error.as_error::<PayloadError>() {
+        Some(PayloadError::Overflow) => Problem::new(Code::PayloadTooLarge, "a body has at most 64 KiB"),
+        _ => Problem::new(Code::MalformedRequest, "the body breaks off or cannot be read"),
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let detail = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
+        Problem::new(Code::MalformedRequest, detail)
+    })?;
+    let mut json = serde_json::Deserializer::from_str(text);
+    let Whole(value) = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let inner = error.inner();
+        if !inner.is_data() {
+            return Problem::new(Code::MalformedRequest, format!("the body is not JSON: {inner}"));
+        }
+        // serde_json ends its message with the place, which the pointer says better.
+        let detail = inner.to_string();
+        let detail = detail.rsplit_once(" at line ").map_or(detail.as_str(), |(what, _)| what);
+        Problem::invalid(pointer(error.path(), named_field(detail)), in_terms_of_json(detail))
+    })?;
+    json.end().map_err(|error| Problem::new(Code::MalformedRequest, format!("the body is not JSON: {error}")))?;
+    Ok(value)
+}
+
+/// The JSON pointer (RFC 6901) of a place in a body.
+fn pointer(path: &serde_path_to_error::Path, field: Option<&str>) -> String {
+    use serde_path_to_error::Segment;
+    let mut pointer = String::new();
+    let mut last = String::new();
+    for segment in path {
+        let token = match segment {
+            Segment::Seq { index } => index.to_string(),
+            Segment::Map { key } => key.clone(),
+            Segment::Enum { variant } => variant.clone(),
+            Segment::Unknown => continue,
+        };
+        pointer.push('/');
+        pointer.push_str(&pointer_token(&token));
+        last = token;
+    }
+    match field {
+        Some(field) if field != last => format!("{pointer}/{}", pointer_token(field)),
+        _ => pointer,
+    }
+}
+
+/// A value that must be a JSON object: serde would also take a list, by the order of the fields, which is no part of
+/// the contract.
+pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_map(Object(PhantomData))
+}
+
+/// The same for a field that may be left out.
+pub fn some_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    object(deserializer).map(Some)
+}
+
+/// A text that may be left out, but is not null.
+pub fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(deserializer).map(Some)
+}
+
+/// One of an enum's words: `serde_json` would also take an object for one, and call anything else no JSON.
+pub fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::deserialize(String::deserialize(deserializer)?.into_deserializer())
+}
+
+/// The entries of a JSON object as they stand there: a map would drop all but the last of one name.
+pub fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
+    struct Entries<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        type Value = Vec<(String, T)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = vec![];
+            while let Some(entry) = map.next_entry()? {
+                entries.push(entry);
+            }
+            Ok(entries)
+        }
+    }
+
+    deserializer.deserialize_map(Entries(PhantomData))
+}
+
+/// A whole body, which is always an object.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct Whole<T>(#[serde(deserialize_with = "object")] T);
+
+/// serde's message without the words of Rust.
+fn in_terms_of_json(message: &str) -> String {
+    let number = "expected an integer from 0 to 4294967295";
+    if message.contains("invalid digit")
+        || message.contains("number too large")
+        || message.contains("from empty string")
+    {
+        return number.to_owned();
+    }
+    message.replace("unknown variant", "unknown value").replace("expected u32", number)
+}
+
+/// A name as a JSON pointer writes it.
+pub fn pointer_token(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The field that serde's message is about, where that is one that its path does not lead to.
+fn named_field(message: &str) -> Option<&str> {
+    let rest =
+        ["unknown field `", "missing field `", "duplicate field `"].iter().find_map(|p| message.strip_prefix(p))?;
+    rest.split('`').next()
+}

@@ -1,0 +1,6 @@
+//! Looking back at games: analyses, the opening explorer, notes, pictures.
+
+pub(crate) mod analyses;
+pub(crate) mod explorer;
+pub(crate) mod notes;
+pub(crate) mod pictures;

@@ -1,0 +1,333 @@
+//! Boards and games as pictures, in SVG. What they look like is no matter of this file: see `picture`.
+
+use std::collections::HashMap;
+
+use actix_web::{
+    HttpResponse, get,
+    http::header::{self, HeaderName, HeaderValue},
+    web::Data,
+};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    db::{
+        analyses,
+        games::{self, SeatedGame},
+    },
+    domain::{Class, Game, JudgedPly, Ply, Seat, Status, seat_at},
+    http::{
+        answer::{
+            headers::{KEPT_FOR_MINUTES, NOT_KEPT, PICTURE_POLICY, VARIES, digest_tag},
+            problem::{Problem, ProblemBody},
+            wire::SideWord,
+        },
+        games::lifecycle::find_visible,
+        request::{
+            auth::Reader,
+            extract::{GamePath, IfNoneMatch, Query, VariantPath},
+        },
+        state::AppState,
+        variants::{
+            catalog::{standard, written_options},
+            line,
+        },
+    },
+    picture::{
+        Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, Standing, Theme, View, draw_board, draw_graph,
+    },
+    rules::{AnyPosition, BySide, Side},
+};
+
+/// What a picture is.
+const SVG: &str = "image/svg+xml; charset=utf-8";
+
+/// Draw a game's board
+///
+/// As it is, or as it was after a ply: seeds and their counts, who sits where, whose turn it is, and what the last move did. The
+/// picture's `title` and `desc` say all of it in words.
+#[utoipa::path(
+    tag = "pictures",
+    operation_id = "get_board_picture",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        DrawBoard,
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the picture that the client has"),
+    ),
+    responses(
+        (status = 200, description = "The picture", content((String = "image/svg+xml")),
+            headers(("ETag" = String, description = "A digest of the picture"))),
+        (status = 304, description = "The client's picture is still the present one",
+            headers(("ETag" = String, description = "As the client sent it"))),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
+            content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/games/{id}/board.svg")]
+pub async fn get_board_picture(
+    state: Data<AppState>,
+    reader: Reader,
+    path: GamePath,
+    query: Query<DrawBoard>,
+    known: IfNoneMatch,
+) -> Result<HttpResponse, Problem> {
+    let DrawBoard { ply, side, mirror, theme } = query.0;
+    let found = find_visible(&state, path.0, reader.0).await?;
+    let seated = &found.seated;
+    let view = view(side, mirror, theme);
+    let svg = match ply {
+        None => draw_board(&present(seated), view),
+        Some(0) => {
+            let opening = seated.game.terms.opening();
+            draw_board(&past(seated, 0, &opening, None), view)
+        }
+        Some(number) if number <= seated.game.ply => {
+            let ply = games::plies(&state.db, &seated.game, number - 1, 1).await?.pop().ok_or_else(no_such_ply)?;
+            draw_board(&past(seated, number, &ply.position, Some(&ply)), view)
+        }
+        Some(_) => return Err(no_such_ply()),
+    };
+    Ok(varying(answer(svg, NOT_KEPT, &known)))
+}
+
+/// Draw a position
+///
+/// Any position of a variant, without a game; the opening unless one is given.
+#[utoipa::path(
+    tag = "pictures",
+    operation_id = "get_variant_board_picture",
+    params(
+        ("variant" = String, Path, description = "The variant's name", example = "kalah"),
+        DrawPosition,
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the picture that the client has"),
+    ),
+    responses(
+        (status = 200, description = "The picture", content((String = "image/svg+xml")),
+            headers(("ETag" = String, description = "A digest of the picture"))),
+        (status = 304, description = "The client's picture is still the present one",
+            headers(("ETag" = String, description = "As the client sent it"))),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/variants/{variant}/board.svg")]
+pub async fn get_variant_board_picture(
+    path: VariantPath,
+    query: Query<DrawPosition>,
+    known: IfNoneMatch,
+) -> Result<HttpResponse, Problem> {
+    let DrawPosition { preset, options, position, side, mirror, theme } = query.0;
+    let options = written_options(path.0, &preset, options.as_deref().unwrap_or_default())?;
+    let position = line::start(&options, position.as_deref(), "?position")?;
+    let scene = Scene {
+        position: &position,
+        names: BySide::default(),
+        ply: position.plies(),
+        last: None,
+        standing: Standing::of(&position),
+    };
+    Ok(answer(draw_board(&scene, view(side, mirror, theme)), KEPT_FOR_MINUTES, &known))
+}
+
+/// Draw how a game went
+///
+/// By how many seeds one store was ahead of the other, ply by ply, with mistakes and blunders marked once the game is analysed; of a game
+/// of more than 2,000 plies, the last of them.
+#[utoipa::path(
+    tag = "pictures",
+    operation_id = "get_game_graph",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        DrawGraph,
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the picture that the client has"),
+    ),
+    responses(
+        (status = 200, description = "The picture", content((String = "image/svg+xml")),
+            headers(("ETag" = String, description = "A digest of the picture"))),
+        (status = 304, description = "The client's picture is still the present one",
+            headers(("ETag" = String, description = "As the client sent it"))),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/games/{id}/graph.svg")]
+pub async fn get_game_graph(
+    state: Data<AppState>,
+    reader: Reader,
+    path: GamePath,
+    query: Query<DrawGraph>,
+    known: IfNoneMatch,
+) -> Result<HttpResponse, Problem> {
+    let found = find_visible(&state, path.0, reader.0).await?;
+    let (seated, game) = (&found.seated, &found.seated.game);
+    let plies_max = u32::try_from(POINTS_MAX).unwrap_or(u32::MAX);
+    let before = game.ply.saturating_sub(plies_max);
+    let plies = games::plies(&state.db, game, before, plies_max).await?;
+    let opening = (before == 0).then(|| Point::of(0, &game.terms.opening()));
+    let faults = faults(&state, game).await?;
+    let point = |ply: &Ply| {
+        let point = Point::of(ply.number, &ply.position);
+        faults.get(&ply.number).map_or(point, |(fault, by)| point.with_fault(*fault, *by))
+    };
+    let course = Course {
+        variant: game.terms.options.variant(),
+        names: names(seated, &game.position),
+        points: opening.into_iter().chain(plies.iter().map(point)).collect(),
+    };
+    let svg = draw_graph(&course, view(query.0.side, None, query.0.theme));
+    Ok(varying(answer(svg, NOT_KEPT, &known)))
+}
+
+/// What was wrong with which plies, once the game is analysed; and the sides at which those who played them sit now.
+async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Side)>, Problem> {
+    if game.analysed_at.is_none() {
+        return Ok(HashMap::new());
+    }
+    let known = analyses::find(&state.db, game.id).await?;
+    let fault = |ply: &JudgedPly| {
+        let fault = match ply.class {
+            Class::Mistake => Fault::Mistake,
+            Class::Blunder => Fault::Blunder,
+            Class::Forced | Class::Best | Class::Good | Class::Inaccuracy => return None,
+        };
+        let by = if game.seat_at(Side::South) == ply.seat { Side::South } else { Side::North };
+        Some((ply.number, (fault, by)))
+    };
+    Ok(known.analysis.iter().flat_map(|analysis| &analysis.plies).filter_map(fault).collect())
+}
+
+/// A picture, or that the client has it.
+fn answer(svg: String, kept: (HeaderName, &'static str), known: &IfNoneMatch) -> HttpResponse {
+    let etag = digest_tag(&svg);
+    let has = known.has(&etag);
+    let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header((header::ETAG, etag)).insert_header(kept);
+    response.insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY));
+    if has { response.finish() } else { response.content_type(SVG).body(svg) }
+}
+
+/// An answer that depends on who asks.
+fn varying(mut answer: HttpResponse) -> HttpResponse {
+    answer.headers_mut().insert(VARIES.0, HeaderValue::from_static(VARIES.1));
+    answer
+}
+
+fn no_such_ply() -> Problem {
+    Problem::not_found("the game has no such ply")
+}
+
+/// A game as it is.
+fn present(seated: &SeatedGame) -> Scene<'_> {
+    let game = &seated.game;
+    let standing = match game.status {
+        Status::Open => Standing::Open,
+        Status::Active => Standing::Turn(game.position.turn()),
+        Status::Finished => Standing::Over {
+            winner: game.result.as_ref().and_then(|result| result.winner),
+            reason: game.result.as_ref().map(|result| result.reason.to_string()),
+        },
+        Status::Aborted => Standing::Aborted,
+    };
+    Scene { standing, ..past(seated, game.ply, &game.position, seated.last_ply.as_ref()) }
+}
+
+/// A game as it was after a ply: how it was ended later is not to be seen, unless the rules ended it there.
+fn past<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition, ply: Option<&'a Ply>) -> Scene<'a> {
+    let last = ply.map(|ply| LastMove {
+        word: ply.mv.to_string(),
+        side: ply.side,
+        name: Seat::ALL
+            .into_iter()
+            .filter_map(|seat| seated.players[seat].as_ref())
+            .find(|player| player.id == ply.player)
+            .map(|player| player.name.as_str()),
+        effects: &ply.effects,
+    });
+    Scene { position, names: names(seated, position), ply: number, last, standing: Standing::of(position) }
+}
+
+/// Who sits where in a position.
+fn names<'a>(seated: &'a SeatedGame, position: &AnyPosition) -> BySide<Option<&'a str>> {
+    let name = |side| seated.players[seat_at(position, side)].as_ref().map(|player| player.name.as_str());
+    BySide { south: name(Side::South), north: name(Side::North) }
+}
+
+fn view(side: Option<SideWord>, mirror: Option<bool>, theme: Option<ThemeWord>) -> View {
+    View {
+        bottom: side.map_or(Side::South, Side::from),
+        handedness: if mirror == Some(true) { Handedness::Mirrored } else { Handedness::Plain },
+        theme: match theme {
+            Some(ThemeWord::Light) => Theme::Light,
+            Some(ThemeWord::Dark) => Theme::Dark,
+            Some(ThemeWord::Auto) | None => Theme::Auto,
+        },
+    }
+}
+
+/// How to draw a game's board.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DrawBoard {
+    /// As it was after this ply; 0 for the opening. As it is, unless given.
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
+    ply: Option<u32>,
+    /// Who sits at the bottom; South unless given.
+    #[param(inline)]
+    side: Option<SideWord>,
+    /// Whether left and right are exchanged: then sowing goes round with the clock.
+    #[param(default = false)]
+    mirror: Option<bool>,
+    /// Unless given `auto`: light or dark, as whoever looks at it prefers.
+    #[param(inline)]
+    theme: Option<ThemeWord>,
+}
+
+/// Which position to draw, and how.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DrawPosition {
+    /// One of the variant's presets.
+    #[serde(default = "standard")]
+    #[param(required = false, default = "standard", example = "standard")]
+    preset: String,
+    /// Where the rules differ from the preset, as records write it.
+    #[param(max_length = 500, example = "seeds=4")]
+    options: Option<String>,
+    /// The position, in text notation; the opening unless given.
+    #[param(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: Option<String>,
+    /// Who sits at the bottom; South unless given.
+    #[param(inline)]
+    side: Option<SideWord>,
+    /// Whether left and right are exchanged: then sowing goes round with the clock.
+    #[param(default = false)]
+    mirror: Option<bool>,
+    /// Unless given `auto`: light or dark, as whoever looks at it prefers.
+    #[param(inline)]
+    theme: Option<ThemeWord>,
+}
+
+/// How to draw a game's graph.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DrawGraph {
+    /// Whose lead is above the line; South's unless given.
+    #[param(inline)]
+    side: Option<SideWord>,
+    /// Unless given `auto`: light or dark, as whoever looks at it prefers.
+    #[param(inline)]
+    theme: Option<ThemeWord>,
+}
+
+/// In which colours.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ThemeWord {
+    Light,
+    Dark,
+    Auto,
+}

@@ -1,0 +1,334 @@
+//! Variants: what can be played, and with which options.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt};
+
+use actix_web::{HttpResponse, get};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error, Unexpected, Visitor},
+};
+use utoipa::ToSchema;
+
+use super::options_schema::OptionsSchema;
+use crate::{
+    http::{
+        answer::{
+            headers::KEPT_FOR_MINUTES,
+            problem::{Problem, ProblemBody},
+        },
+        request::extract::{NoQuery, Query, VariantPath, pointer_token},
+    },
+    rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant},
+};
+
+/// The longest name of a preset or an option that is looked up, in characters.
+const NAME_MAX: usize = 64;
+
+/// The longest text of options, in characters: that of all options of any game is half as long.
+const OPTIONS_MAX: usize = 500;
+
+/// List the variants
+///
+/// With their presets and options.
+#[utoipa::path(
+    tag = "variants",
+    operation_id = "list_variants",
+    responses((status = 200, description = "All variants", body = VariantPage)),
+    security((), ("bearer" = []))
+)]
+#[get("/variants")]
+pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
+    let items = Variant::ALL.iter().copied().map(VariantSummary::of).collect();
+    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantPage { items, next_cursor: None })
+}
+
+/// Get a variant
+///
+/// With all that a form for a new game needs: the options also as JSON Schemas, and the rules in words.
+#[utoipa::path(
+    tag = "variants",
+    operation_id = "get_variant",
+    params(("variant" = String, Path, description = "The variant's name", example = "kalah")),
+    responses(
+        (status = 200, description = "The variant", body = VariantView),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[get("/variants/{variant}")]
+pub async fn get_variant(path: VariantPath, _: Query<NoQuery>) -> HttpResponse {
+    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantView::of(path.0))
+}
+
+/// The preset that every variant has, of who names none.
+pub const STANDARD: &str = "standard";
+
+/// The same for fields.
+pub fn standard() -> String {
+    STANDARD.to_owned()
+}
+
+/// The options that a request chooses, or which field of it is wrong.
+pub fn chosen_options(
+    variant: Variant,
+    preset: &str,
+    overrides: Vec<(String, OptionValueView)>,
+) -> Result<AnyOptions, Problem> {
+    let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (shown(&name), value.into())).collect();
+    AnyOptions::new(variant, &shown(preset), &overrides).map_err(|error| {
+        let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
+        Problem::invalid(option.unwrap_or_else(|| "/preset".to_owned()), error.to_string())
+    })
+}
+
+/// The same for options that are written as records write them, in a query.
+pub fn written_options(variant: Variant, preset: &str, text: &str) -> Result<AnyOptions, Problem> {
+    if text.chars().nth(OPTIONS_MAX).is_some() {
+        return Err(Problem::invalid("?options", format!("options have at most {OPTIONS_MAX} characters")));
+    }
+    AnyOptions::parse(variant, &shown(preset), text).map_err(|error| {
+        let is_preset = matches!(error, OptionsError::UnknownPreset { .. });
+        Problem::invalid(if is_preset { "?preset" } else { "?options" }, error.to_string())
+    })
+}
+
+/// A name as it may be sent back: what is longer than any preset or option is cut, and as unknown as before.
+fn shown(name: &str) -> String {
+    match name.char_indices().nth(NAME_MAX) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// All variants. There is never a second page.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VariantPage {
+    items: Vec<VariantSummary>,
+    /// Always null.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
+
+/// A game that can be played.
+#[derive(Debug, Serialize, ToSchema)]
+struct VariantSummary {
+    #[schema(example = "kalah")]
+    name: String,
+    /// The name that people read.
+    #[schema(example = "Kalah")]
+    title: &'static str,
+    /// The edition of the rules that new games are pinned to.
+    #[schema(minimum = 1, example = 1)]
+    rules_version: u16,
+    /// Named sets of options; the first is `standard`.
+    presets: Vec<PresetView>,
+    /// What can be chosen, whatever the preset.
+    options: Vec<OptionView>,
+}
+
+/// A game that can be played, with all that a form for a new one needs.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Variant)]
+struct VariantView {
+    #[serde(flatten)]
+    summary: VariantSummary,
+    /// The JSON Schema (draft 2020-12) of `options` in a new game that names no preset: that of `standard`.
+    #[schema(value_type = BTreeMap<String, serde_json::Value>)]
+    options_schema: OptionsSchema,
+    /// By preset, the JSON Schema (draft 2020-12) of `options` in a new game that names it: with the preset's values as
+    /// defaults, and within its bounds.
+    #[schema(value_type = BTreeMap<String, BTreeMap<String, serde_json::Value>>)]
+    preset_schemas: BTreeMap<&'static str, OptionsSchema>,
+    /// The rules for a player, as Markdown.
+    #[schema(example = "# Kalah\n\nTwo players sow seeds around the board and gather them in their stores.")]
+    rules: &'static str,
+}
+
+/// A named set of options.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Preset)]
+struct PresetView {
+    #[schema(example = "standard")]
+    name: &'static str,
+    /// The name that people read.
+    title: &'static str,
+    /// What it is, and where it comes from.
+    description: &'static str,
+    /// The documents or the tradition that it follows.
+    #[schema(example = "Board Game Arena's help page")]
+    source: &'static str,
+    /// What every option is in this preset that matters in it. Sent as `options` of a new game they change nothing.
+    options: BTreeMap<&'static str, OptionValueView>,
+    /// Options whose bounds are narrower here than in general.
+    bounds: Vec<BoundsView>,
+}
+
+/// The narrower bounds that a preset sets for an option.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OptionBounds)]
+struct BoundsView {
+    #[schema(example = "seeds")]
+    option: &'static str,
+    #[schema(example = 3)]
+    min: u16,
+    #[schema(example = 6)]
+    max: u16,
+}
+
+/// Something that can be chosen for a game.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OptionSpec)]
+struct OptionView {
+    #[schema(example = "seeds")]
+    name: &'static str,
+    #[serde(rename = "type")]
+    kind: OptionType,
+    /// What it is in the preset `standard`.
+    default: OptionValueView,
+    /// With `integer`: the least value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 1)]
+    min: Option<u16>,
+    /// With `integer`: the greatest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 12)]
+    max: Option<u16>,
+    /// With `choice`: the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = json!(["own", "both"]))]
+    values: Option<&'static [&'static str]>,
+    /// One sentence.
+    description: &'static str,
+}
+
+/// What kind of value an option has.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum OptionType {
+    Integer,
+    Boolean,
+    Choice,
+}
+
+/// The value of an option: a number, true or false, or a word.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = OptionValue)]
+pub enum OptionValueView {
+    Integer(i64),
+    Boolean(bool),
+    Word(Cow<'static, str>),
+}
+
+/// To JSON Schema 6.0 is an integer, and some languages write every number so.
+impl<'de> Deserialize<'de> for OptionValueView {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Value;
+
+        impl Visitor<'_> for Value {
+            type Value = OptionValueView;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer, true or false, or a word")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Boolean(value))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Integer(value))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<OptionValueView, E> {
+                // What an `i64` cannot hold is out of every option's bounds.
+                Ok(OptionValueView::Integer(i64::try_from(value).unwrap_or(i64::MAX)))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<OptionValueView, E> {
+                // The text of a whole number has no point.
+                let whole = value.to_string().parse().map(OptionValueView::Integer);
+                whole.map_err(|_| E::invalid_type(Unexpected::Float(value), &self))
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Word(Cow::Owned(word.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_any(Value)
+    }
+}
+
+impl From<OptionValue> for OptionValueView {
+    fn from(value: OptionValue) -> Self {
+        match value {
+            OptionValue::Integer(value) => OptionValueView::Integer(value),
+            OptionValue::Boolean(value) => OptionValueView::Boolean(value),
+            OptionValue::Word(value) => OptionValueView::Word(value),
+        }
+    }
+}
+
+impl From<OptionValueView> for OptionValue {
+    fn from(value: OptionValueView) -> Self {
+        match value {
+            OptionValueView::Integer(value) => OptionValue::Integer(value),
+            OptionValueView::Boolean(value) => OptionValue::Boolean(value),
+            OptionValueView::Word(value) => OptionValue::Word(value),
+        }
+    }
+}
+
+impl VariantView {
+    fn of(variant: Variant) -> Self {
+        let schema = |preset: &PresetSpec| OptionsSchema::of(variant, preset);
+        Self {
+            summary: VariantSummary::of(variant),
+            options_schema: schema(&variant.presets()[0]),
+            preset_schemas: variant.presets().iter().map(|preset| (preset.name, schema(preset))).collect(),
+            rules: variant.rules(),
+        }
+    }
+}
+
+impl VariantSummary {
+    fn of(variant: Variant) -> Self {
+        Self {
+            name: variant.to_string(),
+            title: variant.title(),
+            rules_version: variant.rules_version(),
+            presets: variant.presets().iter().map(|preset| PresetView::of(variant, preset)).collect(),
+            options: variant.options().iter().map(OptionView::of).collect(),
+        }
+    }
+}
+
+impl PresetView {
+    fn of(variant: Variant, preset: &PresetSpec) -> Self {
+        let options = AnyOptions::new(variant, preset.name, &[]).expect("a preset is a choice of its variant");
+        let options = options.values().into_iter().map(|(name, value)| (name, value.into())).collect();
+        let bounds =
+            preset.bounds.iter().map(|bounds| BoundsView { option: bounds.option, min: bounds.min, max: bounds.max });
+        Self {
+            name: preset.name,
+            title: preset.title,
+            description: preset.description,
+            source: preset.source,
+            options,
+            bounds: bounds.collect(),
+        }
+    }
+}
+
+impl OptionView {
+    fn of(option: &OptionSpec) -> Self {
+        let (kind, min, max, values) = match option.kind {
+            OptionKind::Integer { min, max } => (OptionType::Integer, Some(min), Some(max), None),
+            OptionKind::Boolean => (OptionType::Boolean, None, None, None),
+            OptionKind::Choice(values) => (OptionType::Choice, None, None, Some(values)),
+        };
+        let default = option.default.clone().into();
+        Self { name: option.name, kind, default, min, max, values, description: option.description }
+    }
+}

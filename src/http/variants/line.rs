@@ -1,0 +1,299 @@
+//! A line of moves played without a game: for dry runs, analysis boards, and clients that certify rules of their own.
+//!
+//! Nothing is stored and nobody plays. A line is checked first, and then played again while its answer is written, so that an
+//! answer of many megabytes is never in memory, and a refused line is refused before anything is sent.
+
+use std::{io, mem, vec};
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::ContentType,
+    post,
+    rt::task::yield_now,
+    web::{Bytes, Data},
+};
+use futures_util::stream::{self, Stream};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::catalog::{OptionValueView, chosen_options, standard};
+use crate::{
+    http::{
+        answer::{
+            problem::{Code, Problem, ProblemBody},
+            wire::SideWord,
+        },
+        games::{
+            moves::EffectView,
+            view::{BoardView, ScoreView, legal_moves},
+        },
+        layers::limits,
+        request::extract::{self, Body, NoQuery, Query, VariantPath},
+        state::AppState,
+    },
+    rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, Outcome, ParseMoveError, Side, Variant},
+};
+
+/// The most moves of a line: several times the longest game that people play, a match of many rounds.
+const LINE_MOVES_MAX: usize = 2000;
+
+/// For how many moves a line counts as one call: they take two milliseconds at most, and a game has fewer. So a script that
+/// sends long lines costs no more than one that sends many short ones.
+const MOVES_PER_CALL: usize = 100;
+
+/// How many moves are played before other requests of the same thread have their turn: a millisecond or two.
+const MOVES_AT_ONCE: usize = 20;
+
+/// How much of an answer is written before it is sent on, and other requests have their turn.
+const BYTES_AT_ONCE: usize = 16 * 1024;
+
+/// Play a line
+///
+/// From the opening, or from `position`. Nothing is stored. Every move is answered as a game's history would tell it, with the
+/// position after it.
+#[utoipa::path(
+    tag = "variants",
+    operation_id = "play_line",
+    params(("variant" = String, Path, description = "The variant's name", example = "kalah")),
+    request_body(content = PlayLine, examples(
+        ("from the opening" = (value = json!({"moves": ["C", "F", "a"]}))),
+        ("from a position, with options" = (value = json!({"preset": "bga", "options": {"pie": true},
+            "position": "4,4,4,4,4,0/5,5,5,4,4,4 1-0 N p 1 1S", "moves": ["swap"]}))),
+    )),
+    responses(
+        (status = 200, description = "Where the line starts, and its moves; an answer that breaks off is not all of it",
+            body = PlayedLine),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security((), ("bearer" = []))
+)]
+#[post("/variants/{variant}/play")]
+pub async fn play_line(
+    state: Data<AppState>,
+    path: VariantPath,
+    _: Query<NoQuery>,
+    body: Body<PlayLine>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let (start, words) = body.0.start(path.0)?;
+    let more_calls = words.len().saturating_sub(1) / MOVES_PER_CALL;
+    limits::count_more(&request, &state, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
+    let moves = check(start.clone(), &words).await?;
+    Ok(HttpResponse::Ok().insert_header(ContentType::json()).streaming(written(start, moves)))
+}
+
+/// The position of a text, or the opening. `pointer` is where the text came from.
+pub(crate) fn start(options: &AnyOptions, position: Option<&str>, pointer: &str) -> Result<AnyPosition, Problem> {
+    let Some(text) = position else { return Ok(AnyPosition::opening(options)) };
+    AnyPosition::parse(options, text).map_err(|error| Problem::invalid(pointer, error.to_string()))
+}
+
+/// The moves of a line, every one of them legal; or which is not, and why.
+async fn check(mut position: AnyPosition, words: &[String]) -> Result<Vec<Move>, Problem> {
+    let mut moves = Vec::with_capacity(words.len());
+    for (index, word) in words.iter().enumerate() {
+        if index % MOVES_AT_ONCE == MOVES_AT_ONCE - 1 {
+            yield_now().await;
+        }
+        let refused = |reason, why: &dyn std::fmt::Display| {
+            Problem::new(Code::IllegalMove, format!("/moves/{index}: {why}"))
+                .with_legal_moves(reason, legal_moves(&position))
+                .with_place(index, position.to_string())
+        };
+        let m: Move = word.parse().map_err(|error: ParseMoveError| refused("not_a_move", &error))?;
+        // What is listed need not be tried; an agreed end never is.
+        if !position.legal_moves().contains(&m) {
+            position.play(m).map_err(|illegal| refused(illegal.reason(), &illegal))?;
+        }
+        position.play_unchecked(m);
+        moves.push(m);
+    }
+    Ok(moves)
+}
+
+/// The answer's text, a few moves at a time. Whoever takes it slowly keeps no more of it than that in memory.
+fn written(start: AnyPosition, moves: Vec<Move>) -> impl Stream<Item = Result<Bytes, io::Error>> {
+    let mut text = serde_json::to_vec(&PlayedLine::without_moves(&start)).expect("wire types are always JSON");
+    // The list of moves is the last field, and empty.
+    text.truncate(text.len() - "]}".len());
+    let answer = Answer { text, position: start, left: moves.into_iter(), comma: "" };
+    stream::unfold(Some(answer), |answer| async {
+        let mut answer = answer?;
+        yield_now().await;
+        let more = match answer.write_some() {
+            Ok(more) => more,
+            // There is no other way left to say so than to break off.
+            Err(illegal) => {
+                tracing::error!("a line that was checked broke off: {illegal}");
+                return Some((Err(io::Error::other("the line broke off")), None));
+            }
+        };
+        let text = Bytes::from(mem::take(&mut answer.text));
+        Some((Ok(text), more.then_some(answer)))
+    })
+}
+
+/// An answer that is being written.
+struct Answer {
+    /// What has not been sent on.
+    text: Vec<u8>,
+    position: AnyPosition,
+    left: vec::IntoIter<Move>,
+    comma: &'static str,
+}
+
+impl Answer {
+    /// Writes some moves, or the end. Says whether there is more.
+    fn write_some(&mut self) -> Result<bool, IllegalMove> {
+        for _ in 0..MOVES_AT_ONCE {
+            let Some(m) = self.left.next() else {
+                self.text.extend(b"]}");
+                return Ok(false);
+            };
+            let (next, effects) = self.position.play(m)?;
+            self.text.extend(mem::replace(&mut self.comma, ",").bytes());
+            let played = LineMoveView::of(m, self.position.turn(), &effects, &next);
+            serde_json::to_writer(&mut self.text, &played)
+                .expect("wire types are always JSON, and a Vec takes everything");
+            self.position = next;
+            if self.text.len() >= BYTES_AT_ONCE {
+                break;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A line of moves.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlayLine {
+    /// One of the variant's presets; `standard` unless given.
+    #[serde(default = "standard")]
+    #[schema(required = false, example = "standard")]
+    preset: String,
+    /// Where the rules differ from the preset.
+    #[serde(default, deserialize_with = "extract::entries")]
+    #[schema(required = false, value_type = BTreeMap<String, OptionValueView>)]
+    options: Vec<(String, OptionValueView)>,
+    /// Where the line starts, in text notation; the opening unless given. What came before it is not known, so that a rule
+    /// against repetition counts from here.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: Option<String>,
+    /// Pits' letters (capital for South, small for North), `pass`, `swap`; and `agree` where the rules know an agreed end: here
+    /// is nobody to ask.
+    #[schema(max_items = 2000, example = json!(["C", "F", "a"]))]
+    moves: Vec<String>,
+}
+
+impl PlayLine {
+    /// Where the line starts, and its moves as they were sent.
+    fn start(self, variant: Variant) -> Result<(AnyPosition, Vec<String>), Problem> {
+        if self.moves.len() > LINE_MOVES_MAX {
+            return Err(Problem::invalid("/moves", format!("a line has at most {LINE_MOVES_MAX} moves")));
+        }
+        let options = chosen_options(variant, &self.preset, self.options)?;
+        Ok((start(&options, self.position.as_deref(), "/position")?, self.moves))
+    }
+}
+
+/// A line that was played. All but `moves` says where it starts.
+#[derive(Debug, Serialize, ToSchema)]
+struct PlayedLine {
+    /// In text notation. A `position` in which the rules end the game has been ended.
+    #[schema(example = "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S")]
+    position: String,
+    board: BoardView,
+    /// The side to move; null if the game is over.
+    #[schema(required = true)]
+    turn: Option<SideWord>,
+    /// What the side to move may play.
+    #[schema(example = json!(["A", "B", "C", "D", "E", "F"]))]
+    legal_moves: Vec<String>,
+    /// Null unless the game is over.
+    #[schema(required = true)]
+    result: Option<OutcomeView>,
+    moves: Vec<LineMoveView>,
+}
+
+/// A move of a line.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LineMove)]
+struct LineMoveView {
+    #[serde(rename = "move")]
+    #[schema(example = "C")]
+    word: String,
+    /// The side that made it.
+    side: SideWord,
+    /// What happened on the board, in order.
+    effects: Vec<EffectView>,
+    /// The position after it, in text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+    board: BoardView,
+    /// The side to move next; null if the game is over.
+    #[schema(required = true)]
+    turn: Option<SideWord>,
+    /// What that side may play.
+    #[schema(example = json!(["A", "B", "D", "E", "F"]))]
+    legal_moves: Vec<String>,
+    /// Null unless the game is over.
+    #[schema(required = true)]
+    result: Option<OutcomeView>,
+}
+
+/// How the rules ended a game.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Outcome)]
+struct OutcomeView {
+    /// Null on a draw.
+    #[schema(required = true)]
+    winner: Option<SideWord>,
+    /// `side_empty`, `no_move`, `majority` and others; null where the line starts at a position that is flagged as finished.
+    #[schema(required = true, example = "side_empty")]
+    reason: Option<String>,
+    score: ScoreView,
+}
+
+impl PlayedLine {
+    fn without_moves(start: &AnyPosition) -> Self {
+        Self {
+            position: start.to_string(),
+            board: BoardView::of(start),
+            turn: turn(start),
+            legal_moves: legal_moves(start),
+            result: start.outcome().map(OutcomeView::of),
+            moves: vec![],
+        }
+    }
+}
+
+impl LineMoveView {
+    fn of(m: Move, side: Side, effects: &[Effect], after: &AnyPosition) -> Self {
+        Self {
+            word: m.to_string(),
+            side: side.into(),
+            effects: effects.iter().map(EffectView::of).collect(),
+            position: after.to_string(),
+            board: BoardView::of(after),
+            turn: turn(after),
+            legal_moves: legal_moves(after),
+            result: after.outcome().map(OutcomeView::of),
+        }
+    }
+}
+
+impl OutcomeView {
+    fn of(outcome: Outcome) -> Self {
+        let Outcome { winner, reason, score } = outcome;
+        Self {
+            winner: winner.map(SideWord::from),
+            reason: reason.map(|reason| reason.to_string()),
+            score: ScoreView { south: score.south, north: score.north },
+        }
+    }
+}
+
+fn turn(position: &AnyPosition) -> Option<SideWord> {
+    position.outcome().is_none().then(|| position.turn().into())
+}

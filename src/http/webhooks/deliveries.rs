@@ -1,0 +1,252 @@
+//! The log of what was sent to a webhook, and sending something once more.
+
+use std::future::{Ready, ready};
+
+use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, get, post, web::Data};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::{
+    endpoints::{WebhookPath, find},
+    message::ping,
+};
+use crate::{
+    clock::now,
+    db::webhook_deliveries::{self, Delivery},
+    http::{
+        answer::{
+            headers::{NOT_KEPT, VARIES},
+            problem::{Code, Problem, ProblemBody},
+            wire::{Timestamp, next_link, page_size},
+        },
+        players::me,
+        request::{
+            auth::Caller,
+            extract::{NoQuery, Nothing, OptionalBody, Query},
+        },
+        state::AppState,
+    },
+};
+
+/// Send a test to a webhook
+///
+/// A notice of type `webhook.ping`. While one still waits, no other one is made, and that one is tried now.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "ping_webhook",
+    params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
+    responses(
+        (status = 202, description = "It is tried, like any other", body = DeliveryView),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/webhooks/{webhook_id}/ping")]
+pub async fn ping_webhook(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    me::find(&state, caller).await?;
+    let webhook = find(&state, caller, path).await?;
+    let (id, now) = (Uuid::now_v7(), now());
+    let made = webhook_deliveries::ping(&state.db, caller.player, webhook.id, id, &ping(webhook.id, now), now).await?;
+    Ok(accepted(&made.ok_or_else(disabled)?))
+}
+
+/// List what was sent to a webhook
+///
+/// Newest first, with what became of each; seven days back, and what still waits.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "list_webhook_deliveries",
+    params(("webhook_id" = Uuid, Path, description = "The webhook's id"), ListDeliveries),
+    responses(
+        (status = 200, description = "A page of deliveries", body = DeliveryPage,
+            headers(("Link" = String, description = "Where the next page is, if there is one"))),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[get("/webhooks/{webhook_id}/deliveries")]
+pub async fn list_webhook_deliveries(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    query: Query<ListDeliveries>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let limit = page_size(query.0.limit)?;
+    let webhook = find(&state, caller, path).await?;
+    let list = format!("deliveries {}", webhook.id);
+    let place = |cursor: &str| {
+        let place = state.cursors.open(cursor, &list).and_then(|place| Uuid::try_parse(&place).ok());
+        place.ok_or_else(|| Problem::invalid("?cursor", "the cursor is none of this list"))
+    };
+    let before = query.0.cursor.as_deref().map(place).transpose()?;
+    let mut found = webhook_deliveries::list(&state.db, webhook.id, before, limit + 1).await?;
+    let has_more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let last = found.last().filter(|_| has_more).map(|delivery| delivery.id.to_string());
+    let page = DeliveryPage {
+        items: found.iter().map(DeliveryView::of).collect(),
+        next_cursor: last.map(|last| state.cursors.seal(&last, &list)),
+    };
+    let mut response = HttpResponse::Ok();
+    response.insert_header(NOT_KEPT).insert_header(VARIES);
+    if let Some(cursor) = &page.next_cursor {
+        response.insert_header(next_link(request.path(), request.query_string(), cursor));
+    }
+    Ok(response.json(page))
+}
+
+/// Send something to a webhook once more
+///
+/// Whatever became of it: with the same `webhook-id`, and without waiting for what else there is to send of its game. One that still
+/// waits is tried now, or if there is something before it in its game, that.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "redeliver_webhook",
+    params(
+        ("webhook_id" = Uuid, Path, description = "The webhook's id"),
+        ("delivery_id" = Uuid, Path, description = "The delivery's id"),
+    ),
+    responses(
+        (status = 202, description = "It is tried, like any other", body = DeliveryView),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver")]
+pub async fn redeliver_webhook(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    delivery: DeliveryPath,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    me::find(&state, caller).await?;
+    let webhook = find(&state, caller, path).await?;
+    if webhook.disabled.is_some() {
+        return Err(disabled());
+    }
+    let again = webhook_deliveries::send_again(&state.db, caller.player, webhook.id, delivery.0, now()).await?;
+    Ok(accepted(&again.ok_or_else(no_delivery)?))
+}
+
+fn accepted(delivery: &Delivery) -> HttpResponse {
+    HttpResponse::Accepted().insert_header(NOT_KEPT).insert_header(VARIES).json(DeliveryView::of(delivery))
+}
+
+fn disabled() -> Problem {
+    Problem::new(Code::WebhookDisabled, "nothing is sent to it: enable it first")
+}
+
+fn no_delivery() -> Problem {
+    Problem::not_found("there is no such delivery")
+}
+
+/// The delivery that the address names. What is no UUID names none.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliveryPath(Uuid);
+
+impl FromRequest for DeliveryPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("delivery_id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(Self).ok_or_else(no_delivery))
+    }
+}
+
+/// Which part of the list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListDeliveries {
+    /// How many at most.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A notice that was sent to a webhook, or is to be.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = WebhookDelivery)]
+struct DeliveryView {
+    /// The `webhook-id` that it is sent with, the same each time.
+    id: Uuid,
+    /// What it tells. Clients ignore values that they do not know.
+    #[serde(rename = "type")]
+    #[schema(example = "game.your_turn")]
+    kind: String,
+    /// Null of a test.
+    #[schema(required = true)]
+    game_id: Option<Uuid>,
+    /// The event's.
+    #[schema(required = true, minimum = 1)]
+    seq: Option<i32>,
+    /// `waiting`, `delivered` or `failed`. Clients ignore values that they do not know.
+    #[schema(example = "waiting")]
+    status: &'static str,
+    created_at: Timestamp,
+    /// How often it was tried.
+    #[schema(minimum = 0)]
+    attempts: i32,
+    #[schema(required = true)]
+    last_attempt_at: Option<Timestamp>,
+    /// The status that was answered last; null if there was no answer.
+    #[schema(required = true, example = 503)]
+    last_status: Option<i32>,
+    /// Why the last attempt failed: `status`, `gone`, `timeout`, `no_connection`, `tls`, `no_answer`, `name_not_found`, `address_not_allowed`.
+    /// Clients ignore values that they do not know.
+    #[schema(required = true, example = "status")]
+    last_error: Option<String>,
+    /// When it is tried next, at the earliest; null if it is not, or waits for one before it in its game.
+    #[schema(required = true)]
+    next_attempt_at: Option<Timestamp>,
+    /// When it was delivered or given up.
+    #[schema(required = true)]
+    ended_at: Option<Timestamp>,
+}
+
+impl DeliveryView {
+    fn of(delivery: &Delivery) -> Self {
+        Self {
+            id: delivery.id,
+            kind: delivery.kind.clone(),
+            game_id: delivery.game,
+            seq: delivery.seq,
+            status: match delivery.ended_at {
+                None => "waiting",
+                Some(_) if delivery.is_delivered => "delivered",
+                Some(_) => "failed",
+            },
+            created_at: Timestamp(delivery.created_at),
+            attempts: delivery.attempts,
+            last_attempt_at: delivery.last_attempt_at.map(Timestamp),
+            last_status: delivery.last_status,
+            last_error: delivery.last_error.clone(),
+            next_attempt_at: delivery.next_attempt_at.map(Timestamp),
+            ended_at: delivery.ended_at.map(Timestamp),
+        }
+    }
+}
+
+/// A page of deliveries.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WebhookDeliveryPage)]
+struct DeliveryPage {
+    items: Vec<DeliveryView>,
+    /// Where the next page begins; null on the last.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}

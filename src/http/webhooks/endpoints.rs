@@ -1,0 +1,440 @@
+//! Webhooks: where a player has notices sent to.
+
+use std::future::{Ready, ready};
+
+use actix_web::{
+    FromRequest, HttpRequest, HttpResponse, delete, dev::Payload, get, http::header, patch, post, web::Data,
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{
+    clock::now,
+    db::webhooks::{self, Changes, Made, Wanted, Webhook},
+    domain::NoticeKind,
+    http::{
+        answer::{
+            headers::{NOT_KEPT, VARIES},
+            problem::{Code, Problem, ProblemBody},
+            wire::{ALWAYS_JSON, Timestamp},
+        },
+        players::me,
+        request::{
+            auth::Caller,
+            extract::{self, Body, NoQuery, Nothing, OptionalBody, Query},
+            idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
+        },
+        state::AppState,
+    },
+    webhook::{Endpoint, Reach},
+};
+
+/// Random bytes of a secret: as many as the signature has.
+const SECRET_BYTES: usize = 32;
+
+/// What a secret begins with, by Standard Webhooks.
+const SECRET_PREFIX: &str = "whsec_";
+
+/// Create a webhook
+///
+/// What happens in the caller's games is sent to `url` from now on, signed by the scheme of Standard Webhooks. The answer has the
+/// `secret` that verifies it, which is not shown again.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "create_webhook",
+    request_body(content = CreateWebhook, examples(
+        ("everything" = (value = json!({"url": "https://push.example/mancala"}))),
+        ("some types" = (value = json!({"url": "https://push.example/mancala?key=1", "events": ["game.your_turn", "game.invited"]}))),
+    )),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "With the same key and body the same webhook is answered again for a day, and not created twice")),
+    responses(
+        (status = 201, description = "The webhook with its secret", body = WebhookWithSecret,
+            headers(("Location" = String, description = "Where the webhook is"),
+                ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+        (status = 409, description = "`too_many_webhooks`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/webhooks")]
+pub async fn create_webhook(
+    state: Data<AppState>,
+    caller: Caller,
+    key: IdempotencyKey,
+    _: Query<NoQuery>,
+    body: Body<CreateWebhook>,
+) -> Result<HttpResponse, Problem> {
+    let keyed = KeyedRequest::of(key, caller.player, "/v1/webhooks", &body.0);
+    if let Some(keyed) = &keyed
+        && let Some(replayed) = keyed.replay(&state).await?
+    {
+        return Ok(with_secret(replayed));
+    }
+    let CreateWebhook { url, events } = body.0;
+    let webhook = Webhook {
+        id: Uuid::now_v7(),
+        player: caller.player,
+        created_at: now(),
+        url: parse_url(&url, state.webhook_reach)?,
+        events: events.map(|events| words(&events)),
+        secret: new_secret(),
+        previous_until: vec![],
+        failing_since: None,
+        disabled: None,
+    };
+    me::find(&state, caller).await?;
+    let shown = serde_json::to_string(&WebhookWithSecret::of(&webhook)).expect(ALWAYS_JSON);
+    let answer = Answer { location: format!("/v1/webhooks/{}", webhook.id), etag: String::new(), body: shown };
+    let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+    match (webhooks::insert(&state.db, &webhook, kept.as_ref()).await?, keyed) {
+        // Another request with this key was faster.
+        (Made::KeyUsed, Some(keyed)) => {
+            let replayed = keyed.replay(&state).await?;
+            replayed.map(with_secret).ok_or_else(|| Problem::internal("a key that is used has no answer"))
+        }
+        (Made::TooMany, _) => {
+            let detail = format!("a player has at most {} webhooks", webhooks::WEBHOOKS_MAX);
+            Err(Problem::new(Code::TooManyWebhooks, detail))
+        }
+        (Made::NoPlayer, _) => Err(Problem::new(Code::InvalidToken, "the player is deleted")),
+        _ => Ok(with_secret(idempotency::created(&answer))),
+    }
+}
+
+/// Nobody keeps an answer with a secret.
+fn with_secret(mut answer: HttpResponse) -> HttpResponse {
+    answer.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// List webhooks
+///
+/// All of the caller's, newest first: there are ten at most.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "list_webhooks",
+    responses((status = 200, description = "All webhooks", body = WebhookPage)),
+    security(("bearer" = []))
+)]
+#[get("/webhooks")]
+pub async fn list_webhooks(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    let items = webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect();
+    Ok(shown(&WebhookPage { items, next_cursor: None }))
+}
+
+/// Get a webhook
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "get_webhook",
+    params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
+    responses(
+        (status = 200, description = "The webhook", body = WebhookView),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[get("/webhooks/{webhook_id}")]
+pub async fn get_webhook(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    Ok(shown(&WebhookView::of(&find(&state, caller, path).await?)))
+}
+
+/// Change a webhook
+///
+/// What is not named stays as it is. One that was disabled is enabled again by `{"enabled": true}`: what still waits is sent then.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "update_webhook",
+    params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
+    request_body(content = UpdateWebhook, examples(
+        ("enabled again" = (value = json!({"enabled": true}))),
+        ("somewhere else" = (value = json!({"url": "https://push.example/mancala"}))),
+    )),
+    responses(
+        (status = 200, description = "The webhook", body = WebhookView),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[patch("/webhooks/{webhook_id}")]
+pub async fn update_webhook(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    _: Query<NoQuery>,
+    body: Body<UpdateWebhook>,
+) -> Result<HttpResponse, Problem> {
+    let UpdateWebhook { url, events, enabled } = body.0;
+    let changes = Changes { url: url.map(|url| parse_url(&url, state.webhook_reach)).transpose()?, events, enabled };
+    me::find(&state, caller).await?;
+    let updated = webhooks::update(&state.db, caller.player, path.0, &changes, now()).await?;
+    Ok(shown(&WebhookView::of(&updated.ok_or_else(no_webhook)?)))
+}
+
+/// Delete a webhook
+///
+/// Nothing is sent to it any more, not even what waits already.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "delete_webhook",
+    params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
+    responses(
+        (status = 204, description = "It is gone"),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[delete("/webhooks/{webhook_id}")]
+pub async fn delete_webhook(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    me::find(&state, caller).await?;
+    if !webhooks::delete(&state.db, caller.player, path.0, now()).await? {
+        return Err(no_webhook());
+    }
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Exchange a webhook's secret
+///
+/// The answer has the new one, which is not shown again. For 24 hours those before sign as well: each request has several signatures
+/// then. Of secrets before the present one the last four sign.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "rotate_webhook_secret",
+    params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
+    responses(
+        (status = 200, description = "The webhook with its new secret", body = WebhookWithSecret),
+        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/webhooks/{webhook_id}/rotate-secret")]
+pub async fn rotate_webhook_secret(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    me::find(&state, caller).await?;
+    let rotated = webhooks::rotate(&state.db, caller.player, path.0, &new_secret(), now()).await?;
+    let shown = WebhookWithSecret::of(&rotated.ok_or_else(no_webhook)?);
+    Ok(with_secret(HttpResponse::Ok().json(shown)))
+}
+
+/// A webhook of the caller.
+pub(crate) async fn find(state: &AppState, caller: Caller, path: WebhookPath) -> Result<Webhook, Problem> {
+    webhooks::find(&state.db, caller.player, path.0).await?.ok_or_else(no_webhook)
+}
+
+pub(crate) fn no_webhook() -> Problem {
+    Problem::not_found("there is no such webhook")
+}
+
+pub(crate) fn shown(json: &impl Serialize) -> HttpResponse {
+    HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(json)
+}
+
+fn parse_url(url: &str, reach: Reach) -> Result<String, Problem> {
+    let endpoint = Endpoint::parse(url, reach).map_err(|error| Problem::invalid("/url", error.to_string()))?;
+    Ok(endpoint.url().to_string())
+}
+
+fn new_secret() -> Vec<u8> {
+    rand::random::<[u8; SECRET_BYTES]>().to_vec()
+}
+
+/// The words of some types, each once.
+fn words(events: &[EventChoice]) -> Vec<String> {
+    let kinds = NoticeKind::ALL.into_iter().filter(|kind| events.iter().any(|event| NoticeKind::from(*event) == *kind));
+    kinds.map(|kind| kind.as_str().to_owned()).collect()
+}
+
+/// The webhook that the address names. What is no UUID names none.
+#[derive(Clone, Copy, Debug)]
+pub struct WebhookPath(pub Uuid);
+
+impl FromRequest for WebhookPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("webhook_id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(Self).ok_or_else(no_webhook))
+    }
+}
+
+/// Where to send what.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateWebhook {
+    /// An address that begins with `https://` and is public. Without user, password and fragment.
+    #[schema(max_length = 2048, example = "https://push.example/mancala")]
+    url: String,
+    /// What is sent. Unless given, everything, also types that are yet to come.
+    #[serde(default, deserialize_with = "event_choices")]
+    #[schema(min_items = 1, max_items = 20)]
+    events: Option<Vec<EventChoice>>,
+}
+
+/// What is to be different.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateWebhook {
+    /// Another address.
+    #[schema(max_length = 2048, nullable = false, example = "https://push.example/mancala")]
+    url: Option<String>,
+    /// Other types; `null`: everything.
+    #[serde(default, deserialize_with = "wanted")]
+    #[schema(value_type = Option<Vec<EventChoice>>, min_items = 1, max_items = 20)]
+    events: Option<Wanted>,
+    /// Whether anything is sent.
+    #[schema(nullable = false)]
+    enabled: Option<bool>,
+}
+
+/// As many types as a list may have: each some times over, which makes no difference.
+const EVENTS_MAX: usize = 20;
+
+fn event_choices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<EventChoice>>, D::Error> {
+    let Some(words) = Option::<Vec<Word>>::deserialize(deserializer)? else { return Ok(None) };
+    if words.is_empty() || words.len() > EVENTS_MAX {
+        return Err(serde::de::Error::custom(format!("1 to {EVENTS_MAX} types")));
+    }
+    Ok(Some(words.into_iter().map(|Word(word)| word).collect()))
+}
+
+/// A list, or `null` for everything; that it is there at all is a change.
+fn wanted<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Wanted>, D::Error> {
+    let events = event_choices(deserializer)?;
+    Ok(Some(events.map_or(Wanted::All, |events| Wanted::These(words(&events)))))
+}
+
+#[derive(Deserialize)]
+struct Word(#[serde(deserialize_with = "extract::word")] EventChoice);
+
+/// A type of notice.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[schema(as = WebhookEvent)]
+enum EventChoice {
+    /// The player's turn has begun.
+    #[serde(rename = "game.your_turn")]
+    YourTurn,
+    /// A ply was played in a game of the player.
+    #[serde(rename = "game.move")]
+    Move,
+    /// The other player offered something, or answered an offer.
+    #[serde(rename = "game.offer")]
+    Offer,
+    /// A game of the player has ended, with a result or without.
+    #[serde(rename = "game.finished")]
+    Finished,
+    /// A game was created for the player.
+    #[serde(rename = "game.invited")]
+    Invited,
+    /// It is the player's turn, and time runs out.
+    #[serde(rename = "game.deadline_soon")]
+    DeadlineSoon,
+    /// The analysis of a game of the player is there.
+    #[serde(rename = "game.analysed")]
+    Analysed,
+}
+
+impl From<EventChoice> for NoticeKind {
+    fn from(choice: EventChoice) -> Self {
+        match choice {
+            EventChoice::YourTurn => NoticeKind::YourTurn,
+            EventChoice::Move => NoticeKind::Move,
+            EventChoice::Offer => NoticeKind::Offer,
+            EventChoice::Finished => NoticeKind::Finished,
+            EventChoice::Invited => NoticeKind::Invited,
+            EventChoice::DeadlineSoon => NoticeKind::DeadlineSoon,
+            EventChoice::Analysed => NoticeKind::Analysed,
+        }
+    }
+}
+
+/// A webhook.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Webhook)]
+pub struct WebhookView {
+    id: Uuid,
+    #[schema(example = "https://push.example/mancala")]
+    url: String,
+    /// The types that are sent; null: all. Clients ignore values that they do not know.
+    #[schema(required = true, example = json!(["game.your_turn"]))]
+    events: Option<Vec<String>>,
+    /// Whether anything is sent.
+    enabled: bool,
+    /// Why not: `by_request`; `gone`: it answered 410; `failing`: it has failed for five days; `overflow`: 10,000 notices waited for it.
+    /// Clients ignore values that they do not know.
+    #[schema(required = true, example = "failing")]
+    disabled_reason: Option<String>,
+    #[schema(required = true)]
+    disabled_at: Option<Timestamp>,
+    /// Since when every attempt has failed; null if the last one succeeded.
+    #[schema(required = true)]
+    failing_since: Option<Timestamp>,
+    /// Until when a secret before the present one signs too.
+    #[schema(required = true)]
+    previous_secret_until: Option<Timestamp>,
+    created_at: Timestamp,
+}
+
+impl WebhookView {
+    pub fn of(webhook: &Webhook) -> Self {
+        let (disabled_at, disabled_reason) = webhook.disabled.clone().unzip();
+        Self {
+            id: webhook.id,
+            url: webhook.url.clone(),
+            events: webhook.events.clone(),
+            enabled: webhook.disabled.is_none(),
+            disabled_reason,
+            disabled_at: disabled_at.map(Timestamp),
+            failing_since: webhook.failing_since.map(Timestamp),
+            previous_secret_until: webhook
+                .previous_until
+                .first()
+                .copied()
+                .filter(|until| *until > now())
+                .map(Timestamp),
+            created_at: Timestamp(webhook.created_at),
+        }
+    }
+}
+
+/// A webhook, and what its notices are verified with.
+#[derive(Serialize, ToSchema)]
+struct WebhookWithSecret {
+    #[serde(flatten)]
+    webhook: WebhookView,
+    /// `whsec_` and Base64, as the libraries of Standard Webhooks take it.
+    #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
+    secret: String,
+}
+
+impl WebhookWithSecret {
+    fn of(webhook: &Webhook) -> Self {
+        let secret = format!("{SECRET_PREFIX}{}", BASE64_STANDARD.encode(&webhook.secret));
+        Self { webhook: WebhookView::of(webhook), secret }
+    }
+}
+
+/// All webhooks of the caller.
+#[derive(Serialize, ToSchema)]
+struct WebhookPage {
+    items: Vec<WebhookView>,
+    /// Always null: all fit on one page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
