@@ -18,13 +18,15 @@ use filled::{BEGIN, PUBLIC, Recorded, YEARS_S, fill, player_id};
 use mancala_server::{
     db::{
         self, DbError,
-        game_kinds::OpponentKind,
-        game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
-        games,
-        invitations::{self, Direction},
+        events::player_feed::{self, Asked, Moment},
+        games::{self, wakes},
+        lists::{
+            self, Ended, Filter, Of, Order, Page, Place, Whose,
+            invitations::{self, Direction},
+            kinds::OpponentKind,
+        },
         migrations,
-        player_events::{self, Asked, Moment},
-        summary, wakes,
+        players::summary,
     },
     domain::{GameId, Status, Visibility},
     embedded::{self, Durability, Embedded, Settings},
@@ -137,7 +139,7 @@ impl List {
     /// How many games there are on a page.
     async fn run(&self, pool: &PgPool) -> Result<usize, DbError> {
         let page: Page = match self {
-            List::Games(filter, after) => game_list::list(pool, filter, *after, PAGE).await?,
+            List::Games(filter, after) => lists::list(pool, filter, *after, PAGE).await?,
             List::Invitations(player, direction) => {
                 invitations::list(pool, player_id(*player), *direction, None, PAGE).await?
             }
@@ -149,9 +151,9 @@ impl List {
             }
             List::News(player) => {
                 static SINCE: OnceCell<Moment> = OnceCell::const_new();
-                let since = SINCE.get_or_try_init(|| player_events::now(pool)).await?;
+                let since = SINCE.get_or_try_init(|| player_feed::now(pool)).await?;
                 let asked = Asked { since, until: None, past: None, limit: PAGE };
-                return Ok(player_events::news(pool, player_id(*player), &asked).await?.games.len());
+                return Ok(player_feed::news(pool, player_id(*player), &asked).await?.games.len());
             }
             List::Due => {
                 let taken = wakes::take(pool, BEGIN, BEGIN, PAGE).await?;

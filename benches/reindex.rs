@@ -6,7 +6,7 @@
 use std::{env, error::Error, fs, io, path::PathBuf, time::Instant};
 
 use mancala_server::{
-    db::{self, explorations, imports, migrations},
+    db::{self, migrations, records::import, study::explorer_index},
     domain::{BySeat, Import, ImportedPly, Played, Visibility},
     embedded::{self, Durability, Embedded, Settings},
     jobs::explorer,
@@ -46,14 +46,14 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     for begun in (0..games).step_by(AT_ONCE) {
         let some =
             (begun..games.min(begun + AT_ONCE)).map(|n| random_game(Variant::ALL[n % Variant::ALL.len()], &mut lot));
-        let played = imports::play(&pool, some.collect(), None, Visibility::Public, BEGUN).await?;
-        imports::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, BEGUN).await?;
+        let played = import::play(&pool, some.collect(), None, Visibility::Public, BEGUN).await?;
+        import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, BEGUN).await?;
     }
     println!(
         "| explored | games | positions a game | s | games a second | bytes a game |\n| --- | --- | --- | --- | --- | --- |"
     );
     for name in ["first", "again"] {
-        explorations::begin_anew(&pool).await?;
+        explorer_index::begin_anew(&pool).await?;
         let (begun, mut explored) = (Instant::now(), 0);
         explorer::explore_all(&pool, |some| explored += some.games).await?;
         let seconds = begun.elapsed().as_secs_f64();

@@ -21,10 +21,9 @@ use mancala_server::{
     clock,
     config::{Export, GameForm, Import, ImportVisibility, Serve, Solve},
     db::{
-        self, DbError,
-        explorations::{Explored, begin_anew, count_waiting},
-        migrations,
-        verification::count,
+        self, DbError, migrations,
+        records::verify::count,
+        study::explorer_index::{Explored, begin_anew, count_waiting},
     },
     domain::{self, GameId, Visibility},
     engine::{Engine, Progress, Signal},

@@ -36,7 +36,7 @@ const SERVICE_NAME: &str = "mancala-server";
 
 /// Whose spans are exported: ours, those of statements included. Libraries' are none that anybody asked for, and the
 /// exporter's own would beget others.
-const TRACED: &str = "mancala_server";
+const TRACED: &str = "mancala_";
 
 /// How long the end of the process waits for the last spans to be sent.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);

@@ -2,9 +2,10 @@
 //! played, and the log in the order of time.
 
 use mancala_server::{
-    db::game_list::{Filter, Order, Whose},
-    domain::{Action, BySeat, Command, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Terms, Visibility},
-    domain::{Clock, Status},
+    db::lists::{Filter, Order, Whose},
+    domain::{
+        Action, BySeat, Clock, Command, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Status, Terms, Visibility,
+    },
     rules::{AnyOptions, Move, Variant},
 };
 use sqlx::{AssertSqlSafe, PgPool, Postgres, QueryBuilder};

@@ -6,8 +6,8 @@ use futures_util::future::try_join_all;
 use mancala_server::{
     db::{
         self, DbError, Lookups, Writers,
-        game_list::{self, Filter, Of, Place as After, Whose},
         games::{self, Appended, SeatedGame},
+        lists::{self, Filter, Of, Place as After, Whose},
     },
     domain::{Action, Command, Event, Game, GameId},
     embedded,
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
             Call::FirstPage | Call::LaterPage | Call::PlayersPage => {
                 for n in 0..PAGES {
                     let (filter, place) = self.page(call, n);
-                    game_list::list(pool, &filter, place, PAGE).await?;
+                    lists::list(pool, &filter, place, PAGE).await?;
                 }
                 Ok(PAGES as usize)
             }
@@ -353,7 +353,7 @@ pub async fn show_plans(options: PgConnectOptions, watcher: &PgPool) -> Result<(
         println!("\n-- a position");
         games::plies(&service.pool, game, PLIES / 2 - 1, 1).await?;
         println!("\n-- a page of public games");
-        game_list::list(&service.pool, &PUBLIC, None, PAGE).await?;
+        lists::list(&service.pool, &PUBLIC, None, PAGE).await?;
     }
     let active = ids(watcher, "status = 'active'", "plan", 2).await?;
     let mut lot = StdRng::seed_from_u64(3);

@@ -35,7 +35,7 @@ use super::{
     state::AppState,
 };
 use crate::{
-    db::{self, Lookups, Writers, notices},
+    db::{self, Lookups, Writers, connection::notifications},
     live::{self, Hub},
     metrics::{Connections, Metrics, Waiters},
     webhook::Reach,
@@ -108,7 +108,7 @@ fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database:
             hub.stored(change);
         }
     });
-    let sender = notices::sender(database.clone());
+    let sender = notifications::sender(database.clone());
     actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
     actix_web::rt::spawn(live::follow(waiting, sender, database.clone()));
 }

@@ -19,8 +19,9 @@ use super::{deadlines::settle_game, pace::keep_pace};
 use crate::{
     clock::now,
     db::{
-        self, DbError, Writers, analyses,
+        self, DbError, Writers,
         games::{self, Appended},
+        study::analyses,
     },
     domain::{
         ANALYSIS_EDITION, Analysis, Class, Event, Fact, Game, GameId, JudgedPly, Moved, PLIES_ANALYSED_MAX, Played,

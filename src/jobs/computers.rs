@@ -17,8 +17,10 @@ use crate::{
     clock::now,
     db::{
         self, DbError, Writers,
-        computer_turns::{self, ComputerTurn},
-        games::{self, Appended},
+        games::{
+            self, Appended,
+            computer_turns::{self, ComputerTurn},
+        },
     },
     domain::{self, Action, Command, Game},
     engine::{Engine, Level, Signal},

@@ -5,7 +5,10 @@ use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    db::{DbError, Writers, games, wakes},
+    db::{
+        DbError, Writers,
+        games::{self, wakes},
+    },
     domain::GameId,
 };
 

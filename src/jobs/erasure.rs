@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::deadlines::settle_game;
 use crate::{
-    db::{DbError, Writers, games, notes, players, webhooks},
+    db::{DbError, Writers, games, players, study::notes, webhooks},
     domain::{Action, Command, GameId, PlayerId},
 };
 

@@ -13,7 +13,7 @@ use crate::{
     clock::now,
     db::{
         self, DbError,
-        explorations::{self, Explored},
+        study::explorer_index::{self, Explored},
     },
     metrics::Metrics,
 };
@@ -41,13 +41,13 @@ pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: Ca
         let begun = Instant::now();
         let explored = tokio::select! {
             () = stopping.cancelled() => return,
-            explored = explorations::explore(&pool, now(), BATCH) => explored,
+            explored = explorer_index::explore(&pool, now(), BATCH) => explored,
         };
         if let (Err(error), false) = (&explored, failing) {
             tracing::warn!("the explorer learns nothing until it can be written again: {error}");
         }
         failing = explored.is_err();
-        if let Ok((waiting, put_off)) = explorations::count_waiting(&pool).await {
+        if let Ok((waiting, put_off)) = explorer_index::count_waiting(&pool).await {
             metrics.unexplored(waiting, put_off);
         }
         let pause = match explored {
@@ -67,7 +67,7 @@ pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: Ca
 /// Works until no game waits any more; tells after each batch what was done. Servers may be at it as well.
 pub async fn explore_all(pool: &PgPool, mut tell: impl FnMut(Explored)) -> Result<(), DbError> {
     loop {
-        match explorations::explore(pool, now(), LARGE_BATCH).await? {
+        match explorer_index::explore(pool, now(), LARGE_BATCH).await? {
             Some(explored) => {
                 let is_full = explored.is_full;
                 tell(explored);

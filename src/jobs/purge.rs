@@ -4,7 +4,12 @@ use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    db::{DbError, analyses, idempotency, players, refresh_tokens, webhook_deliveries},
+    db::{
+        DbError, idempotency,
+        players::{self, refresh_tokens},
+        study::analyses,
+        webhooks::deliveries,
+    },
     domain::PlayerId,
 };
 
@@ -44,12 +49,12 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
         }
     }
     for _ in 0..BATCHES_MAX {
-        if webhook_deliveries::purge(pool, now, BATCH).await? == 0 {
+        if deliveries::purge(pool, now, BATCH).await? == 0 {
             break;
         }
     }
     for _ in 0..BATCHES_MAX {
-        if webhook_deliveries::purge_abandoned(pool, now, BATCH).await? == 0 {
+        if deliveries::purge_abandoned(pool, now, BATCH).await? == 0 {
             break;
         }
     }

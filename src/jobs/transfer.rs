@@ -16,7 +16,7 @@ use crate::{
     db::{
         DbError,
         games::{self, SeatedGame},
-        imports, verification,
+        records::{import, verify},
     },
     domain::{GameId, Import, Ply, Unplayable, Visibility},
     rules::notation::{BYTE_ORDER_MARK, Splitter},
@@ -63,7 +63,7 @@ pub async fn export_all(
     let mut is_last = false;
     loop {
         while !is_last && parts.len() < PARTS_AT_ONCE {
-            let games = verification::stretch(pool, after, GAMES_READ).await?.games;
+            let games = verify::stretch(pool, after, GAMES_READ).await?.games;
             is_last = games.len() < GAMES_READ as usize;
             let Some(last) = games.last() else { break };
             after = *last;
@@ -177,7 +177,7 @@ impl Part {
             }
         }
         let mut whole = vec![];
-        for (line, played) in lines.into_iter().zip(imports::play(&pool, imports, None, visibility, now).await?) {
+        for (line, played) in lines.into_iter().zip(import::play(&pool, imports, None, visibility, now).await?) {
             match played {
                 Ok(game) => whole.push(game),
                 Err(Unplayable { place: Some(place), error }) => {
@@ -186,7 +186,7 @@ impl Part {
                 Err(error) => refused(line, None, &error.to_string()),
             }
         }
-        imports::store(&pool, &whole, None, now).await?;
+        import::store(&pool, &whole, None, now).await?;
         tell(Told::Advanced { bytes: self.bytes, games: whole.len() as u64 });
         Ok(())
     }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     db::{
         DbError,
-        verification::{self, Stretch, Verified},
+        records::verify::{self, Stretch, Verified},
     },
     domain::GameId,
 };
@@ -34,7 +34,7 @@ pub async fn verify_all(pool: &PgPool, at_once: usize, tell: Tell) -> Result<(),
     let mut tasks = JoinSet::new();
     let mut after = GameId(Uuid::nil());
     loop {
-        let stretch = verification::stretch(pool, after, STRETCH).await?;
+        let stretch = verify::stretch(pool, after, STRETCH).await?;
         let is_last = stretch.games.len() < STRETCH as usize;
         if let Some(last) = stretch.games.last() {
             after = *last;
@@ -57,7 +57,7 @@ async fn verify_stretch(pool: PgPool, stretch: Stretch, tell: Tell) -> Result<()
         flawed(orphan, None, "there is a log, and no game");
     }
     for game in stretch.games {
-        match verification::verify(&pool, game).await {
+        match verify::verify(&pool, game).await {
             Ok(None) => {}
             Ok(Some(Verified { flaws, unreadable, .. })) => {
                 for flaw in flaws {

@@ -23,11 +23,13 @@ use crate::{
     clock::now,
     db::{
         self, DbError,
-        events::{self, Part, Wanted},
+        events::game_log::{self, Part, Wanted},
         games::{self, SeatedGame},
-        webhook_deliveries::{self, Due, KEPT, Lane, Next, Outcome},
-        webhook_events::{self, Batch, Listener, NewDelivery, Soon, Told},
-        webhook_flags,
+        webhooks::{
+            deliveries::{self, Due, KEPT, Lane, Next, Outcome},
+            flags,
+            queue::{self, Batch, Listener, NewDelivery, Soon, Told},
+        },
     },
     domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
     metrics::{DeliveryOutcome, Metrics},
@@ -140,7 +142,7 @@ struct Worked {
 
 /// Does some of each thing there is to do. What fails keeps nothing else from being done.
 async fn work(pool: &PgPool, settings: &Settings, sending: &mut Sending) -> Worked {
-    let flagged = webhook_flags::flag_again(pool, now(), FLAGGED_AT_ONCE).await;
+    let flagged = flags::flag_again(pool, now(), FLAGGED_AT_ONCE).await;
     let told = tell(pool, &mut sending.told_until, settings.write, now()).await;
     let mut failure = flagged.err();
     for lane in Lane::ALL {
@@ -245,7 +247,7 @@ async fn tell(
         for game in games {
             if let Err(error) = tell_batch(pool, Batch::of_game(pool, game).await?, write, now).await {
                 tracing::error!(game.id = %game.0, "players are not yet told of what happened in a game: {error}");
-                webhook_events::put_off(pool, game, now + PUT_OFF).await?;
+                queue::put_off(pool, game, now + PUT_OFF).await?;
             }
         }
     }
@@ -284,7 +286,7 @@ async fn make_deliveries(
         games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id, seated)).collect();
     let of_game = |seated: &SeatedGame| [seated.game.players.first, seated.game.players.second, seated.game.invited()];
     let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
-    let listeners = webhook_events::listeners(pool, &players).await?;
+    let listeners = queue::listeners(pool, &players).await?;
     // Of each append its events, with what they were played upon.
     let known = batch.untold.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
     let known: Vec<_> = if listeners.is_empty() { vec![] } else { known.collect() };
@@ -293,7 +295,7 @@ async fn make_deliveries(
         after: u32::try_from(append.from_seq - 1).unwrap_or(0),
         until: u32::try_from(append.to_seq).unwrap_or(0),
     });
-    let parts = events::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
+    let parts = game_log::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
     let mut deliveries = vec![];
     for ((_, seated), part) in known.iter().zip(&parts) {
         deliveries.extend(of_append(seated, part, &listeners, write)?);
@@ -367,16 +369,16 @@ fn for_listeners(
 
 /// Takes what is due, for a while.
 pub async fn take(pool: &PgPool, lane: Lane, room: u32, now: OffsetDateTime) -> Result<Vec<Due>, DbError> {
-    webhook_deliveries::take(pool, lane, now, now + LEASE, room).await
+    deliveries::take(pool, lane, now, now + LEASE, room).await
 }
 
 /// Sends a delivery, and records what became of it. If that cannot be recorded, it is sent again when its lease has run out.
 async fn deliver(pool: PgPool, settings: Settings, due: Due) {
     let begun = now();
     if let Some((game, deadline)) = due.deadline
-        && let Ok(false) = webhook_deliveries::has_deadline(&pool, game, deadline).await
+        && let Ok(false) = deliveries::has_deadline(&pool, game, deadline).await
     {
-        if let Err(error) = webhook_deliveries::drop_stale(&pool, &due, now()).await {
+        if let Err(error) = deliveries::drop_stale(&pool, &due, now()).await {
             tracing::warn!(delivery.id = %due.id, "what nobody wants to know any more is not deleted yet: {error}");
         }
         return;
@@ -392,7 +394,7 @@ async fn deliver(pool: PgPool, settings: Settings, due: Due) {
         Next::Again(_) => DeliveryOutcome::Retried,
         Next::GivenUp | Next::Gone => DeliveryOutcome::Failed,
     });
-    while let Err(error) = webhook_deliveries::record(&pool, &due, &outcome, ended - begun, ended).await {
+    while let Err(error) = deliveries::record(&pool, &due, &outcome, ended - begun, ended).await {
         if now() + RECORD_PAUSE >= begun + LEASE {
             tracing::warn!(delivery.id = %due.id, "what became of a delivery is not recorded, it is sent again: {error}");
             break;

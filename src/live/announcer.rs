@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
 use super::Hub;
-use crate::db::notices;
+use crate::db::connection::notifications;
 
 /// The least time between two notices. The first change after a while is told at once; those that come in this time are told
 /// together, which costs the database next to nothing, however many there are.
@@ -26,7 +26,7 @@ pub async fn announce(hub: Weak<Hub>, pool: PgPool) {
         if timeout(PATIENCE, changes.there_are_some()).await.is_err() {
             continue;
         }
-        let cause = match timeout(ANSWER_WAIT, notices::send(&pool, &changes.take())).await {
+        let cause = match timeout(ANSWER_WAIT, notifications::send(&pool, &changes.take())).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some("the database does not answer".to_owned()),

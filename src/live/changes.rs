@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
-    db::notices::NOTICE_BYTES_MAX,
+    db::connection::notifications::NOTICE_BYTES_MAX,
     domain::{Change, GameId, PlayerId},
 };
 

@@ -10,7 +10,7 @@ use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{Hub, Standing, changes::Notice};
-use crate::db::{DbError, games, notices::Listener, players};
+use crate::db::{DbError, connection::notifications::Listener, games, players};
 
 /// The pause between two questions while notices arrive: they tell of changes, so this is only for one that got lost, and for
 /// players whose streams are to end.

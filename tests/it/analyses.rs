@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use mancala_server::{
-    db::{analyses, games},
+    db::{games, study::analyses},
     domain::{ANALYSIS_EDITION, Analysis, Game, GameId, PlayerId},
     jobs::analyses as job,
     metrics::Metrics,

@@ -3,10 +3,12 @@
 use mancala_server::{
     db::{
         self,
-        game_list::{self, Filter, Of, Order, Whose},
-        games,
-        invitations::{self, Direction},
-        summary, wakes,
+        games::{self, wakes},
+        lists::{
+            self, Filter, Of, Order, Whose,
+            invitations::{self, Direction},
+        },
+        players::summary,
     },
     domain::{PlayerId, RUNNING_GAMES_MAX},
 };
@@ -121,7 +123,7 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
     };
     for whose in [Whose::Everybodys, of(None), of(Some(id(bo)))] {
         for order in [Order::Created, Order::Finished, Order::Updated, Order::Deadline, Order::Turn] {
-            game_list::list(&pool, &filter(whose, order), None, 20).await.expect("a page");
+            lists::list(&pool, &filter(whose, order), None, 20).await.expect("a page");
         }
     }
     for direction in [Direction::Received, Direction::Sent] {

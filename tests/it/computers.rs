@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mancala_server::{
-    db::computer_turns::{self, ComputerTurn},
+    db::games::computer_turns::{self, ComputerTurn},
     jobs::computers,
 };
 use serde_json::{Value, json};

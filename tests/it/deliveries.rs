@@ -11,7 +11,7 @@ use std::{
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
 use mancala_server::{
-    db::{Writers, webhook_deliveries::Lane},
+    db::{Writers, webhooks::deliveries::Lane},
     jobs::webhooks,
     webhook::{Names, Reach, Sender, system_names},
 };

@@ -8,7 +8,7 @@ use std::{
 
 use futures_util::future::join;
 use mancala_server::{
-    db::{DbError, explorations, imports},
+    db::{DbError, records::import, study::explorer_index},
     domain::{BySeat, Import, ImportedPly, Played, PositionKey, Reason, Start, Visibility},
     jobs::explorer,
     metrics::Metrics,
@@ -200,9 +200,9 @@ async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
     for visibility in [Visibility::Public, Visibility::Unlisted, Visibility::Private] {
         let games: Vec<_> = games.iter().filter(|game| game.visibility == visibility).collect();
         let records = games.iter().map(|game| game.import.clone()).collect();
-        let played = imports::play(&app.db, records, None, visibility, now()).await.expect("a database");
+        let played = import::play(&app.db, records, None, visibility, now()).await.expect("a database");
         let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
-        imports::store(&app.db, &played, None, now()).await.expect("they are stored");
+        import::store(&app.db, &played, None, now()).await.expect("they are stored");
         for (chance, (game, _)) in games.into_iter().zip(&played) {
             assert_eq!(chance.is_finished, game.result.is_some());
             if visibility == Visibility::Public && chance.is_finished {
@@ -275,7 +275,7 @@ async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
     let break_off = "create function no() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
         create trigger no before delete on unexplored_game for each statement execute function no()";
     sqlx::raw_sql(break_off).execute(&app.db).await.expect("it is made");
-    assert!(matches!(explorations::explore(&app.db, now(), 50).await, Err(DbError::Failed(_))));
+    assert!(matches!(explorer_index::explore(&app.db, now(), 50).await, Err(DbError::Failed(_))));
     assert_eq!((waiting(&app).await, Everything::stored(&app).await), (left, Everything::default()));
     sqlx::raw_sql("drop trigger no on unexplored_game; drop function no").execute(&app.db).await.expect("it is gone");
     // While one is at it, no other is: here for as long as a transaction lasts that has done nothing yet.
@@ -284,9 +284,9 @@ async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
         .execute(&mut *other)
         .await
         .expect("it is locked");
-    assert!(explorations::explore(&app.db, now(), 50).await.expect("a database").is_none());
+    assert!(explorer_index::explore(&app.db, now(), 50).await.expect("a database").is_none());
     other.rollback().await.expect("it ends");
-    let first = explorations::explore(&app.db, now(), 20).await.expect("a database").expect("nobody else is at it");
+    let first = explorer_index::explore(&app.db, now(), 20).await.expect("a database").expect("nobody else is at it");
     assert_eq!((first.games, first.is_full), (20, true));
     // Several at once, each over connections of its own, and once more.
     let pool = mancala_server::db::pool(app.options.clone(), 2);
@@ -373,12 +373,12 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
         sqlx::query(damage).bind(game).execute(&app.db).await.expect("it is done");
         ids.push(id);
     }
-    let first = explorations::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
     let unreadable: Vec<_> = first.unreadable.iter().map(|(game, _)| game.0.to_string()).collect();
     assert_eq!((first.games, &unreadable[..]), (1, &ids[..2]));
     assert!(first.unreadable.iter().all(|(_, error)| matches!(error, DbError::Inconsistent { .. })));
     // They wait, and are not tried again and again; a day later they are.
-    let again = explorations::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let again = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
     assert_eq!((again.games, again.unreadable.len(), waiting(&app).await), (0, 0, 2));
     // Whoever fills it anew is told which they are.
     let output = binary::server(&["reindex", "--database-url", &binary::url(&app)]).output().expect("the program runs");
@@ -389,7 +389,7 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
     let mend = "delete from event; insert into event select * from kept; drop table kept";
     sqlx::raw_sql(mend).execute(&app.db).await.expect("it is mended");
     let later = now() + Duration::days(2);
-    let later = explorations::explore(&app.db, later, 50).await.expect("a database").expect("nobody else is at it");
+    let later = explorer_index::explore(&app.db, later, 50).await.expect("a database").expect("nobody else is at it");
     assert_eq!((later.games, later.unreadable.len()), (2, 0));
     assert_eq!(explored(&app, "variant=kalah").await["games"], 3);
 }
@@ -414,15 +414,15 @@ async fn what_was_played_here_comes_before_imports_and_long_games_a_few_at_a_tim
         ending: Some((Some(Side::South), Some(Reason::Resignation))),
         score: None,
     };
-    let played = imports::play(&app.db, vec![long; 12], None, Visibility::Public, now()).await.expect("a database");
+    let played = import::play(&app.db, vec![long; 12], None, Visibility::Public, now()).await.expect("a database");
     let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
-    imports::store(&app.db, &played, None, now()).await.expect("they are stored");
+    import::store(&app.db, &played, None, now()).await.expect("they are stored");
     let (id, south, _) = app.started(&json!({})).await;
     play(&app, &id, 1, &[(&south, "C")]).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
-    let of_one = explorations::explore(&app.db, now(), 1).await.expect("a database").expect("nobody else is at it");
+    let of_one = explorer_index::explore(&app.db, now(), 1).await.expect("a database").expect("nobody else is at it");
     assert_eq!((of_one.games, explored(&app, "variant=kalah").await["games"].as_u64()), (1, Some(1)));
-    let first = explorations::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
     assert_eq!((first.games, first.is_full, waiting(&app).await), (10, true, 2));
     explore(&app).await;
     assert_eq!(explored(&app, "variant=oware").await["games"], 12);
@@ -439,14 +439,14 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
     let (id, south, _) = app.started(&json!({})).await;
     play(&app, &id, 1, &[(&south, "C")]).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
-    let first = explorations::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
     assert_eq!((first.games, first.unreadable.len()), (0, 1));
     assert!(matches!(&first.unreadable[0].1, DbError::Constraint { .. }));
     explore(&app).await;
-    assert_eq!(explorations::count_waiting(&app.db).await.expect("a database"), (1, 1));
+    assert_eq!(explorer_index::count_waiting(&app.db).await.expect("a database"), (1, 1));
     assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
     // Filled anew, all is well.
-    explorations::begin_anew(&app.db).await.expect("a database");
+    explorer_index::begin_anew(&app.db).await.expect("a database");
     explore(&app).await;
     assert_eq!(Everything::stored(&app).await.games.len(), expected.games.len() + 2);
 }
@@ -461,7 +461,7 @@ async fn whoever_empties_it_keeps_those_waiting_who_read_it_for_a_moment_only() 
     sqlx::raw_sql("select count(*) from explored_move").execute(&mut *backup).await.expect("it reads");
     let (pool, done) = (mancala_server::db::pool(app.options.clone(), 1), CancellationToken::new());
     let emptying = async {
-        explorations::begin_anew(&pool).await.expect("it is emptied");
+        explorer_index::begin_anew(&pool).await.expect("it is emptied");
         done.cancel();
     };
     let reading = async {

@@ -1,6 +1,6 @@
 //! The explorer as it is asked: what it tells of positions, and the games that came to them.
 
-use mancala_server::{db::explorations::Explored, jobs::explorer};
+use mancala_server::{db::study::explorer_index::Explored, jobs::explorer};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;

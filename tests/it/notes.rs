@@ -2,8 +2,8 @@
 
 use mancala_server::{
     db::{
-        notes::{self, NOTES_MAX, Note, Written},
         players,
+        study::notes::{self, NOTES_MAX, Note, Written},
     },
     domain::{GameId, NoteText, PlayerId},
     jobs::{erasure, purge},

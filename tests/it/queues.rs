@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use futures_util::future::{join, join_all};
 use mancala_server::{
-    db::{Writers, webhook_deliveries::Lane},
+    db::{Writers, webhooks::deliveries::Lane},
     jobs::{erasure, webhooks as job},
     webhook::{Reach, system_names},
 };

@@ -1,7 +1,7 @@
 //! Refresh tokens: used once, forgiving a lost answer, unforgiving a theft.
 
 use futures_util::future::join_all;
-use mancala_server::db::refresh_tokens;
+use mancala_server::db::players::refresh_tokens;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Guest, TestApp};

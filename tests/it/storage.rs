@@ -107,7 +107,7 @@ async fn nearly_every_move_is_a_heap_only_update() {
     assert!(heap_only * 100 >= (updates - last_moves) * 99, "{heap_only} of {updates}");
 }
 
-/// The statement of a function of `src/db`, as it is written there.
+/// The statement of a function of `mancala-db`, as it is written there.
 fn statement_of(file: &str, function: &str) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/db/src").join(file);
     let source = fs::read_to_string(source).expect("a source is text");
@@ -180,12 +180,12 @@ async fn every_statement_of_a_move_finds_its_games_by_their_ids_however_full_the
         sqlx::raw_sql(filling).execute(&mut *connection).await.expect("there are more games");
         for (file, function, expected) in [
             // The row that is found, and changed, and the events.
-            ("appends.rs", "store", 3),
-            ("appends.rs", "unlocked", 1),
-            ("lookups.rs", "find", 1),
-            ("games.rs", "insert", 2),
-            ("games.rs", "plies", 1),
-            ("games.rs", "versions", 1),
+            ("games/append.rs", "store", 3),
+            ("games/append.rs", "unlocked", 1),
+            ("games/lookups.rs", "find", 1),
+            ("games/mod.rs", "insert", 2),
+            ("games/mod.rs", "plies", 1),
+            ("games/mod.rs", "versions", 1),
         ] {
             let plan = plan_of(&mut connection, &statement_of(file, function)).await;
             assert_eq!(finds_games_by_id(&plan), expected, "{file} {function}: {plan:#?}");

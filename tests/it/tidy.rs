@@ -273,7 +273,7 @@ fn there_is_no_room_for_leftovers() {
 /// So that the tables of games can be distributed by the game's id: every row of an append is found by it.
 #[test]
 fn statements_of_the_move_path_name_games_and_join_by_their_id_alone() {
-    let (_, text) = sources().into_iter().find(|(name, _)| name == "db/appends.rs").expect("it is there");
+    let (_, text) = sources().into_iter().find(|(name, _)| name == "db/games/append.rs").expect("it is there");
     let mut statements = 0;
     for statement in text.split("sqlx::query").skip(1) {
         let sql = statement.split('"').nth(1).expect("a statement is text");

@@ -168,7 +168,7 @@ async fn damage_of_each_kind_is_found_and_named() {
         (format!("update game set start = '[]' where id = '{id}'"), Value::Null, "StartText"),
     ] {
         execute(&mut superuser, &damage).await;
-        let stored = mancala_server::db::verification::verify(&app.db, GameId(id.parse().expect("an id"))).await;
+        let stored = mancala_server::db::records::verify::verify(&app.db, GameId(id.parse().expect("an id"))).await;
         let flaws: Vec<(Value, String)> = match stored {
             Ok(verified) => {
                 let verified = verified.expect("the game is there");

@@ -7,7 +7,10 @@ use sqlx::{PgExecutor, PgPool};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
-use crate::{DbError, refresh_tokens::Hash, statement};
+use crate::{
+    connection::{DbError, statement},
+    players::refresh_tokens::Hash,
+};
 
 /// How long a key is good for.
 pub const KEPT: Duration = Duration::hours(24);

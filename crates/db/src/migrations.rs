@@ -10,7 +10,7 @@ use sqlx::{
 use thiserror::Error;
 use tracing::Instrument;
 
-use super::{DbError, statement};
+use crate::connection::{DbError, statement};
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     clock::now,
-    db::events,
+    db::events::game_log,
     domain::{Game, GameId, PlayerId, Status},
     http::{
         answer::{
@@ -123,7 +123,7 @@ async fn page(
         found = in_turn(state, Box::pin(find_visible(state, id, reader))).await?;
     }
     let game = &found.seated.game;
-    let part = events::read(&state.db, game, place.after, limit).await?;
+    let part = game_log::read(&state.db, game, place.after, limit).await?;
     let items = views(&found.seated, &part)?;
     let last = items.last().map_or(place.after, |event| event.seq);
     let next_cursor = (last < game.version).then(|| state.cursors.seal(&last.to_string(), &list_of(id)));

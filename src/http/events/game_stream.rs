@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     clock::now,
-    db::events,
+    db::events::game_log,
     domain::{GameId, Refusal},
     http::{
         answer::problem::Problem,
@@ -182,7 +182,7 @@ async fn read(state: &AppState, asked: Asked) -> Result<Arc<Chunk>, Problem> {
 async fn read_chunk(state: &AppState, asked: Asked) -> Result<Arc<Chunk>, Problem> {
     let found = find(state, asked.game).await?.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
     let game = &found.seated.game;
-    let part = events::read(&state.db, game, asked.after, EVENTS_AT_ONCE).await?;
+    let part = game_log::read(&state.db, game, asked.after, EVENTS_AT_ONCE).await?;
     let events = views(&found.seated, &part)?;
     let last = events.last().map_or(asked.after, |event| event.seq);
     let follows = what_follows(game, now());

@@ -15,9 +15,11 @@ use super::{
 };
 use crate::{
     db::{
-        events::{self, Wanted},
+        events::{
+            game_log::{self, Wanted},
+            player_feed::{self, Asked, Changed, Moment},
+        },
         games,
-        player_events::{self, Asked, Changed, Moment},
     },
     domain::{GameId, PlayerId},
     http::{
@@ -166,7 +168,7 @@ const UNKNOWN: &str = "too old, or of a state of the database that is lost: read
 
 /// Where to begin: at the present moment, unless the client says something else.
 pub async fn begin(state: &AppState, said: Option<Said>) -> Result<Place, Problem> {
-    let now = in_turn(state, async { player_events::now(&state.db).await.map_err(Problem::from) }).await?;
+    let now = in_turn(state, async { player_feed::now(&state.db).await.map_err(Problem::from) }).await?;
     match said {
         None => Ok(Place { since: now, rest: None }),
         Some(Said { place, .. }) if place.since.is_known_at(&now) => Ok(place),
@@ -203,7 +205,7 @@ async fn read_once(state: &AppState, player: PlayerId, place: &Place, limit: u32
     let rest = place.rest.as_ref();
     let asked =
         Asked { since: &place.since, until: rest.map(|rest| &rest.next), past: rest.map(|rest| rest.past), limit };
-    let news = player_events::news(&state.db, player, &asked).await?;
+    let news = player_feed::news(&state.db, player, &asked).await?;
     if !place.since.is_known_at(&news.now) {
         // While somebody waited, another server was made the primary.
         return Err(Problem::invalid("?after", UNKNOWN));
@@ -252,7 +254,7 @@ async fn load(state: &AppState, changed: &[Changed]) -> Result<Vec<EventView>, P
         after: changed.first_seq - 1,
         until: changed.last_seq,
     });
-    let parts = events::read_all(&state.db, &wanted.collect::<Vec<_>>()).await?;
+    let parts = game_log::read_all(&state.db, &wanted.collect::<Vec<_>>()).await?;
     let mut all = vec![];
     for ((seated, _), part) in known.iter().zip(&parts) {
         all.extend(views(seated, part)?);

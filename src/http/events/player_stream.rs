@@ -1,6 +1,6 @@
 //! The events of all of a player's games as they happen.
 //!
-//! Whoever is woken reads what was not over when it last read (`db::player_events`): so nothing is missed, whichever process stored
+//! Whoever is woken reads what was not over when it last read (`db::events::player_feed`): so nothing is missed, whichever process stored
 //! it, and whatever of the news got lost.
 
 use actix_web::{

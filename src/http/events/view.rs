@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{
-    db::{events::Part, games::SeatedGame},
+    db::{events::game_log::Part, games::SeatedGame},
     domain::{Event, Fact, Ply, Previous, Seat},
     http::{
         answer::{

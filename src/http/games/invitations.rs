@@ -10,7 +10,7 @@ use super::{
     view::GameView,
 };
 use crate::{
-    db::invitations::{self, Direction},
+    db::lists::invitations::{self, Direction},
     domain::Action,
     http::{
         answer::{

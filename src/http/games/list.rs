@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::view::{GameView, StatusWord, VisibilityWord};
 use crate::{
-    db::{
-        game_kinds::{ClockKind, OpponentKind},
-        game_list::{self, Ended, Filter, Of, Order, Page, Place, Whose},
+    db::lists::{
+        self, Ended, Filter, Of, Order, Page, Place, Whose,
+        kinds::{ClockKind, OpponentKind},
     },
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{
@@ -58,7 +58,7 @@ pub async fn list_games(
     // A cursor is bound to all that was asked for, and to who asked.
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &list)).transpose()?;
-    let page = game_list::list(&state.db, &filter, after, limit).await?;
+    let page = lists::list(&state.db, &filter, after, limit).await?;
     Ok(answer("/v1/games", &request, &page, reader.0, |place| state.cursors.seal(place, &list)))
 }
 

@@ -11,9 +11,11 @@ use uuid::Uuid;
 use super::profiles::{PlayerPath, no_player};
 use crate::{
     db::{
-        game_kinds::OpponentKind,
-        player_stats::{self, Ending, Stats, VariantStats},
-        players,
+        lists::kinds::OpponentKind,
+        players::{
+            self,
+            stats::{self, Ending, Stats, VariantStats},
+        },
     },
     domain::PlayerId,
     http::{
@@ -60,7 +62,7 @@ pub async fn get_player_stats(
     let player = players::find(&state.db, path.0).await?.ok_or_else(no_player)?.player.id;
     let opponents = query.0.opponent_type.map(|words| words.into_iter().map(OpponentKind::from).collect::<Vec<_>>());
     let _turn = turn(&AT_ONCE, TURN_TIMEOUT, "others are being counted; try again").await?;
-    let stats = player_stats::find(&state.db, player, opponents.as_deref()).await?;
+    let stats = stats::find(&state.db, player, opponents.as_deref()).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(StatsView::of(player, &stats)))
 }
 

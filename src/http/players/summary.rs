@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{
-    db::summary::{self, Summary},
+    db::players::summary::{self, Summary},
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},

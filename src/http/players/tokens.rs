@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::{
-        players::{self, Named, OwnPlayer, SignIn},
+    db::players::{
+        self, Named, OwnPlayer, SignIn,
         refresh_tokens::{self, Hash},
     },
     domain::Player,

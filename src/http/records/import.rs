@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::import_forms::{Form, Refused, read_game};
 use crate::{
     clock::now,
-    db::{games::Inserted, imports},
+    db::{games::Inserted, records::import},
     domain::{Import, Visibility},
     http::{
         answer::{
@@ -111,7 +111,7 @@ pub async fn import_games(
     let body = serde_json::to_string(&report).expect(ALWAYS_JSON);
     let answer = Answer { location: String::new(), etag: String::new(), body };
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (imports::store(&state.db, &stored, kept.as_ref(), now()).await?, keyed) {
+    match (import::store(&state.db, &stored, kept.as_ref(), now()).await?, keyed) {
         // Another request with this key was faster.
         (Inserted::KeyUsed, Some(keyed)) => {
             keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
@@ -126,7 +126,7 @@ async fn play(
     caller: Caller,
     visibility: Visibility,
     games: Vec<Part>,
-) -> Result<(ImportReport, Vec<imports::Whole>), Problem> {
+) -> Result<(ImportReport, Vec<import::Whole>), Problem> {
     let now = now();
     let read = move || games.into_iter().map(|part| ((part.line, part.before), part.read(now))).collect::<Vec<_>>();
     let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
@@ -141,7 +141,7 @@ async fn play(
         }
     }
     let mut stored = vec![];
-    let played = imports::play(&state.db, imports, Some(caller.player), visibility, now).await?;
+    let played = import::play(&state.db, imports, Some(caller.player), visibility, now).await?;
     for ((line, before), played) in lines.into_iter().zip(played) {
         match played {
             Ok(game) => {

@@ -20,8 +20,8 @@ use super::{
 use crate::{
     db::{
         DbError,
-        game_list::{self, Filter, Page, Place},
         games::{self, SeatedGame},
+        lists::{self, Filter, Page, Place},
     },
     domain::{PlayerId, Ply},
     http::{
@@ -136,7 +136,7 @@ impl Export {
         let limit = self.left.map_or(GAMES_AT_ONCE, |left| left.min(GAMES_AT_ONCE));
         // It is never closed.
         let _turn = AT_ONCE.acquire().await.ok();
-        let mut page = game_list::list(&self.db, &self.filter, self.after, limit).await?;
+        let mut page = lists::list(&self.db, &self.filter, self.after, limit).await?;
         cut(&mut page);
         let histories = games::histories(&self.db, &page.games).await?;
         let mut text = String::new();

@@ -17,11 +17,13 @@ use uuid::Uuid;
 use crate::{
     clock::now,
     db::{
-        DbError, analyses,
+        DbError,
         games::{self, SeatedGame},
         idempotency,
-        invitations::{self, Direction},
-        notes, refresh_tokens, webhooks,
+        lists::invitations::{self, Direction},
+        players::refresh_tokens,
+        study::{analyses, notes},
+        webhooks,
     },
     domain::{GameId, PlayerId, Ply},
     http::{

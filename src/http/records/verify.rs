@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{
-    db::verification::{self, Verified},
+    db::records::verify::{self, Verified},
     domain::{Flaw, Refusal},
     http::{
         answer::{
@@ -44,10 +44,10 @@ pub async fn verify_game(
 ) -> Result<HttpResponse, Problem> {
     let id = path.0;
     let unknown = || Problem::from(&Refusal::Unknown);
-    if !verification::is_visible_to(&state.db, id, reader.0).await? {
+    if !verify::is_visible_to(&state.db, id, reader.0).await? {
         return Err(unknown());
     }
-    let Verified { events, flaws, unreadable } = verification::verify(&state.db, id).await?.ok_or_else(unknown)?;
+    let Verified { events, flaws, unreadable } = verify::verify(&state.db, id).await?.ok_or_else(unknown)?;
     let unreadable = unreadable.map(|detail| FlawView { seq: None, detail });
     let flaws: Vec<_> = flaws.iter().map(FlawView::of).chain(unreadable).collect();
     let view = VerificationView { game_id: id.0, is_sound: flaws.is_empty(), events, flaws };

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::analyses::{self, Asked, Known, Progress, WAITING_MAX},
+    db::study::analyses::{self, Asked, Known, Progress, WAITING_MAX},
     domain::{Analysis, Class, Game, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value, Visibility},
     http::{
         answer::{

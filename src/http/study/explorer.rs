@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
-    db::explorer::{self, Known, KnownMove},
+    db::study::explorer::{self, Known, KnownMove},
     domain::PositionKey,
     http::{
         answer::{

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::notes::{self, Note, Written},
+    db::study::notes::{self, Note, Written},
     domain::{GameId, NoteText, PlayerId},
     http::{
         answer::{

@@ -12,8 +12,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     db::{
-        analyses,
         games::{self, SeatedGame},
+        study::analyses,
     },
     domain::{Class, Game, JudgedPly, Ply, Seat, Status, seat_at},
     http::{

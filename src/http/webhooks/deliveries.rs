@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     clock::now,
-    db::webhook_deliveries::{self, Delivery},
+    db::webhooks::deliveries::{self, Delivery},
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
@@ -54,7 +54,7 @@ pub async fn ping_webhook(
     me::find(&state, caller).await?;
     let webhook = find(&state, caller, path).await?;
     let (id, now) = (Uuid::now_v7(), now());
-    let made = webhook_deliveries::ping(&state.db, caller.player, webhook.id, id, &ping(webhook.id, now), now).await?;
+    let made = deliveries::ping(&state.db, caller.player, webhook.id, id, &ping(webhook.id, now), now).await?;
     Ok(accepted(&made.ok_or_else(disabled)?))
 }
 
@@ -88,7 +88,7 @@ pub async fn list_webhook_deliveries(
         place.ok_or_else(|| Problem::invalid("?cursor", "the cursor is none of this list"))
     };
     let before = query.0.cursor.as_deref().map(place).transpose()?;
-    let mut found = webhook_deliveries::list(&state.db, webhook.id, before, limit + 1).await?;
+    let mut found = deliveries::list(&state.db, webhook.id, before, limit + 1).await?;
     let has_more = found.len() > limit as usize;
     found.truncate(limit as usize);
     let last = found.last().filter(|_| has_more).map(|delivery| delivery.id.to_string());
@@ -136,7 +136,7 @@ pub async fn redeliver_webhook(
     if webhook.disabled.is_some() {
         return Err(disabled());
     }
-    let again = webhook_deliveries::send_again(&state.db, caller.player, webhook.id, delivery.0, now()).await?;
+    let again = deliveries::send_again(&state.db, caller.player, webhook.id, delivery.0, now()).await?;
     Ok(accepted(&again.ok_or_else(no_delivery)?))
 }
 

@@ -6,7 +6,10 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::{
-    db::{games::SeatedGame, webhook_deliveries::PING, webhook_events::Told},
+    db::{
+        games::SeatedGame,
+        webhooks::{deliveries::PING, queue::Told},
+    },
     domain::{Event, Previous},
     http::{
         answer::wire::{ALWAYS_JSON, SideWord, Timestamp},

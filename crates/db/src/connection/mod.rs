@@ -1,0 +1,13 @@
+//! Connections: pools, dedicated ones, their errors, the spans of statements, and notifications between processes.
+
+mod dedicated;
+mod error;
+pub mod notifications;
+mod pool;
+mod statement;
+
+pub(crate) use dedicated::Link;
+pub use error::DbError;
+pub use pool::pool;
+pub(crate) use pool::with_limits;
+pub(crate) use statement::statement;

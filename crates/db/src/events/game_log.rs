@@ -1,0 +1,82 @@
+//! The logs of games, read part by part.
+
+use mancala_domain::{Event, Fact, Game, Previous};
+use sqlx::{PgPool, types::Json};
+use tracing::Instrument;
+
+use crate::{
+    connection::{DbError, statement},
+    games::rows::{Detail, EventRow, column},
+};
+
+/// Some events of a game, in their order, without gaps.
+#[derive(Debug)]
+pub struct Part {
+    /// What the first ply among them was played upon.
+    pub previous: Previous,
+    pub events: Vec<Event>,
+}
+
+/// Which events of a game are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    pub game: &'a Game,
+    /// Those after this one.
+    pub after: u32,
+    /// No later ones. What has happened since the game was read is left out, for it tells of people who are not known yet.
+    pub until: u32,
+}
+
+/// Up to `limit` events of a game, oldest first, from the one after `after`.
+pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<Part, DbError> {
+    let wanted = Wanted { game, after, until: game.version.min(after.saturating_add(limit)) };
+    let mut parts = read_all(pool, &[wanted]).await?;
+    Ok(parts.pop().expect("one part was asked for"))
+}
+
+/// The same of several games at once, in their order.
+pub async fn read_all(pool: &PgPool, wanted: &[Wanted<'_>]) -> Result<Vec<Part>, DbError> {
+    let ids: Vec<_> = wanted.iter().map(|wanted| wanted.game.id.0).collect();
+    let after: Vec<_> = wanted.iter().map(|wanted| i32::try_from(wanted.after).unwrap_or(i32::MAX)).collect();
+    let until: Vec<_> = wanted.iter().map(|wanted| column(wanted.until.min(wanted.game.version))).collect();
+    // The last ply before them comes along.
+    let rows = sqlx::query!(
+        r#"
+        select n as "n!", at as "at!", seq as "seq!", ply, seat, kind as "kind!", mv, position,
+            detail as "detail: Json<Detail>"
+        from unnest($1::uuid[], $2::integer[], $3::integer[]) with ordinality as wanted (id, after, until, n)
+        cross join lateral (
+            (select at, seq, ply, seat, kind, move as mv, position, detail from event
+             where game_id = wanted.id and kind = 'moved' and seq <= wanted.after order by seq desc limit 1)
+            union all
+            (select at, seq, ply, seat, kind, move as mv, position, detail from event
+             where game_id = wanted.id and seq > wanted.after and seq <= wanted.until)
+        ) part
+        order by n, seq
+        "#,
+        &ids,
+        &after,
+        &until,
+    )
+    .fetch_all(pool)
+    .instrument(statement("select event"))
+    .await?;
+    let mut rows = rows.into_iter().peekable();
+    let mut parts = Vec::with_capacity(wanted.len());
+    for (n, Wanted { game, after, .. }) in (1..).zip(wanted) {
+        let mut part = Part { previous: Previous::opening(game), events: vec![] };
+        while let Some(row) = rows.next_if(|row| row.n == n) {
+            let (at, seq, ply, seat, kind) = (row.at, row.seq, row.ply, row.seat, row.kind);
+            let row = EventRow { at, seq, ply, seat, kind, mv: row.mv, position: row.position, detail: row.detail };
+            let event = row.into_event(game.id, Some(&game.terms.options))?;
+            match event.fact {
+                Fact::Moved(moved) if event.seq <= *after => {
+                    part.previous = Previous { position: moved.position, at: event.at };
+                }
+                _ => part.events.push(event),
+            }
+        }
+        parts.push(part);
+    }
+    Ok(parts)
+}

@@ -1,0 +1,312 @@
+//! What has happened in all games of a player, wherever it was stored.
+//!
+//! There is no order of all events: transactions end in another order than they begin, on several servers whose clocks differ.
+//! PostgreSQL knows which transactions were over when a statement read: its snapshot. So whoever has read in one snapshot goes on
+//! with all that is not in it, and nothing is missed, however late it was stored.
+
+use std::{fmt, str::FromStr};
+
+use mancala_domain::{GameId, PlayerId, RUNNING_GAMES_MAX};
+use sqlx::PgPool;
+use thiserror::Error;
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::{
+    connection::{DbError, statement},
+    games::rows::number,
+};
+
+/// A moment as the database knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// All transactions before this one were over.
+    oldest: u64,
+    /// None had begun from this one on.
+    next: u64,
+    /// Of those between, how far from the oldest those are that were not over.
+    under_way: Vec<u64>,
+    /// Stands for the cluster, and for its timeline: a standby that was made the primary, and a cluster that was restored, may lack
+    /// some of what was seen, and use its numbers again.
+    history: i32,
+    /// The database's time, in seconds since 1970.
+    at: i64,
+}
+
+/// How many transactions a moment names that were not over: places in lists are to be short.
+const UNDER_WAY_MAX: usize = 50;
+
+/// How many transactions may have begun since a moment: rows know 32 bits of their numbers.
+const BEGUN_SINCE_MAX: u64 = 1 << 31;
+
+impl Moment {
+    /// Of PostgreSQL's `pg_snapshot`. One that names too many transactions is taken for one in which none had begun from the first on
+    /// that has no room: then some events are read twice.
+    fn of(snapshot: &str, history: i32, at: OffsetDateTime) -> Option<Self> {
+        let mut parts = snapshot.split(':');
+        let (oldest, mut next) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let names = parts.next()?.split(',').filter(|name| !name.is_empty());
+        let under_way: Option<Vec<_>> = names.map(|name| name.parse::<u64>().ok()?.checked_sub(oldest)).collect();
+        let (at, mut under_way) = (at.unix_timestamp(), under_way?);
+        if let Some(without_room) = under_way.get(UNDER_WAY_MAX) {
+            next = oldest + without_room;
+            under_way.truncate(UNDER_WAY_MAX);
+        }
+        Some(Self { oldest, next, under_way, history, at })
+    }
+
+    fn snapshot(&self) -> String {
+        let under_way: Vec<_> = self.under_way.iter().map(|after| (self.oldest + after).to_string()).collect();
+        format!("{}:{}:{}", self.oldest, self.next, under_way.join(","))
+    }
+
+    /// Whether it can be told, at another moment, what was not over in this one.
+    pub fn is_known_at(&self, now: &Self) -> bool {
+        self.history == now.history && now.next.checked_sub(self.next).is_some_and(|begun| begun < BEGUN_SINCE_MAX)
+    }
+}
+
+/// `<oldest>:<next>:<under way>:<history>:<seconds>`, the second and third as distances from the first.
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:", self.oldest, self.next - self.oldest)?;
+        for (n, after) in self.under_way.iter().enumerate() {
+            write!(f, "{}{after}", if n == 0 { "" } else { "," })?;
+        }
+        write!(f, ":{}:{}", self.history, self.at)
+    }
+}
+
+/// A text that is no moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("not a moment")]
+pub struct NoMoment;
+
+impl FromStr for Moment {
+    type Err = NoMoment;
+
+    fn from_str(text: &str) -> Result<Self, NoMoment> {
+        let mut parts = text.split(':');
+        let mut part = || parts.next().ok_or(NoMoment);
+        let number = |text: &str| text.parse::<u64>().map_err(|_| NoMoment);
+        let oldest = number(part()?)?;
+        let next = oldest.checked_add(number(part()?)?).ok_or(NoMoment)?;
+        let under_way =
+            part()?.split(',').filter(|after| !after.is_empty()).map(number).collect::<Result<Vec<_>, _>>()?;
+        let history = part()?.parse().map_err(|_| NoMoment)?;
+        let at = part()?.parse().map_err(|_| NoMoment)?;
+        // What PostgreSQL would refuse is none of ours.
+        let is_in_order = under_way.is_sorted() && under_way.last().is_none_or(|last| *last < next - oldest);
+        let is_time = OffsetDateTime::from_unix_timestamp(at).is_ok();
+        (is_in_order && is_time).then_some(Self { oldest, next, under_way, history, at }).ok_or(NoMoment)
+    }
+}
+
+/// Which events are asked for.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// What was not over by then.
+    pub since: &'a Moment,
+    /// And was by then, if this is the rest of what was read then.
+    pub until: Option<&'a Moment>,
+    /// Only what comes after this, in the order of games and of their events.
+    pub past: Option<(GameId, u32)>,
+    /// Of so many games at most.
+    pub limit: u32,
+}
+
+/// What has happened.
+#[derive(Debug)]
+pub struct News {
+    /// When this was read.
+    pub now: Moment,
+    /// In the order of their ids.
+    pub games: Vec<Changed>,
+}
+
+/// Events of one game that were not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changed {
+    pub game: GameId,
+    pub first_seq: u32,
+    pub last_seq: u32,
+}
+
+/// How much earlier than it was stored something may have happened: clocks of servers differ, and a game whose time ran out while all
+/// servers were away ended then. Rows that are older are not looked at, as the number of whoever wrote them may have come round.
+const LATE_MAX: Duration = Duration::days(30);
+
+/// How many games that ended since then are looked at, and how many invitations; of each seat.
+const ENDED_MAX: i64 = 1000;
+
+/// How many of the games that a player has finished last, in either seat, are looked at however long ago they ended: a rematch
+/// may be offered.
+const FINISHED_MAX: i64 = 50;
+
+/// Why a snapshot can be read.
+const SO_WRITTEN: &str = "PostgreSQL writes snapshots so";
+
+/// The present moment.
+pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
+    let query = sqlx::query!(
+        r#"select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!""#
+    );
+    let now = query.fetch_one(pool).instrument(statement("select snapshot")).await?;
+    Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SO_WRITTEN))
+}
+
+/// What has happened in a player's games, and in those to which the player is invited.
+pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<News, DbError> {
+    let (past_game, past_seq) = asked.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
+    let oldest = OffsetDateTime::from_unix_timestamp(asked.since.at).expect("the time of a moment") - LATE_MAX;
+    // The present moment is one with what is read. It comes also if nothing has happened.
+    let rows = sqlx::query!(
+        r#"
+        with present as (
+            select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as next
+        ), legs as (
+            select running.* from unnest(array['open', 'active']) as wanted (status) cross join lateral (
+                (select id, xmin, updated_at from game
+                 where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = wanted.status
+                 order by id desc limit $2)
+                union all
+                (select id, xmin, updated_at from game
+                 where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+                   and game_status(started_at, finished_at, aborted_at) = wanted.status
+                 order by id desc limit $2)
+            ) running
+            union all
+            (select id, xmin, updated_at from game
+             where invited_player_id = $1 and started_at is null and aborted_at is null order by id desc limit $3)
+            union all
+            (select id, xmin, updated_at from game
+             where invited_player_id = $1 and opponent = 'player' and aborted_at is not null and aborted_at >= $4
+             order by aborted_at desc limit $3)
+            union all
+            (select id, xmin, updated_at from game
+             where seat_0_player_id = $1 and aborted_at is not null and aborted_at >= $4
+             order by aborted_at desc limit $3)
+            union all
+            (select id, xmin, updated_at from game
+             where seat_1_player_id = $1 and aborted_at is not null and aborted_at >= $4
+             order by aborted_at desc limit $3)
+            union all
+            (select id, xmin, updated_at from game
+             where seat_0_player_id = $1 and finished_at is not null and finished_at >= $4
+             order by finished_at desc, id desc limit $3)
+            union all
+            (select id, xmin, updated_at from game
+             where seat_1_player_id = $1 and finished_at is not null and finished_at >= $4
+               and seat_0_player_id is distinct from seat_1_player_id
+             order by finished_at desc, id desc limit $3)
+            union all
+            (select id, xmin, updated_at from game
+             where seat_0_player_id = $1 and finished_at is not null
+             order by finished_at desc, id desc limit $5)
+            union all
+            (select id, xmin, updated_at from game
+             where seat_1_player_id = $1 and finished_at is not null
+               and seat_0_player_id is distinct from seat_1_player_id
+             order by finished_at desc, id desc limit $5)
+        ), changed as (
+            select distinct id from legs, present
+            where id >= $7 and updated_at >= $4 and is_unseen(xmin, $6::text::pg_snapshot, next)
+        ), happened as (
+            select id, first_seq, last_seq from changed, present cross join lateral (
+                select min(seq) as first_seq, max(seq) as last_seq from event
+                where game_id = id and at >= $4 and is_unseen(event.xmin, $6::text::pg_snapshot, next)
+                  and (id > $7 or seq > $8)
+                  and not is_unseen(event.xmin, coalesce($10::text::pg_snapshot, snapshot), next)
+            ) new where first_seq is not null
+            order by id limit $9
+        )
+        select snapshot::text as "snapshot!", present_history() as "history!", now() as "at!",
+            id as "id?", first_seq as "first_seq?", last_seq as "last_seq?"
+        from present left join happened on true
+        order by id
+        "#,
+        player.0,
+        i64::from(RUNNING_GAMES_MAX),
+        ENDED_MAX,
+        oldest,
+        FINISHED_MAX,
+        asked.since.snapshot(),
+        past_game,
+        i32::try_from(past_seq).unwrap_or(i32::MAX),
+        i64::from(asked.limit),
+        asked.until.map(Moment::snapshot),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select events of a player"))
+    .await?;
+    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SO_WRITTEN));
+    let now = now.expect("a row comes also if nothing has happened");
+    let games = rows.into_iter().filter_map(|row| Some((row.id?, row.first_seq?, row.last_seq?)));
+    let changed = |(id, first, last)| {
+        let seq = |seq| number("event", "seq", id, seq);
+        Ok(Changed { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? })
+    };
+    Ok(News { now, games: games.map(changed).collect::<Result<_, DbError>>()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(snapshot: &str) -> Moment {
+        Moment::of(snapshot, -7, OffsetDateTime::UNIX_EPOCH).expect("a snapshot")
+    }
+
+    #[test]
+    fn a_moment_is_read_as_it_was_written() {
+        for snapshot in
+            ["7:7:", "7:9:7", "18446744073709551000:18446744073709551615:18446744073709551000,18446744073709551001"]
+        {
+            let moment = moment(snapshot);
+            assert_eq!((moment.snapshot().as_str(), moment.to_string().parse()), (snapshot, Ok(moment.clone())));
+        }
+        assert_eq!(moment("7:9:7,8").to_string(), "7:2:0,1:-7:0");
+        for text in [
+            "",
+            "7",
+            "7:2",
+            "7:2:0",
+            "7:2:0:0",
+            "7:2:0:x:0",
+            "7:2:0:0:x",
+            "7:-2::0:0",
+            "7:2:2:0:0",
+            "7:2:1,0:0:0",
+            "7:18446744073709551615::0:0",
+            "7:2::0:9e18",
+            "7:2::0:9000000000000000000",
+        ] {
+            assert_eq!(text.parse::<Moment>(), Err(NoMoment), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_that_names_too_many_is_taken_for_an_earlier_one() {
+        let naming = |count: u64| (7..7 + count).map(|name| name.to_string()).collect::<Vec<_>>().join(",");
+        let most = format!("7:99:{}", naming(50));
+        assert_eq!(moment(&most).snapshot(), most);
+        assert_eq!(moment(&format!("7:99:{}", naming(51))).snapshot(), format!("7:57:{}", naming(50)));
+    }
+
+    #[test]
+    fn a_moment_of_long_ago_or_of_another_time_is_not_known() {
+        let now = moment("5000000000:5000000002:5000000000");
+        for (then, is_known) in [
+            ("4999999999:5000000001:4999999999", true),
+            ("5000000000:5000000002:5000000000", true),
+            ("2852516355:2852516355:", true),
+            ("2852516354:2852516354:", false),
+            ("5000000000:5000000003:", false),
+        ] {
+            assert_eq!(moment(then).is_known_at(&now), is_known, "{then}");
+        }
+        let elsewhere = Moment { history: 8, ..now.clone() };
+        assert!(!elsewhere.is_known_at(&now));
+    }
+}

@@ -1,0 +1,247 @@
+//! What an append stores, and the one statement that stores a group of them.
+
+use std::collections::HashSet;
+
+use mancala_domain::{Change, Event, Fact, Game, Opponent, Visibility};
+use serde::Serialize;
+use sqlx::{PgConnection, types::Json};
+use time::{OffsetDateTime, serde::rfc3339};
+use uuid::Uuid;
+
+use super::{
+    rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent},
+    term_rows::EndText,
+};
+use crate::connection::DbError;
+
+/// The events that one command led to, and what they make of their game's row.
+#[derive(Debug)]
+pub(crate) struct Append {
+    change: Change,
+    /// The version that the row must still be at.
+    expected: i32,
+    updated_at: OffsetDateTime,
+    seat_0_moved: bool,
+    seat_1_moved: bool,
+    fold: Fold,
+    /// Of all but a plain move.
+    once: Option<Json<Once>>,
+    computer_to_move: bool,
+    first: NewEvent,
+    /// What follows the first event: the game's end, if there is anything. None of them is a move.
+    further: Vec<NewEvent>,
+}
+
+/// The columns that are set once in the life of a game, and by hardly any move. One that is null stays as it is.
+#[derive(Debug, Serialize)]
+struct Once {
+    status: &'static str,
+    seat_0_player_id: Option<Uuid>,
+    seat_1_player_id: Option<Uuid>,
+    #[serde(with = "rfc3339::option")]
+    started_at: Option<OffsetDateTime>,
+    #[serde(flatten)]
+    end: EndText,
+    rematch_game_id: Option<Uuid>,
+    #[serde(with = "rfc3339::option")]
+    analysed_at: Option<OffsetDateTime>,
+    join_code: Option<String>,
+    /// Whether the computer is to move after it.
+    computer_to_move: bool,
+    /// Whether it gives a public game its result.
+    is_to_explore: bool,
+}
+
+impl Append {
+    /// `next` is the game after the events, of which there is one at least.
+    pub(crate) fn of(next: &Game, events: &[Event]) -> Self {
+        let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
+        let is_to_explore = gets_result && next.terms.visibility == Visibility::Public;
+        let mut events = events.iter().map(NewEvent::of);
+        let first = events.next().expect("who appends has something to append");
+        let further: Vec<_> = events.collect();
+        let fold = Fold::of(next);
+        let is_plain_move = first.kind == MOVED && further.is_empty() && next.computer_to_move().is_none();
+        Self {
+            change: next.change(),
+            expected: first.seq - 1,
+            updated_at: next.updated_at,
+            seat_0_moved: next.moved.first,
+            seat_1_moved: next.moved.second,
+            computer_to_move: next.computer_to_move().is_some(),
+            once: (!is_plain_move).then(|| Json(Once::of(next, &fold, is_to_explore))),
+            fold,
+            first,
+            further,
+        }
+    }
+
+    pub(crate) const fn game(&self) -> Uuid {
+        self.change.game.0
+    }
+
+    /// Whether the computer is to move after it.
+    pub(crate) const fn computer_to_move(&self) -> bool {
+        self.computer_to_move
+    }
+
+    /// What is told of it, once it is stored.
+    pub(crate) const fn change(&self) -> Change {
+        self.change
+    }
+}
+
+impl Once {
+    fn of(game: &Game, fold: &Fold, is_to_explore: bool) -> Self {
+        Self {
+            status: game.status.as_str(),
+            seat_0_player_id: fold.seat_0_player_id,
+            seat_1_player_id: fold.seat_1_player_id,
+            started_at: game.started_at,
+            end: EndText::of(game, fold),
+            rematch_game_id: game.rematch.map(|game| game.0),
+            analysed_at: game.analysed_at,
+            computer_to_move: game.computer_to_move().is_some(),
+            is_to_explore,
+            join_code: match &game.terms.opponent {
+                Opponent::Link { join_code } => Some(join_code.clone()),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each is stored as a whole if its
+/// game is still at the version that it expects, and not at all otherwise, whatever becomes of the others; if this fails,
+/// none is. Says of which games something was stored.
+///
+/// Of a game whose players have webhooks, a row says that they are to be told. Whether they have, the game's row says; it is looked
+/// up when a seat is taken, and whoever makes a webhook later sees to the games that are there.
+///
+/// The rows are locked by being updated, in the order of `given`: so two groups of the same games wait for one another and
+/// do not block each other for good. Should PostgreSQL ever join in another order, it ends one of them, and its appends are
+/// tried one by one. Locking them first, in a statement's part of its own, would write a tenth more of its log.
+///
+/// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
+pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<Stored, DbError> {
+    let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game(), event)));
+    let stored = sqlx::query!(
+        r#"
+        with given as (
+            select * from unnest(
+                $1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[], $6::integer[], $7::smallint[],
+                $8::text[], $9::boolean[], $10::boolean[], $11::jsonb[], $12::timestamptz[], $13::jsonb[],
+                $14::smallint[], $15::text[], $16::text[], $17::jsonb[]
+            ) as given (
+                game_id, expected, version, updated_at, ply, history_from_seq, turn_seat,
+                position, seat_0_moved, seat_1_moved, once, deadline, clock_and_offers,
+                seat, kind, move, detail
+            )
+            order by game_id
+        ), updated as (
+            update game set
+                version = given.version, updated_at = given.updated_at, ply = given.ply,
+                history_from_seq = given.history_from_seq, turn_seat = given.turn_seat, position = given.position,
+                seat_0_moved = given.seat_0_moved, seat_1_moved = given.seat_1_moved,
+                deadline = given.deadline, time = clock_and_offers -> 'time', offers = clock_and_offers -> 'offers',
+                wake_at = case
+                    when given.deadline is not null then least(game.wake_at, given.deadline)
+                    when once ->> 'status' = 'open' then game.wake_at
+                end,
+                status = coalesce(once ->> 'status', game.status),
+                seat_0_player_id = coalesce((once ->> 'seat_0_player_id')::uuid, game.seat_0_player_id),
+                seat_1_player_id = coalesce((once ->> 'seat_1_player_id')::uuid, game.seat_1_player_id),
+                started_at = coalesce((once ->> 'started_at')::timestamptz, game.started_at),
+                finished_at = coalesce((once ->> 'finished_at')::timestamptz, game.finished_at),
+                aborted_at = coalesce((once ->> 'aborted_at')::timestamptz, game.aborted_at),
+                result_winner = coalesce(once ->> 'result_winner', game.result_winner),
+                result_reason = coalesce(once ->> 'result_reason', game.result_reason),
+                result_score_south = coalesce((once ->> 'result_score_south')::smallint, game.result_score_south),
+                result_score_north = coalesce((once ->> 'result_score_north')::smallint, game.result_score_north),
+                winner_seat = coalesce((once ->> 'winner_seat')::smallint, game.winner_seat),
+                rematch_game_id = coalesce((once ->> 'rematch_game_id')::uuid, game.rematch_game_id),
+                analysed_at = coalesce((once ->> 'analysed_at')::timestamptz, game.analysed_at),
+                join_code = coalesce(once ->> 'join_code', game.join_code),
+                has_webhooks = case when once is null or game.has_webhooks then game.has_webhooks else exists (
+                    select from webhook where disabled_at is null and player_id in (
+                        (once ->> 'seat_0_player_id')::uuid, (once ->> 'seat_1_player_id')::uuid
+                    )
+                ) end
+            from given
+            where game.id = given.game_id and game.version = given.expected
+            returning given.*, game.has_webhooks
+        ), to_tell as (
+            insert into webhook_event (game_id, from_seq, to_seq)
+            select game_id, expected + 1, version from updated where has_webhooks
+        ), to_play as (
+            insert into computer_turn (game_id, version)
+            select game_id, version from updated where (once ->> 'computer_to_move')::boolean
+            on conflict (game_id) do update set version = excluded.version, waits_since = excluded.waits_since,
+                taken_until = null, round = null
+        ), to_explore as (
+            insert into unexplored_game (game_id)
+            select game_id from updated where (once ->> 'is_to_explore')::boolean
+            on conflict do nothing
+        ), logged as (
+            insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
+            select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,
+                case kind when 'moved' then position end, detail
+            from updated
+            union all
+            select game_id, updated_at, further.seq, null, further.seat, further.kind, null, null, further.detail
+            from unnest($18::uuid[], $19::integer[], $20::smallint[], $21::text[], $22::jsonb[])
+                as further (game_id, seq, seat, kind, detail)
+            join updated using (game_id)
+        )
+        select game_id as "game_id!", has_webhooks as "has_webhooks!" from updated
+        "#,
+        &column(group, Append::game),
+        &column(group, |append| append.expected),
+        &column(group, |append| append.fold.version),
+        &column(group, |append| append.updated_at),
+        &column(group, |append| append.fold.ply),
+        &column(group, |append| append.fold.history_from_seq) as &[Option<i32>],
+        &column(group, |append| append.fold.turn_seat) as &[Option<i16>],
+        &column(group, |append| append.fold.position.as_str()) as &[&str],
+        &column(group, |append| append.seat_0_moved),
+        &column(group, |append| append.seat_1_moved),
+        &column(group, |append| append.once.as_ref()) as &[Option<&Json<Once>>],
+        &column(group, |append| append.fold.deadline) as &[Option<OffsetDateTime>],
+        &column(group, |append| append.fold.clock_and_offers.as_ref()) as &[Option<&Json<ClockAndOffers>>],
+        &column(group, |append| append.first.seat) as &[Option<i16>],
+        &column(group, |append| append.first.kind) as &[&str],
+        &column(group, |append| append.first.mv.as_deref()) as &[Option<&str>],
+        &column(group, |append| append.first.detail.as_ref()) as &[Option<&Json<Detail>>],
+        &further().map(|(game, _)| game).collect::<Vec<_>>(),
+        &further().map(|(_, event)| event.seq).collect::<Vec<_>>(),
+        &further().map(|(_, event)| event.seat).collect::<Vec<_>>() as &[Option<i16>],
+        &further().map(|(_, event)| event.kind).collect::<Vec<_>>() as &[&str],
+        &further().map(|(_, event)| event.detail.as_ref()).collect::<Vec<_>>() as &[Option<&Json<Detail>>],
+    )
+    .fetch_all(connection)
+    .await?;
+    let has_notices = stored.iter().any(|row| row.has_webhooks);
+    Ok(Stored { games: stored.into_iter().map(|row| row.game_id).collect(), has_notices })
+}
+
+/// What came of storing a group.
+pub(crate) struct Stored {
+    /// Those to which something was appended.
+    pub(crate) games: HashSet<Uuid>,
+    /// Whether players are to be told of any of it.
+    pub(crate) has_notices: bool,
+}
+
+/// Which games' rows nobody else has locked at this moment.
+pub(crate) async fn unlocked(connection: &mut PgConnection, games: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
+    let ids =
+        sqlx::query_scalar!("select id from game where id = any($1) order by id for no key update skip locked", games,)
+            .fetch_all(connection)
+            .await?;
+    Ok(ids.into_iter().collect())
+}
+
+/// One column of a group.
+fn column<'a, T>(group: &[&'a Append], value: impl Fn(&'a Append) -> T) -> Vec<T> {
+    group.iter().copied().map(value).collect()
+}

@@ -1,0 +1,126 @@
+//! Games in which the computer is to move. A row is left by the statement that made it so (`appends`, [`super::insert`]).
+
+use mancala_domain::GameId;
+use sqlx::PgPool;
+use time::OffsetDateTime;
+use tracing::Instrument;
+
+use super::rows::{column, number};
+use crate::connection::{DbError, statement};
+
+/// Turns that are counted: that more wait is enough to know.
+const COUNTED_MAX: i64 = 10_000;
+
+/// How many turns are given their rounds at a time.
+const PLACED_AT_ONCE: i64 = 1_000;
+
+/// That the computer is to move in a game, as of a version of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComputerTurn {
+    pub game: GameId,
+    pub version: u32,
+    /// By the clock of the database.
+    pub since: OffsetDateTime,
+}
+
+/// Takes the next turn that nobody has taken, or whose taker has not come back by now; until `until` nobody else takes it. Players are
+/// served in rounds, one turn of each in every round: whoever plays many games at once waits for most of them.
+pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> Result<Option<ComputerTurn>, DbError> {
+    place(pool).await?;
+    let row = sqlx::query!(
+        r#"
+        with taken as (
+            select game_id from computer_turn
+            where round is not null and (taken_until is null or taken_until < least($1, now()))
+            order by round, waits_since limit 1
+            for no key update skip locked
+        )
+        update computer_turn set taken_until = $2 from taken where computer_turn.game_id = taken.game_id
+        returning computer_turn.game_id, version, waits_since
+        "#,
+        now,
+        until,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("update computer_turn"))
+    .await?;
+    row.map(|row| {
+        let version = number("computer_turn", "version", row.game_id, row.version)?;
+        Ok(ComputerTurn { game: GameId(row.game_id), version, since: row.waits_since })
+    })
+    .transpose()
+}
+
+/// In how many games the computer is to move, counted as far as some thousand.
+pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (select from computer_turn limit $1) counted"#,
+        COUNTED_MAX,
+    );
+    Ok(count.fetch_one(pool).instrument(statement("count computer_turn")).await?)
+}
+
+/// Gives new turns their rounds: that which is played now, or the one after those of the player's other turns. Appends leave this to
+/// whoever plays: they look at nothing but their games.
+async fn place(pool: &PgPool) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with new as (
+            select turn.game_id, waits_since,
+                case invited_player_id when seat_0_player_id then seat_1_player_id else seat_0_player_id end as player_id
+            from computer_turn turn left join game on game.id = turn.game_id
+            where round is null and (taken_until is null or taken_until < now()) order by waits_since limit $1
+            for no key update of turn skip locked
+        ), placed as (
+            select game_id, player_id, greatest(
+                coalesce((select min(round) from computer_turn), 0),
+                coalesce((select max(round) + 1 from computer_turn where computer_turn.player_id = new.player_id), 0)
+            ) + row_number() over (partition by player_id order by waits_since) - 1 as round
+            from new
+        )
+        update computer_turn set player_id = placed.player_id, round = placed.round
+        from placed where computer_turn.game_id = placed.game_id
+        "#,
+        PLACED_AT_ONCE,
+    )
+    .execute(pool)
+    .instrument(statement("update computer_turn"))
+    .await?;
+    Ok(())
+}
+
+/// Leaves a turn to others that somebody has taken and not played.
+pub async fn release(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
+    sqlx::query!(
+        "update computer_turn set taken_until = null where game_id = $1 and version = $2",
+        turn.game.0,
+        column(turn.version),
+    )
+    .execute(pool)
+    .instrument(statement("update computer_turn"))
+    .await?;
+    Ok(())
+}
+
+/// Leaves a turn alone until later, with which something is wrong. It is in no round until then.
+pub async fn put_off(pool: &PgPool, turn: ComputerTurn, until: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        "update computer_turn set taken_until = $3, round = null where game_id = $1 and version = $2",
+        turn.game.0,
+        column(turn.version),
+        until,
+    )
+    .execute(pool)
+    .instrument(statement("update computer_turn"))
+    .await?;
+    Ok(())
+}
+
+/// Forgets a turn that is over. One that came after it in the same game stays.
+pub async fn end(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
+    sqlx::query!("delete from computer_turn where game_id = $1 and version = $2", turn.game.0, column(turn.version),)
+        .execute(pool)
+        .instrument(statement("delete computer_turn"))
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Asks whether games that somebody remembers are still the present ones, many in one statement.
+
+use std::{collections::HashMap, fmt, panic::AssertUnwindSafe, time::Duration};
+
+use futures_util::FutureExt;
+use mancala_domain::{GameId, Player};
+use sqlx::{PgConnection, postgres::PgConnectOptions};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::SeatedGame;
+use crate::connection::{DbError, Link, statement};
+
+/// How many games one statement asks for at most.
+const GROUP_MAX: usize = 64;
+
+/// How many questions wait at most: more than a second's work. Then the next ones are refused.
+const QUEUE_MAX: usize = 4096;
+
+/// How long an answer is waited for: as long as for a connection of the pools.
+const WAIT: Duration = Duration::from_secs(3);
+
+/// A task that asks, over a connection of its own. What is asked while its last statement is in flight goes together with
+/// the next; when nothing is queued, nothing waits. It ends with its last handle.
+pub struct Lookups(mpsc::Sender<Question>);
+
+/// A game that is asked for, and whoever asks.
+struct Question {
+    game: Uuid,
+    answer: oneshot::Sender<Result<Option<Signs>, DbError>>,
+}
+
+/// What tells the present state of a game from any other: its version, and the names that are shown with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signs {
+    version: i32,
+    /// Kind and name of whoever sits in the first seat, in the second, and of whom the creator invited.
+    people: [Option<(String, String)>; 3],
+}
+
+impl Lookups {
+    /// Starts the task on the present runtime.
+    pub fn start(options: PgConnectOptions) -> Self {
+        let (questions, asked) = mpsc::channel(QUEUE_MAX);
+        tokio::spawn(answer_all(Link::new(options), asked));
+        Self(questions)
+    }
+
+    /// The signs of a game as it is now, if there is such a game.
+    pub async fn signs(&self, game: GameId) -> Result<Option<Signs>, DbError> {
+        let (answer, answered) = oneshot::channel();
+        self.0.try_send(Question { game: game.0, answer }).map_err(|_| DbError::QueueFull)?;
+        let answered = timeout(WAIT, answered).instrument(statement("select game player")).await;
+        answered.map_err(|_| DbError::unreachable())?.unwrap_or_else(|_| Err(DbError::silent()))
+    }
+}
+
+impl Signs {
+    /// Whether they are those of this game, as it is remembered.
+    pub fn are_of(&self, remembered: &SeatedGame) -> bool {
+        let SeatedGame { game, players, invited, .. } = remembered;
+        let known = [&players.first, &players.second, invited];
+        let is_shown_so = |(sign, player): (&Option<(String, String)>, &Option<Player>)| match (sign, player) {
+            (Some((kind, name)), Some(player)) => player.kind.as_str() == kind && player.name.as_str() == name,
+            (None, None) => true,
+            _ => false,
+        };
+        u32::try_from(self.version) == Ok(game.version) && self.people.iter().zip(known).all(is_shown_so)
+    }
+}
+
+/// Answers until nobody can ask any more.
+async fn answer_all(mut link: Link, mut asked: mpsc::Receiver<Question>) {
+    let mut questions = Vec::with_capacity(GROUP_MAX);
+    while asked.recv_many(&mut questions, GROUP_MAX).await > 0 {
+        let ids: Vec<_> = questions.iter().map(|question| question.game).collect();
+        // A bug costs those who asked, and nobody after them.
+        let found = AssertUnwindSafe(link.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
+        let found = found.unwrap_or_else(|_| Err(DbError::silent()));
+        for Question { game, answer } in questions.drain(..) {
+            // Whoever has gone away needs no answer.
+            let _ = answer.send(found.clone().map(|found| found.get(&game).cloned()));
+        }
+    }
+}
+
+async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Signs>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select game.id as "id!", game.version as "version!",
+            first.kind as "first_kind?", first.name as "first_name?",
+            second.kind as "second_kind?", second.name as "second_name?",
+            invited.kind as "invited_kind?", invited.name as "invited_name?"
+        from game
+        left join player first on first.id = game.seat_0_player_id
+        left join player second on second.id = game.seat_1_player_id
+        left join player invited on invited.id = game.invited_player_id
+        where game.id = any($1)
+        "#,
+        ids,
+    )
+    .fetch_all(connection)
+    .await?;
+    let signs = rows.into_iter().map(|row| {
+        let people = [
+            row.first_kind.zip(row.first_name),
+            row.second_kind.zip(row.second_name),
+            row.invited_kind.zip(row.invited_name),
+        ];
+        (row.id, Signs { version: row.version, people })
+    });
+    Ok(signs.collect())
+}
+
+impl fmt::Debug for Lookups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lookups").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,189 @@
+//! Refresh tokens, by their hashes.
+
+use mancala_domain::PlayerId;
+use sqlx::PgPool;
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{OwnPlayer, OwnPlayerRow, SignIn};
+use crate::connection::{DbError, statement};
+
+/// SHA-256 of a refresh token.
+pub type Hash = [u8; 32];
+
+/// How long a refresh token waits to be used: longer than the longest pause in a game that people still come back from.
+pub const LIFETIME: Duration = Duration::days(180);
+
+/// How many generations of a family are remembered: a token that is older than a day of use is refused as an unknown one, and
+/// one sign-in never fills the table.
+const GENERATIONS_KEPT: i32 = 100;
+
+/// How many successors of one token are good at once, the newest: who loses more answers than this in a row has the last of
+/// them.
+const SIBLINGS_KEPT: i64 = 32;
+
+/// Begins a family with its first token.
+pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with family as (
+            insert into refresh_family (id, player_id, used_generation, credentials_version) values ($1, $2, 0, $3)
+            returning id
+        )
+        insert into refresh_token (hash, family_id, generation, expires_at) select $4, family.id, 1, $5 from family
+        "#,
+        sign_in.family,
+        player.player.id.0,
+        player.credentials_version,
+        &sign_in.first,
+        sign_in.expires_at,
+    )
+    .execute(pool)
+    .instrument(statement("insert refresh_family refresh_token"))
+    .await?;
+    Ok(())
+}
+
+/// Uses a token: its successor is stored, and its player given. `None`: the token is unknown, expired or revoked.
+///
+/// A used token whose successor has not been used yet gets another successor: the answer with the first may have been lost
+/// on the way. Once a successor has been used, whoever brings the token back has stolen it or was stolen from: then the
+/// whole family is revoked. All in one statement, which holds the family's row, so two uses at once follow each other.
+pub async fn rotate(
+    pool: &PgPool,
+    presented: &Hash,
+    successor: &Hash,
+    now: OffsetDateTime,
+    expires_at: OffsetDateTime,
+) -> Result<Option<OwnPlayer>, DbError> {
+    let row = sqlx::query_as!(
+        OwnPlayerRow,
+        r#"
+        with presented as (
+            select family.id, family.player_id, token.generation,
+                token.generation = family.used_generation + 1 or coalesce(family.used_hash = $1, false) as good
+            from refresh_token token
+            join refresh_family family on family.id = token.family_id
+            join player on player.id = family.player_id
+            where token.hash = $1 and token.expires_at > $3 and family.revoked_at is null
+                and player.credentials_version = family.credentials_version
+            for no key update of family
+        ), used as (
+            update refresh_family family
+            set used_generation = case when presented.good then presented.generation else family.used_generation end,
+                used_hash = case when presented.good then $1 else family.used_hash end,
+                revoked_at = case when presented.good then null else $3 end
+            from presented where family.id = presented.id
+        ), stored as (
+            insert into refresh_token (hash, family_id, generation, expires_at)
+            select $2, presented.id, presented.generation + 1, $4 from presented where presented.good
+        ), forgotten as (
+            delete from refresh_token token using presented
+            where token.family_id = presented.id and (
+                token.generation < presented.generation - $5
+                or token.generation = presented.generation + 1 and token.hash not in (
+                    select hash from refresh_token sibling
+                    where sibling.family_id = presented.id and sibling.generation = presented.generation + 1
+                    order by expires_at desc limit $6
+                )
+            )
+        )
+        select player.id, player.kind, player.name, player.created_at, player.credentials_version
+        from presented join player on player.id = presented.player_id
+        where presented.good
+        "#,
+        presented,
+        successor,
+        now,
+        expires_at,
+        GENERATIONS_KEPT,
+        SIBLINGS_KEPT,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("update refresh_family insert refresh_token"))
+    .await?;
+    row.map(OwnPlayer::try_from).transpose()
+}
+
+/// Revokes the family of a token, if the token is known.
+pub async fn revoke(pool: &PgPool, presented: &Hash, now: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        update refresh_family family set revoked_at = $2
+        from refresh_token token
+        where token.hash = $1 and family.id = token.family_id and family.revoked_at is null
+        "#,
+        presented,
+        now,
+    )
+    .execute(pool)
+    .instrument(statement("update refresh_family"))
+    .await?;
+    Ok(())
+}
+
+/// A player's sign-ins that are still good.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedIn {
+    pub family: Uuid,
+    /// When its newest token runs out.
+    pub expires_at: OffsetDateTime,
+}
+
+/// Up to `limit` sign-ins of a player, newest first.
+pub async fn list(pool: &PgPool, player: PlayerId, now: OffsetDateTime, limit: u32) -> Result<Vec<SignedIn>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select family.id, max(token.expires_at) as "expires_at!"
+        from refresh_family family
+        join player on player.id = family.player_id and player.credentials_version = family.credentials_version
+        join refresh_token token on token.family_id = family.id
+        where family.player_id = $1 and family.revoked_at is null and token.expires_at > $2
+        group by family.id order by family.id desc limit $3
+        "#,
+        player.0,
+        now,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select refresh_family"))
+    .await?;
+    Ok(rows.into_iter().map(|row| SignedIn { family: row.id, expires_at: row.expires_at }).collect())
+}
+
+/// Deletes up to `limit` tokens and sign-ins that have expired, and as many sign-ins that were revoked; says how many.
+pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let limit = i64::from(limit);
+    // A family goes when its last token has expired, and takes all of them along.
+    let families = sqlx::query!(
+        r#"
+        delete from refresh_family family where id in (
+            select family_id from (
+                (select family_id from refresh_token where expires_at <= $1 order by expires_at limit $2)
+                union (select id from refresh_family where revoked_at is not null order by revoked_at limit $2)
+            ) candidate
+        ) and (revoked_at is not null
+            or not exists (select from refresh_token token where token.family_id = family.id and token.expires_at > $1))
+        "#,
+        now,
+        limit,
+    )
+    .execute(pool)
+    .instrument(statement("delete refresh_token"))
+    .await?;
+    let tokens = sqlx::query!(
+        r#"
+        delete from refresh_token where hash in (
+            select hash from refresh_token where expires_at <= $1 order by expires_at limit $2
+            for update skip locked
+        )
+        "#,
+        now,
+        limit,
+    )
+    .execute(pool)
+    .instrument(statement("delete refresh_token"))
+    .await?;
+    Ok(families.rows_affected() + tokens.rows_affected())
+}

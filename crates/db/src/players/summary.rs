@@ -1,0 +1,97 @@
+//! What waits for a player, counted.
+
+use mancala_domain::{PlayerId, RUNNING_GAMES_MAX};
+use sqlx::PgPool;
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::connection::{DbError, statement};
+
+/// What waits for a player.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Summary {
+    /// Active games in which the player is to move.
+    pub to_move: i64,
+    pub active: i64,
+    /// Games of the player's that nobody has joined yet.
+    pub open: i64,
+    /// Open games to which the player is invited, as far as a thousand.
+    pub invitations: i64,
+    /// Offers of others that wait for the player's answer, also of a rematch of one of the last games.
+    pub offers: i64,
+    /// The newest games in which they wait.
+    pub offered_in: Vec<Uuid>,
+    /// The nearest deadline of the games in which the player is to move.
+    pub next_deadline: Option<OffsetDateTime>,
+}
+
+/// How many invitations are counted.
+const INVITATIONS_MAX: i64 = 1000;
+
+/// How many of the games are named in which offers wait.
+const OFFERED_IN_MAX: i64 = 100;
+
+/// How many of the games that a player has finished last, in either seat, are looked at for the offer of a rematch.
+const FINISHED_MAX: i64 = 50;
+
+/// All of it in one query, which reads what the player has that is not over.
+pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Summary, DbError> {
+    let summary = sqlx::query_as!(
+        Summary,
+        r#"
+        with active as (
+            (select id, turn_seat = 0 or seat_0_player_id = seat_1_player_id as to_move, deadline, offers, 0 as seat
+             from game
+             where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
+             order by id desc limit $2)
+            union all
+            (select id, turn_seat = 1, deadline, offers, 1 from game
+             where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+               and game_status(started_at, finished_at, aborted_at) = 'active'
+             order by id desc limit $2)
+        ), finished as (
+            (select id, offers, 0 as seat, seat_1_player_id as opponent from game
+             where seat_0_player_id = $1 and finished_at is not null order by finished_at desc, id desc limit $4)
+            union all
+            (select id, offers, 1, seat_0_player_id from game
+             where seat_1_player_id = $1 and finished_at is not null and seat_0_player_id is distinct from seat_1_player_id
+             order by finished_at desc, id desc limit $4)
+        ), waiting as (
+            select id, offers, seat from active where offers is not null
+            union all
+            select finished.id, offers, seat from finished join player on player.id = opponent
+            where offers is not null and player.kind <> 'deleted'
+        ), offered as (
+            select waiting.id from waiting cross join lateral jsonb_array_elements(offers) as offer
+            where (offer ->> 'seat')::integer <> waiting.seat
+        )
+        select
+            (select count(*) from active where to_move) as "to_move!",
+            (select count(*) from active) as "active!",
+            (select count(*) from (
+                (select from game
+                 where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'open'
+                 order by id desc limit $2)
+                union all
+                (select from game
+                 where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+                   and game_status(started_at, finished_at, aborted_at) = 'open'
+                 order by id desc limit $2)
+            ) unjoined) as "open!",
+            (select count(*) from (
+                select from game
+                where invited_player_id = $1 and started_at is null and aborted_at is null order by id desc limit $3
+            ) invited) as "invitations!",
+            (select count(*) from offered) as "offers!",
+            array(select distinct id from offered order by id desc limit $5) as "offered_in!",
+            (select min(deadline) from active where to_move) as next_deadline
+        "#,
+        player.0,
+        i64::from(RUNNING_GAMES_MAX),
+        INVITATIONS_MAX,
+        FINISHED_MAX,
+        OFFERED_IN_MAX,
+    );
+    Ok(summary.fetch_one(pool).instrument(statement("count what waits for a player")).await?)
+}

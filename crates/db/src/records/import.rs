@@ -1,0 +1,278 @@
+//! Games that were played elsewhere, stored with their logs.
+
+use std::{collections::HashMap, sync::Arc};
+
+use mancala_domain::{BySeat, Event, Fact, Game, GameId, Import, PlayerId, Unplayable, Visibility};
+use serde::Serialize;
+use sqlx::{PgConnection, PgPool, types::Json};
+use time::{OffsetDateTime, serde::rfc3339};
+use tokio::task::spawn_blocking;
+use tracing::Instrument;
+use uuid::{NoContext, Timestamp, Uuid};
+
+use crate::{
+    connection::{DbError, statement},
+    games::{
+        Inserted,
+        rows::{Detail, Fold, MOVED, NewEvent, column},
+        term_rows::{EndText, TermsText},
+    },
+    idempotency::{self, Keyed},
+};
+
+/// How many games are stored by one statement: some ten milliseconds' work.
+const GAMES_AT_ONCE: usize = 100;
+
+/// A game with its whole log.
+pub type Whole = (Game, Vec<Event>);
+
+/// What becomes of each of some games.
+pub type Played = Vec<Result<Whole, Unplayable>>;
+
+/// Plays games again, move by move, with the players that their names stand for. Nothing of the games is stored yet.
+pub async fn play(
+    pool: &PgPool,
+    imports: Vec<Import>,
+    importer: Option<PlayerId>,
+    visibility: Visibility,
+    now: OffsetDateTime,
+) -> Result<Played, DbError> {
+    let imports = Arc::new(imports);
+    let all = names(imports.iter());
+    let mut players = Players::of(&all, &find_players(pool, importer, &all).await?);
+    loop {
+        let (again, among) = (imports.clone(), players.clone());
+        let play = move || {
+            let play = |import: &Import| {
+                let seated = BySeat { first: among.id(&import.names.first), second: among.id(&import.names.second) };
+                let played = import.played(new_id(import.begun_at), seated, importer, visibility, now);
+                played.map_err(|error| import.unplayable(error))
+            };
+            again.iter().map(play).collect::<Played>()
+        };
+        // Some ten thousand moves: other requests go on meanwhile.
+        let played = spawn_blocking(play).await.expect("playing games does not panic");
+        let sound = imports.iter().zip(&played).filter(|(_, played)| played.is_ok());
+        let sound = names(sound.map(|(import, _)| import));
+        make_players(pool, importer, &sound, &players, now).await?;
+        let known = Players::of(&sound, &find_players(pool, importer, &sound).await?);
+        if sound.iter().all(|name| known.id(name) == players.id(name)) {
+            return Ok(played);
+        }
+        // Somebody else has made players of the same names meanwhile.
+        players.0.extend(known.0);
+    }
+}
+
+/// The names of those who played, each once.
+fn names<'a>(imports: impl Iterator<Item = &'a Import>) -> Vec<String> {
+    let mut names: Vec<_> = imports.flat_map(|import| [&import.names.first, &import.names.second]).cloned().collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Who the names in games stand for.
+#[derive(Clone, Debug)]
+struct Players(HashMap<String, PlayerId>);
+
+impl Players {
+    /// Those that there are, and new ones, not yet stored.
+    fn of(names: &[String], known: &HashMap<String, PlayerId>) -> Self {
+        let id = |name| known.get(name).copied().unwrap_or_else(|| PlayerId(Uuid::now_v7()));
+        Self(names.iter().map(|name| (name.clone(), id(name))).collect())
+    }
+
+    fn id(&self, name: &str) -> PlayerId {
+        self.0[name]
+    }
+}
+
+/// An id as if the game had been created then: lists are in the order of ids.
+fn new_id(at: OffsetDateTime) -> GameId {
+    let seconds = u64::try_from(at.unix_timestamp()).unwrap_or(0);
+    GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())))
+}
+
+/// Stores the players that names in imported games stand for, but for those that there are. `importer` is whose names they are: the
+/// operator's, if there is none.
+async fn make_players(
+    pool: &PgPool,
+    importer: Option<PlayerId>,
+    names: &[String],
+    players: &Players,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    let ids: Vec<_> = names.iter().map(|name| players.id(name).0).collect();
+    sqlx::query!(
+        r#"
+        insert into player (id, kind, name, created_at, importer_id)
+        select distinct on (name) given.id, 'imported', given.name, $3::timestamptz, $4::uuid
+        from unnest($1::uuid[], $2::text[]) as given (id, name)
+        order by given.name
+        on conflict (coalesce(importer_id, '00000000-0000-0000-0000-000000000000'), name) where kind = 'imported'
+        do nothing
+        "#,
+        &ids,
+        names,
+        now,
+        importer.map(|player| player.0),
+    )
+    .execute(pool)
+    .instrument(statement("insert imported players"))
+    .await?;
+    Ok(())
+}
+
+/// Those of the players that there are.
+async fn find_players(
+    pool: &PgPool,
+    importer: Option<PlayerId>,
+    names: &[String],
+) -> Result<HashMap<String, PlayerId>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select id, name from player
+        where kind = 'imported' and name = any($1)
+          and coalesce(importer_id, '00000000-0000-0000-0000-000000000000')
+            = coalesce($2, '00000000-0000-0000-0000-000000000000'::uuid)
+        "#,
+        names,
+        importer.map(|player| player.0),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select imported players"))
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.name, PlayerId(row.id))).collect())
+}
+
+/// Stores games with their whole logs, and what is answered if the request may be sent again: all of it, durably, or nothing.
+pub async fn store(
+    pool: &PgPool,
+    games: &[Whole],
+    keyed: Option<&Keyed>,
+    now: OffsetDateTime,
+) -> Result<Inserted, DbError> {
+    let mut transaction = pool.begin().await?;
+    if let Some(keyed) = keyed
+        && !idempotency::claim(&mut *transaction, keyed, now).await?
+    {
+        return Ok(Inserted::KeyUsed);
+    }
+    for some in games.chunks(GAMES_AT_ONCE) {
+        insert_games(&mut transaction, some).await?;
+        insert_events(&mut transaction, some).await?;
+        insert_unexplored(&mut transaction, some).await?;
+    }
+    transaction.commit().await?;
+    Ok(Inserted::Stored)
+}
+
+async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
+    let rows: Vec<_> = games.iter().map(|(game, _)| NewGame::of(game)).collect();
+    sqlx::query!(
+        "insert into game select * from jsonb_populate_recordset(null::game, $1)",
+        Json(&rows) as Json<&Vec<NewGame>>,
+    )
+    .execute(connection)
+    .instrument(statement("insert imported games"))
+    .await?;
+    Ok(())
+}
+
+async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
+    let events = || games.iter().flat_map(|(game, events)| events.iter().map(move |event| (game, event)));
+    let rows: Vec<_> = events().map(|(_, event)| NewEvent::of(event)).collect();
+    let moved = |event: &Event| match &event.fact {
+        Fact::Moved(moved) => Some((column(moved.ply), moved.position.to_string())),
+        _ => None,
+    };
+    let (plies, positions): (Vec<_>, Vec<_>) = events().map(|(_, event)| moved(event).unzip()).unzip();
+    debug_assert!(rows.iter().zip(&plies).all(|(row, ply)| (row.kind == MOVED) == ply.is_some()));
+    sqlx::query!(
+        r#"
+        insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
+        select * from unnest(
+            $1::uuid[], $2::timestamptz[], $3::integer[], $4::integer[], $5::smallint[], $6::text[], $7::text[], $8::text[],
+            $9::jsonb[]
+        )
+        "#,
+        &events().map(|(game, _)| game.id.0).collect::<Vec<_>>(),
+        &events().map(|(_, event)| event.at).collect::<Vec<_>>(),
+        &rows.iter().map(|row| row.seq).collect::<Vec<_>>(),
+        &plies as &[Option<i32>],
+        &rows.iter().map(|row| row.seat).collect::<Vec<_>>() as &[Option<i16>],
+        &rows.iter().map(|row| row.kind).collect::<Vec<_>>() as &[&str],
+        &rows.iter().map(|row| row.mv.as_deref()).collect::<Vec<_>>() as &[Option<&str>],
+        &positions as &[Option<String>],
+        &rows.iter().map(|row| row.detail.as_ref()).collect::<Vec<_>>() as &[Option<&Json<Detail>>],
+    )
+    .execute(connection)
+    .instrument(statement("insert imported events"))
+    .await?;
+    Ok(())
+}
+
+/// Leaves the public games that have a result to whoever explores them.
+async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
+    let is_to_explore = |game: &Game| game.terms.visibility == Visibility::Public && game.result.is_some();
+    let ids: Vec<_> = games.iter().filter(|(game, _)| is_to_explore(game)).map(|(game, _)| game.id.0).collect();
+    sqlx::query!(
+        "insert into unexplored_game (game_id, is_imported) select id, true from unnest($1::uuid[]) as id",
+        &ids
+    )
+    .execute(connection)
+    .instrument(statement("insert unexplored_game"))
+    .await?;
+    Ok(())
+}
+
+/// A row of `game`: columns by their names. Those that are left out are null.
+#[derive(Debug, Serialize)]
+struct NewGame {
+    id: Uuid,
+    #[serde(with = "rfc3339")]
+    created_at: OffsetDateTime,
+    #[serde(flatten)]
+    terms: TermsText,
+    seat_0_player_id: Option<Uuid>,
+    seat_1_player_id: Option<Uuid>,
+    #[serde(with = "rfc3339::option")]
+    started_at: Option<OffsetDateTime>,
+    #[serde(flatten)]
+    end: EndText,
+    status: &'static str,
+    seat_0_moved: bool,
+    seat_1_moved: bool,
+    #[serde(with = "rfc3339")]
+    updated_at: OffsetDateTime,
+    version: i32,
+    ply: i32,
+    history_from_seq: Option<i32>,
+    position: String,
+    has_webhooks: bool,
+}
+
+impl NewGame {
+    fn of(game: &Game) -> Self {
+        let fold = Fold::of(game);
+        Self {
+            id: game.id.0,
+            created_at: game.created_at,
+            terms: TermsText::of(&game.terms),
+            seat_0_player_id: fold.seat_0_player_id,
+            seat_1_player_id: fold.seat_1_player_id,
+            started_at: game.started_at,
+            end: EndText::of(game, &fold),
+            status: game.status.as_str(),
+            seat_0_moved: game.moved.first,
+            seat_1_moved: game.moved.second,
+            updated_at: game.updated_at,
+            version: fold.version,
+            ply: fold.ply,
+            history_from_seq: fold.history_from_seq,
+            position: fold.position,
+            has_webhooks: false,
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Games that were imported, and stored games compared with their logs.
+
+pub mod import;
+pub mod verify;

@@ -1,0 +1,168 @@
+//! Stored games compared with their logs.
+
+use mancala_domain::{Event, Flaw, Game, GameId, PlayerId, flaw_of_analysis, flaws};
+use sqlx::PgPool;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::{
+    connection::{DbError, statement},
+    games::{
+        self,
+        rows::{Fold, column},
+    },
+    study::analyses,
+};
+
+/// What was found of a stored game.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// How many events its log has.
+    pub events: usize,
+    pub flaws: Vec<Flaw>,
+    /// Why its log, the game beside it or its analysis cannot be read, if so.
+    pub unreadable: Option<String>,
+}
+
+impl Verified {
+    fn unreadable(error: &DbError) -> Self {
+        Self { events: 0, flaws: vec![], unreadable: Some(reason(error)) }
+    }
+}
+
+/// How often a game is read again that changes while it is read.
+const READS_MAX: u32 = 5;
+
+/// Compares a game with its log, and its log with the rules. `None` if there is no such game.
+pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbError> {
+    for _ in 0..READS_MAX {
+        let stored = games::find_whole(pool, id).await;
+        let log = match games::log(pool, id).await {
+            Err(error) if error.is_of_the_rows() => return Ok(Some(Verified::unreadable(&error))),
+            log => log?,
+        };
+        let events = log.len();
+        let stored = match stored {
+            Ok(Some(stored)) => stored.game,
+            Ok(None) => return Ok(None),
+            Err(error) if error.is_of_the_rows() => {
+                let flaws = flaws(id, &log, None);
+                return Ok(Some(Verified { events, flaws, ..Verified::unreadable(&error) }));
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(of_columns) = of_columns(pool, &stored).await? {
+            let mut flaws = flaws(id, &log, Some(&stored));
+            flaws.extend(of_columns);
+            let (flaw, unreadable) = of_analysis(pool, &log, &stored).await?;
+            flaws.extend(flaw);
+            return Ok(Some(Verified { events, flaws, unreadable }));
+        }
+    }
+    Err(DbError::locked())
+}
+
+/// What is wrong with the columns that follow from others, which lists and jobs ask for and readers of the game do not. `None` if the game
+/// has gone on since it was read.
+async fn of_columns(pool: &PgPool, game: &Game) -> Result<Option<Vec<Flaw>>, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select turn_seat, winner_seat, finished_at, aborted_at, wake_at is not null as "wakes!"
+        from game where id = $1 and version = $2
+        "#,
+        game.id.0,
+        column(game.version),
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select columns of game"))
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let fold = Fold::of(game);
+    let fields = [
+        ("turn_seat", row.turn_seat == fold.turn_seat),
+        ("winner_seat", row.winner_seat == fold.winner_seat),
+        ("finished_at", row.finished_at == fold.finished_at),
+        ("aborted_at", row.aborted_at == fold.aborted_at),
+        // When exactly is a matter of the job that looks at it.
+        ("wake_at", row.wakes == game.wakes_at().is_some()),
+    ];
+    let wrong = fields.into_iter().filter(|(_, is_same)| !is_same);
+    Ok(Some(wrong.map(|(field, _)| Flaw::Row { field }).collect()))
+}
+
+/// Whether somebody may see a game, as [`Game::is_visible_to`] says, though nothing else of it may be readable.
+pub async fn is_visible_to(pool: &PgPool, id: GameId, reader: Option<PlayerId>) -> Result<bool, DbError> {
+    let is_visible = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from game where id = $1
+              and (visibility <> 'private' or $2 in (seat_0_player_id, seat_1_player_id, invited_player_id))
+        ) as "is_visible!"
+        "#,
+        id.0,
+        reader.map(|player| player.0),
+    );
+    Ok(is_visible.fetch_one(pool).instrument(statement("select visibility of game")).await?)
+}
+
+/// What a row has that it cannot be read.
+fn reason(error: &DbError) -> String {
+    match error {
+        DbError::Failed(cause) => format!("a row of it cannot be read: {cause}"),
+        error => error.to_string(),
+    }
+}
+
+/// What is wrong with a game's analysis, or why it cannot be read.
+async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Option<Flaw>, Option<String>), DbError> {
+    // Of hardly any game there is one.
+    if game.analysed_at.is_none() {
+        return Ok((None, None));
+    }
+    match analyses::find(pool, game.id).await {
+        Ok(known) => Ok((flaw_of_analysis(log, game, known.analysis.as_ref()), None)),
+        Err(error) if error.is_of_the_rows() => Ok((None, Some(reason(&error)))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Some games, and what their neighbourhood has that belongs to no game.
+#[derive(Debug)]
+pub struct Stretch {
+    /// In the order of their ids; as many as were asked for, unless there are no more.
+    pub games: Vec<GameId>,
+    /// Logs between them without a game.
+    pub orphans: Vec<Uuid>,
+}
+
+/// Up to `limit` games after one.
+pub async fn stretch(pool: &PgPool, after: GameId, limit: u32) -> Result<Stretch, DbError> {
+    let games =
+        sqlx::query_scalar!("select id from game where id > $1 order by id limit $2", after.0, i64::from(limit))
+            .fetch_all(pool)
+            .instrument(statement("select game"))
+            .await?;
+    let last = games.last().filter(|_| games.len() == limit as usize).copied();
+    let orphans = sqlx::query_scalar!(
+        r#"
+        select distinct game_id from event
+        where game_id > $1 and game_id <= $2 and not exists (select from game where game.id = game_id)
+        "#,
+        after.0,
+        last.unwrap_or(Uuid::max()),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select event of no game"))
+    .await?;
+    Ok(Stretch { games: games.into_iter().map(GameId).collect(), orphans })
+}
+
+/// About how many games there are.
+pub async fn count(pool: &PgPool) -> Result<u64, DbError> {
+    let count =
+        sqlx::query_scalar!(r#"select reltuples::bigint as "count!" from pg_class where oid = 'game'::regclass"#)
+            .fetch_one(pool)
+            .instrument(statement("select reltuples"))
+            .await?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}

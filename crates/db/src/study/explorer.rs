@@ -1,0 +1,140 @@
+//! What the explorer knows of a position: what was played there, and by which games.
+
+use mancala_domain::{GameId, PositionKey};
+use mancala_rules::Move;
+use sqlx::PgPool;
+use time::OffsetDateTime;
+use tracing::Instrument;
+
+use crate::{
+    connection::{DbError, statement},
+    lists::{
+        Filter, Found, SCAN_MAX, Window,
+        kinds::{ClockKind, OpponentKind},
+    },
+};
+
+/// How many games are kept as examples of a move.
+pub(crate) const SAMPLE_GAMES: usize = 4;
+
+/// More than there are moves in any position. Should two positions have one key, it bounds what is read.
+const MOVES_MAX: i64 = 64;
+
+/// What is known of a position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// Games that came to it.
+    pub games: u64,
+    /// Those of them that ended there.
+    pub ended: u64,
+    /// What was played there, in no order.
+    pub moves: Vec<KnownMove>,
+}
+
+/// What is known of a move in a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownMove {
+    pub mv: Move,
+    pub games: u64,
+    pub south_wins: u64,
+    pub north_wins: u64,
+    /// By how many seeds South was ahead in the end, on average, in games that were played to their end; `None` if none was.
+    pub average_lead: Option<f64>,
+    pub last_played_at: OffsetDateTime,
+    /// The newest first.
+    pub sample: Vec<GameId>,
+}
+
+/// What is known of a position; nothing of one to which no game came.
+pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select move as mv, games, first_visits, south_wins, north_wins, last_played_at, sample_game_ids,
+            lead_sum::double precision / nullif(played_out, 0) as average_lead
+        from explored_move where position = $1 order by move limit $2
+        "#,
+        position_column(position),
+        MOVES_MAX,
+    )
+    .fetch_all(pool)
+    .instrument(statement("select explored_move"))
+    .await?;
+    let count = |column, value: i32| {
+        u64::try_from(value).map_err(|e| DbError::inconsistent("explored_move", column, position, e))
+    };
+    let mut known = Known::default();
+    for row in rows {
+        known.games += count("first_visits", row.first_visits)?;
+        let games = count("games", row.games)?;
+        if row.mv.is_empty() {
+            known.ended = games;
+            continue;
+        }
+        known.moves.push(KnownMove {
+            mv: row.mv.parse().map_err(|e| DbError::inconsistent("explored_move", "move", position, e))?,
+            games,
+            south_wins: count("south_wins", row.south_wins)?,
+            north_wins: count("north_wins", row.north_wins)?,
+            average_lead: row.average_lead,
+            last_played_at: row.last_played_at,
+            sample: row.sample_game_ids.into_iter().map(GameId).collect(),
+        });
+    }
+    Ok(known)
+}
+
+/// The games that came to a position, newest first. All of them are public, and ended with a result.
+pub(crate) async fn newest_at(
+    pool: &PgPool,
+    filter: &Filter,
+    position: PositionKey,
+    window: &Window,
+) -> Result<Vec<Found>, DbError> {
+    let found = sqlx::query_as!(
+        Found,
+        r#"
+        select id as "id!", at as "at!", shown as "shown!", n = $1 as "last!" from (
+            select id, created_at as at, row_number() over (order by id desc) as n,
+                (($3::text is null
+                    or $3 = 'draw' and result_winner is null
+                    or $3 = result_winner)
+                 and created_at >= $4 and created_at < $5
+                 and ($9::text is null or $9 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
+                 and ($10::text is null or opponent = $10)
+                 and ($11::text is null or result_reason = $11)
+                 and ply >= $12 and ply <= $13
+                 and ($14::boolean is null or $14 = (opponent = 'imported'))
+                 and ($15::boolean is null or $15 = (analysed_at is not null))) is true as shown
+            from (
+                select game_id from explored_game
+                where position = $2 and game_id >= $6 and game_id < $7
+                order by game_id desc limit $1
+            ) scanned
+            join game on game.id = scanned.game_id
+        ) judged
+        where shown or n = $1
+        order by id desc limit $8
+        "#,
+        SCAN_MAX,
+        position_column(position),
+        filter.ended(),
+        window.since,
+        window.until,
+        window.first_id,
+        window.end_id,
+        window.rows,
+        filter.clock.map(ClockKind::as_str),
+        filter.open_to.map(OpponentKind::as_str),
+        filter.reason.as_deref(),
+        filter.plies.0,
+        filter.plies.1,
+        filter.imported,
+        filter.analysed,
+    );
+    Ok(found.fetch_all(pool).instrument(statement("select explored_game ids")).await?)
+}
+
+/// A key as its column holds it: PostgreSQL's numbers have a sign.
+pub(crate) const fn position_column(position: PositionKey) -> i64 {
+    position.0.cast_signed()
+}

@@ -1,0 +1,479 @@
+//! Filling the explorer: games that ended with a result, each looked at once.
+//!
+//! A game waits in `unexplored_game` from the statement that ends it to the transaction that counts it, so whoever is killed in between
+//! has done nothing. One process at a time is at it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use mancala_domain::{Event, Exploration, GameId, GameResult};
+use mancala_rules::{AnyOptions, AnyPosition, Side};
+use sqlx::{Connection, PgConnection, PgPool, types::Json};
+use time::{Duration, OffsetDateTime};
+use tokio::time::sleep;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::explorer::{SAMPLE_GAMES, position_column};
+use crate::{
+    connection::{DbError, statement},
+    games::{
+        rows::{EventRow, MOVED},
+        term_rows::{ResultText, StartText},
+    },
+};
+
+/// Whoever holds this is the one who explores, or has everything forgotten.
+const LOCKED_AS: i64 = 0x6578_706c_6f72_6572;
+
+/// Plies that are looked at in one transaction, and those of one game: whoever has very long games keeps nobody waiting.
+const PLIES_AT_ONCE: i64 = 20_000;
+
+/// How long whoever empties the tables waits for those who read them, before it lets them go on and tries again; meanwhile nobody reads.
+const EMPTYING_WAITS: &str = "set local lock_timeout = '100ms'";
+
+/// How long between two tries, and how many there are: ten minutes.
+const EMPTYING_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
+const EMPTYING_TRIES: u32 = 600;
+
+/// Waiting games that are counted: that there are more is enough to know.
+const COUNTED_MAX: i64 = 10_000;
+
+/// A game whose log cannot be read is looked at again after this, in case somebody has mended it.
+const PUT_OFF_FOR: Duration = Duration::DAY;
+
+/// What was done of the work.
+#[derive(Debug, Default)]
+pub struct Explored {
+    /// Games that were counted.
+    pub games: u32,
+    /// Those that cannot be counted: they are put off.
+    pub unreadable: Vec<(GameId, DbError)>,
+    /// There may be more.
+    pub is_full: bool,
+}
+
+/// Counts up to `limit` games that wait for it, in one transaction, or one that is longer than all of them may be. `None`: somebody
+/// else is at it. If that fails because of some game, it is tried with one at a time, and a game with which it fails alone is put off.
+pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
+    let mut limit = limit;
+    loop {
+        match try_to_explore(pool, now, limit).await {
+            Err(error) if error.is_of_the_rows() && limit > 1 => limit = 1,
+            Err(error) if error.is_of_the_rows() => {
+                let game = put_off_next(pool, now).await?.ok_or(error.clone())?;
+                return Ok(Some(Explored { games: 0, unreadable: vec![(game, error)], is_full: true }));
+            }
+            explored => return explored,
+        }
+    }
+}
+
+async fn try_to_explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
+    let mut transaction = pool.begin().await?;
+    let explored = explore_next(&mut transaction, now, limit).await;
+    // A transaction that is dropped ends when its connection is next used, and keeps the lock until then.
+    if explored.is_ok() {
+        transaction.commit().await?;
+    } else if let Err(error) = transaction.rollback().await {
+        tracing::debug!("what the explorer could not do ends with its connection: {error}");
+    }
+    explored
+}
+
+async fn explore_next(
+    connection: &mut PgConnection,
+    now: OffsetDateTime,
+    limit: u32,
+) -> Result<Option<Explored>, DbError> {
+    allow_long_work(connection).await?;
+    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, LOCKED_AS)
+        .fetch_one(&mut *connection)
+        .instrument(statement("lock explorer"))
+        .await?;
+    if !is_ours {
+        return Ok(None);
+    }
+    let (waiting, is_full) = waiting(connection, now, limit).await?;
+    if waiting.is_empty() {
+        return Ok(Some(Explored::default()));
+    }
+    let mut logs = logs(connection, &waiting).await?;
+    let (mut tallies, mut visited) = (Tallies::default(), vec![]);
+    let (mut done, mut unreadable) = (vec![], vec![]);
+    for game in waiting {
+        let id = game.id;
+        match game.explored(logs.remove(&id).unwrap_or_default()) {
+            Ok(exploration) => {
+                tallies.add(id, &exploration);
+                let first_visits = exploration.visits.iter().filter(|visit| visit.is_first);
+                visited.extend(first_visits.map(|visit| (position_column(visit.position), id)));
+                done.push(id);
+            }
+            Err(error) => unreadable.push((GameId(id), error)),
+        }
+    }
+    tallies.store(connection).await?;
+    store_visited(connection, visited).await?;
+    settle(connection, &done, &unreadable, now).await?;
+    let games = u32::try_from(done.len()).unwrap_or(limit);
+    Ok(Some(Explored { games, unreadable, is_full }))
+}
+
+/// Forgets everything, and has all games wait for being looked at; says how many there are. Nobody who ends a game waits for this, and whoever
+/// reads the explorer only while the tables are emptied, at the very end.
+pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
+    let mut transaction = pool.begin().await?;
+    allow_long_work(&mut transaction).await?;
+    sqlx::query!("select pg_advisory_xact_lock($1)", LOCKED_AS)
+        .execute(&mut *transaction)
+        .instrument(statement("lock explorer"))
+        .await?;
+    // A game that ends meanwhile is not seen here: the statement that ends it has it wait.
+    sqlx::query!(
+        r#"
+        insert into unexplored_game as waiting (game_id, is_imported)
+        select id, opponent = 'imported' from game where visibility = 'public' and finished_at is not null
+        order by opponent = 'imported', id
+        on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
+        "#
+    )
+    .execute(&mut *transaction)
+    .instrument(statement("insert unexplored_game"))
+    .await?;
+    let games = sqlx::query_scalar!(r#"select count(*) as "count!" from unexplored_game"#)
+        .fetch_one(&mut *transaction)
+        .instrument(statement("count unexplored_game"))
+        .await?;
+    empty(&mut transaction).await?;
+    transaction.commit().await?;
+    Ok(u64::try_from(games).unwrap_or_default())
+}
+
+/// Empties what is known. That has to wait for everybody who reads it, such as a backup, and everybody else who comes to read it waits
+/// for that: so not for long, but again and again.
+async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
+    let mut tries = 1;
+    loop {
+        let mut attempt = connection.begin().await?;
+        sqlx::raw_sql(EMPTYING_WAITS).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
+        let emptied = sqlx::query!("truncate explored_move, explored_game")
+            .execute(&mut *attempt)
+            .instrument(statement("truncate explored_move"))
+            .await
+            .map_err(DbError::from);
+        match emptied {
+            Ok(_) => return Ok(attempt.commit().await?),
+            Err(DbError::Busy(_)) if tries < EMPTYING_TRIES => attempt.rollback().await?,
+            Err(error) => return Err(error),
+        }
+        tries += 1;
+        sleep(EMPTYING_PAUSE).await;
+    }
+}
+
+/// How many games wait, counted as far as some thousand; and how many of them could not be counted, and are put off.
+pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
+    let row = sqlx::query!(
+        r#"
+        select (select count(*) from (select from unexplored_game limit $1) counted) as "waiting!",
+            (select count(*) from (select from unexplored_game where put_off_until is not null limit $1) counted) as "put_off!"
+        "#,
+        COUNTED_MAX,
+    )
+    .fetch_one(pool)
+    .instrument(statement("count unexplored_game"))
+    .await?;
+    Ok((row.waiting, row.put_off))
+}
+
+/// Puts off the game that is next, with which everything fails.
+async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameId>, DbError> {
+    let game = sqlx::query_scalar!(
+        r#"
+        with next as (
+            select game_id from unexplored_game where put_off_until is null or put_off_until <= $1
+            order by is_imported, number limit 1
+        )
+        update unexplored_game set put_off_until = $2 from next where unexplored_game.game_id = next.game_id
+        returning unexplored_game.game_id
+        "#,
+        now,
+        now + PUT_OFF_FOR,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("update unexplored_game"))
+    .await?;
+    Ok(game.map(GameId))
+}
+
+/// No request waits for this work, and it takes longer than one may.
+async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
+    sqlx::raw_sql(
+        "set local statement_timeout = '10min'; set local idle_in_transaction_session_timeout = '1min'; \
+         set local lock_timeout = '1min'",
+    )
+    .execute(connection)
+    .instrument(statement("set statement_timeout"))
+    .await?;
+    Ok(())
+}
+
+/// A game that waits, as far as its row tells of it; what is missing there is told when it is looked at.
+struct Waiting {
+    id: Uuid,
+    terms: Option<(String, String, String)>,
+    start: Option<StartText>,
+    result: Option<(ResultText, OffsetDateTime)>,
+}
+
+/// The games that are next, in the order of their ids, and whether there may be more.
+async fn waiting(
+    connection: &mut PgConnection,
+    now: OffsetDateTime,
+    limit: u32,
+) -> Result<(Vec<Waiting>, bool), DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select waiting.game_id as "id!", ply as "ply?", variant as "variant?", preset as "preset?", options as "options?",
+            start as "start: Json<StartText>", finished_at, result_winner, result_reason, result_score_south,
+            result_score_north
+        from (
+            select game_id, is_imported, number from unexplored_game
+            where put_off_until is null or put_off_until <= $1
+            order by is_imported, number limit $2
+        ) waiting
+        left join game on game.id = waiting.game_id
+        order by waiting.is_imported, waiting.number
+        "#,
+        now,
+        i64::from(limit),
+    )
+    .fetch_all(connection)
+    .instrument(statement("select unexplored_game game"))
+    .await?;
+    let (found, mut plies) = (rows.len(), 0);
+    let fits = rows.into_iter().enumerate().take_while(|(n, row)| {
+        plies += i64::from(row.ply.unwrap_or(0));
+        *n == 0 || plies <= PLIES_AT_ONCE
+    });
+    let waiting = fits.map(|(_, row)| {
+        let (south, north) = (row.result_score_south, row.result_score_north);
+        let result = ResultText::of_columns(row.result_winner, row.result_reason, south, north);
+        Waiting {
+            id: row.id,
+            terms: row
+                .variant
+                .zip(row.preset)
+                .zip(row.options)
+                .map(|((variant, preset), options)| (variant, preset, options)),
+            start: row.start.map(|Json(start)| start),
+            result: result.zip(row.finished_at),
+        }
+    });
+    let mut waiting: Vec<_> = waiting.collect();
+    let is_full = waiting.len() < found || found == limit as usize;
+    waiting.sort_unstable_by_key(|game| game.id);
+    Ok((waiting, is_full))
+}
+
+/// The plies of games, as they stand in the log.
+async fn logs(connection: &mut PgConnection, games: &[Waiting]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+    let ids: Vec<_> = games.iter().map(|game| game.id).collect();
+    let rows = sqlx::query!(
+        r#"
+        select game_id, at, seq, ply, seat, move as mv, position from event
+        where game_id = any($1) and kind = 'moved' order by game_id, seq
+        "#,
+        &ids,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select moves of games"))
+    .await?;
+    let mut logs: HashMap<Uuid, Vec<EventRow>> = HashMap::with_capacity(games.len());
+    for row in rows {
+        logs.entry(row.game_id).or_default().push(EventRow {
+            at: row.at,
+            seq: row.seq,
+            ply: row.ply,
+            seat: row.seat,
+            kind: MOVED.to_owned(),
+            mv: row.mv,
+            position: row.position,
+            detail: None,
+        });
+    }
+    Ok(logs)
+}
+
+impl Waiting {
+    /// Looks at the game. Its plies are not played again: that the log is as it was written, others see to.
+    fn explored(self, log: Vec<EventRow>) -> Result<Exploration, DbError> {
+        let Self { id, terms, start, result } = self;
+        let inconsistent =
+            |column, detail: &dyn std::fmt::Display| DbError::inconsistent("game", column, id, detail.to_string());
+        let (variant, preset, options) = terms.ok_or_else(|| inconsistent("id", &"there is no such game"))?;
+        let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
+        let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
+        let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a game without a result waits"))?;
+        let result: GameResult = result.parse("game", id)?;
+        let opening = match start {
+            Some(start) => start.parse("game", id, &options)?.position,
+            None => AnyPosition::opening(&options),
+        };
+        let log: Vec<Event> =
+            log.into_iter().map(|row| row.into_event(GameId(id), Some(&options))).collect::<Result<_, _>>()?;
+        Ok(Exploration::of(&opening, &log, &result, ended_at))
+    }
+}
+
+/// What some games add to the rows of `explored_move`, in the order of their key.
+#[derive(Default)]
+struct Tallies(BTreeMap<(i64, String), Tally>);
+
+struct Tally {
+    games: i32,
+    first_visits: i32,
+    south_wins: i32,
+    north_wins: i32,
+    played_out: i32,
+    lead_sum: i64,
+    last_played_at: OffsetDateTime,
+    /// The newest games, in the order of their ids.
+    sample: Vec<Uuid>,
+}
+
+impl Tallies {
+    fn add(&mut self, game: Uuid, exploration: &Exploration) {
+        let won_by = |side| i32::from(exploration.winner == Some(side));
+        for visit in &exploration.visits {
+            let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());
+            let tally = self.0.entry((position_column(visit.position), mv)).or_insert_with(|| Tally::empty(visit.at));
+            tally.games += 1;
+            tally.first_visits += i32::from(visit.is_first);
+            tally.south_wins += won_by(Side::South);
+            tally.north_wins += won_by(Side::North);
+            tally.played_out += i32::from(exploration.lead.is_some());
+            tally.lead_sum += i64::from(exploration.lead.unwrap_or_default());
+            tally.last_played_at = tally.last_played_at.max(visit.at);
+            // Games are added in the order of their ids.
+            tally.sample.push(game);
+            if tally.sample.len() > SAMPLE_GAMES {
+                tally.sample.remove(0);
+            }
+        }
+    }
+
+    /// Adds them to what is there. In the order of the key, so that rows that lie side by side are written one after the other.
+    async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
+        let (keys, tallies): (Vec<_>, Vec<_>) = self.0.into_iter().unzip();
+        let (positions, moves): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+        // An array of arrays would have to be as wide everywhere.
+        let samples: Vec<_> = tallies.iter().map(|tally| text_of(&tally.sample)).collect();
+        sqlx::query!(
+            r#"
+            insert into explored_move as known (
+                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
+                sample_game_ids
+            )
+            select position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
+                array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
+            from unnest(
+                $1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
+                $8::bigint[], $9::timestamptz[], $10::text[]
+            ) as given (
+                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at, sample
+            )
+            on conflict (position, move) do update set
+                games = known.games + excluded.games,
+                first_visits = known.first_visits + excluded.first_visits,
+                south_wins = known.south_wins + excluded.south_wins,
+                north_wins = known.north_wins + excluded.north_wins,
+                played_out = known.played_out + excluded.played_out,
+                lead_sum = known.lead_sum + excluded.lead_sum,
+                last_played_at = greatest(known.last_played_at, excluded.last_played_at),
+                sample_game_ids = array(
+                    select id from unnest(known.sample_game_ids || excluded.sample_game_ids) as id
+                    order by id desc limit $11
+                )
+            "#,
+            &positions,
+            &moves,
+            &column(&tallies, |tally| tally.games),
+            &column(&tallies, |tally| tally.first_visits),
+            &column(&tallies, |tally| tally.south_wins),
+            &column(&tallies, |tally| tally.north_wins),
+            &column(&tallies, |tally| tally.played_out),
+            &column(&tallies, |tally| tally.lead_sum),
+            &column(&tallies, |tally| tally.last_played_at),
+            &samples,
+            i64::try_from(SAMPLE_GAMES).expect("a handful"),
+        )
+        .execute(connection)
+        .instrument(statement("insert explored_move"))
+        .await?;
+        Ok(())
+    }
+}
+
+impl Tally {
+    const fn empty(last_played_at: OffsetDateTime) -> Self {
+        Self {
+            games: 0,
+            first_visits: 0,
+            south_wins: 0,
+            north_wins: 0,
+            played_out: 0,
+            lead_sum: 0,
+            last_played_at,
+            sample: vec![],
+        }
+    }
+}
+
+fn column<T>(tallies: &[Tally], value: impl Fn(&Tally) -> T) -> Vec<T> {
+    tallies.iter().map(value).collect()
+}
+
+fn text_of(ids: &[Uuid]) -> String {
+    ids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A game that was counted before breaks the key, and nothing of all this is stored.
+async fn store_visited(connection: &mut PgConnection, mut visited: Vec<(i64, Uuid)>) -> Result<(), DbError> {
+    visited.sort_unstable();
+    let (positions, games): (Vec<_>, Vec<_>) = visited.into_iter().unzip();
+    sqlx::query!(
+        "insert into explored_game (position, game_id) select * from unnest($1::bigint[], $2::uuid[])",
+        &positions,
+        &games,
+    )
+    .execute(connection)
+    .instrument(statement("insert explored_game"))
+    .await?;
+    Ok(())
+}
+
+/// Those that were counted wait no more; those that could not be read are put off.
+async fn settle(
+    connection: &mut PgConnection,
+    done: &[Uuid],
+    unreadable: &[(GameId, DbError)],
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    let unreadable: Vec<_> = unreadable.iter().map(|(game, _)| game.0).collect();
+    sqlx::query!(
+        r#"
+        with put_off as (
+            update unexplored_game set put_off_until = $3 where game_id = any($2)
+        )
+        delete from unexplored_game where game_id = any($1)
+        "#,
+        done,
+        &unreadable,
+        now + PUT_OFF_FOR,
+    )
+    .execute(connection)
+    .instrument(statement("delete unexplored_game"))
+    .await?;
+    Ok(())
+}

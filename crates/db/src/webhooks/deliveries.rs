@@ -1,0 +1,457 @@
+//! Deliveries: what is on its way to an endpoint, and what became of it.
+
+use std::fmt;
+
+use mancala_domain::{GameId, PlayerId};
+use sqlx::PgPool;
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::health;
+use crate::connection::{DbError, statement};
+
+/// The type of a test that its player asked for.
+pub const PING: &str = "webhook.ping";
+
+/// How long what has ended is kept, and what waits for a webhook that is disabled.
+pub const KEPT: Duration = Duration::days(7);
+
+/// Which endpoints. An endpoint that fails, or has yet to show that it answers, may keep whoever sends to it waiting for as long as they
+/// wait: these have places of their own, and are in nobody else's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Those whose last attempt succeeded, and soon.
+    Quick,
+    /// Those that are new, or changed, or slow.
+    Unproven,
+    /// Those whose last attempt failed.
+    Failing,
+}
+
+impl Lane {
+    pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
+
+    /// The number for it in the database.
+    pub(crate) const fn number(self) -> i16 {
+        match self {
+            Lane::Quick => 0,
+            Lane::Unproven => 1,
+            Lane::Failing => 2,
+        }
+    }
+
+    /// How many attempts an endpoint gets at once.
+    pub const fn at_once(self) -> u32 {
+        match self {
+            Lane::Quick => 4,
+            Lane::Unproven | Lane::Failing => 1,
+        }
+    }
+}
+
+/// An endpoint of which so many attempts in a row have failed was down. After fewer, what failed is its own matter, and is not tried
+/// again whenever something else succeeds.
+const DOWN: i32 = 3;
+
+/// A delivery whose turn it is.
+pub struct Due {
+    pub id: Uuid,
+    pub webhook: Uuid,
+    pub created_at: OffsetDateTime,
+    /// Which attempt it is, from 1. Only whoever made the last one says what became of it.
+    pub attempt: i32,
+    /// Those of them that were made before it was asked for once more: the schedule begins anew.
+    pub attempts_before: i32,
+    pub payload: String,
+    pub url: String,
+    pub secret: Vec<u8>,
+    /// Secrets before it, and until when they sign too.
+    pub previous: Vec<(Vec<u8>, OffsetDateTime)>,
+    /// Of a notice that time runs out: in which game, and when it has.
+    pub deadline: Option<(GameId, OffsetDateTime)>,
+}
+
+/// Nobody is shown a secret, or an address, which may have one in it.
+impl fmt::Debug for Due {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Due").field("id", &self.id).field("attempt", &self.attempt).finish_non_exhaustive()
+    }
+}
+
+/// What became of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The status of the answer, if there was one.
+    pub status: Option<u16>,
+    /// Why it failed, in a word.
+    pub error: Option<&'static str>,
+    /// For how long the endpoint asked to be left alone.
+    pub retry_after: Duration,
+    pub next: Next,
+}
+
+/// What follows from an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It succeeded.
+    Delivered,
+    /// It is tried again at this time.
+    Again(OffsetDateTime),
+    /// It was tried often enough.
+    GivenUp,
+    /// The endpoint wants nothing any more.
+    Gone,
+}
+
+/// A delivery as its player sees it.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    pub id: Uuid,
+    pub created_at: OffsetDateTime,
+    pub game: Option<Uuid>,
+    pub seq: Option<i32>,
+    pub kind: String,
+    pub attempts: i32,
+    pub next_attempt_at: Option<OffsetDateTime>,
+    pub last_attempt_at: Option<OffsetDateTime>,
+    pub last_status: Option<i32>,
+    pub last_error: Option<String>,
+    pub ended_at: Option<OffsetDateTime>,
+    pub is_delivered: bool,
+}
+
+/// Takes deliveries whose time has come, and no other process's, for as long as `leased_until`; of as many endpoints as there is `room`
+/// for. It is their time then: should whoever took them end before, another takes them.
+///
+/// Looks at endpoints, not at deliveries: what waits for an endpoint whose time has not come is not even read. An endpoint that was told
+/// of something new meanwhile has another count in `touched`, and is looked at again; so is one that somebody else has locked.
+pub async fn take(
+    pool: &PgPool,
+    lane: Lane,
+    now: OffsetDateTime,
+    leased_until: OffsetDateTime,
+    room: u32,
+) -> Result<Vec<Due>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        with looked as (
+            select id, touched, (
+                select count(*) from webhook_delivery where webhook_id = webhook.id and leased_until > $2
+            ) as busy
+            from webhook
+            where lane = $1 and due_at <= $2 and disabled_at is null and player_id is not null
+            order by due_at limit $4
+        ), chosen as (
+            select head.id, looked.id as webhook_id from looked cross join lateral (
+                select id from webhook_delivery
+                where webhook_id = looked.id and next_attempt_at <= $2
+                order by next_attempt_at limit greatest($5 - looked.busy, 0)
+                for update skip locked
+            ) head
+        ), leased as (
+            update webhook_delivery set
+                leased_until = $3, next_attempt_at = $3, last_attempt_at = $2, attempts = attempts + 1
+            from chosen where webhook_delivery.id = chosen.id
+            returning webhook_delivery.*
+        ), later as (
+            select looked.id, looked.touched, case
+                when looked.busy + taken.count >= $5 then $3
+                else least((
+                    select next_attempt_at from webhook_delivery
+                    where webhook_id = looked.id and next_attempt_at is not null
+                    order by next_attempt_at offset taken.count limit 1
+                ), case when taken.count > 0 then $3 end)
+            end as at
+            from looked cross join lateral (
+                select count(*) as count from chosen where chosen.webhook_id = looked.id
+            ) taken
+        ), free as (
+            select webhook.id, later.at from later
+            join webhook on webhook.id = later.id and webhook.touched = later.touched
+            order by webhook.id for no key update of webhook skip locked
+        ), put_off as (
+            update webhook set due_at = free.at from free where webhook.id = free.id
+        )
+        select leased.id as "id!", leased.webhook_id as "webhook_id!", leased.created_at as "created_at!",
+            attempts as "attempts!", attempts_before as "attempts_before!", payload as "payload!", game_id, deadline, url, secret, previous_secrets,
+            previous_until
+        from leased join webhook on webhook.id = leased.webhook_id
+        "#,
+        lane.number(),
+        now,
+        leased_until,
+        i64::from((room / lane.at_once()).max(1)),
+        i64::from(lane.at_once()),
+    )
+    .fetch_all(pool)
+    .instrument(statement("update webhook_delivery leased_until"))
+    .await?;
+    let due = rows.into_iter().map(|row| Due {
+        id: row.id,
+        webhook: row.webhook_id,
+        created_at: row.created_at,
+        attempt: row.attempts,
+        attempts_before: row.attempts_before,
+        payload: row.payload,
+        url: row.url,
+        secret: row.secret,
+        previous: row.previous_secrets.into_iter().zip(row.previous_until).collect(),
+        deadline: row.game_id.map(GameId).zip(row.deadline),
+    });
+    Ok(due.collect())
+}
+
+/// Says what became of an attempt, unless the delivery was tried again meanwhile, and what its endpoint is like then. What comes after a
+/// delivery that has ended in its game gets its time; and if an endpoint that was down answers again, so does all that waits for it.
+pub async fn record(
+    pool: &PgPool,
+    due: &Due,
+    outcome: &Outcome,
+    took: Duration,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    let mut transaction = pool.begin().await?;
+    let Some(before) = health::lock(&mut transaction, due.webhook).await? else { return Ok(()) };
+    let is_delivered = outcome.next == Next::Delivered;
+    let again = match outcome.next {
+        Next::Again(at) => Some(at),
+        Next::Delivered | Next::GivenUp | Next::Gone => None,
+    };
+    let recorded = sqlx::query!(
+        r#"
+        with done as (
+            update webhook_delivery set
+                leased_until = null, last_status = $3, last_error = $4, next_attempt_at = $5,
+                ended_at = case when $5::timestamptz is null then $6::timestamptz end, is_delivered = $7
+            where id = $1 and attempts = $2 and ended_at is null
+            returning id, webhook_id, game_id, in_order, ended_at
+        ), behind as (
+            update webhook_delivery set next_attempt_at = $6 where id = (
+                select waiting.id from done join webhook_delivery waiting
+                    on waiting.webhook_id = done.webhook_id and waiting.game_id = done.game_id
+                where done.in_order and done.ended_at is not null
+                  and waiting.in_order and waiting.ended_at is null and waiting.id <> done.id
+                order by waiting.seq, waiting.type limit 1
+            )
+        ), others as (
+            update webhook_delivery set next_attempt_at = $6 from done
+            where $8 and webhook_delivery.webhook_id = done.webhook_id and webhook_delivery.id <> done.id
+              and next_attempt_at > $6 and leased_until is null and deadline is null
+        )
+        select id from done
+        "#,
+        due.id,
+        due.attempt,
+        outcome.status.map(i32::from),
+        outcome.error,
+        again,
+        now,
+        is_delivered,
+        is_delivered && before.health.failures >= DOWN,
+    )
+    .fetch_optional(&mut *transaction)
+    .instrument(statement("update webhook_delivery"))
+    .await?;
+    if recorded.is_some() {
+        // What the endpoint at another address did is none of this one's.
+        let is_same = before.url == due.url;
+        let after = if is_same { before.health.after(outcome, took, now) } else { before.health };
+        health::set_health(&mut transaction, due.webhook, &after, now).await?;
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Deletes a delivery of which nobody wants to know any more.
+pub async fn drop_stale(pool: &PgPool, due: &Due, now: OffsetDateTime) -> Result<(), DbError> {
+    let mut transaction = pool.begin().await?;
+    health::touch(&mut transaction, due.webhook, now).await?;
+    sqlx::query!("delete from webhook_delivery where id = $1 and attempts = $2", due.id, due.attempt)
+        .execute(&mut *transaction)
+        .instrument(statement("delete webhook_delivery"))
+        .await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Whether a game still has a deadline.
+pub async fn has_deadline(pool: &PgPool, game: GameId, deadline: OffsetDateTime) -> Result<bool, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"select exists (select from game where id = $1 and deadline = $2 and finished_at is null) as "is_so!""#,
+        game.0,
+        deadline,
+    )
+    .fetch_one(pool)
+    .instrument(statement("select deadline"))
+    .await?;
+    Ok(found)
+}
+
+/// Up to `limit` deliveries of a webhook, newest first, from the one before `before`.
+pub async fn list(pool: &PgPool, webhook: Uuid, before: Option<Uuid>, limit: u32) -> Result<Vec<Delivery>, DbError> {
+    let rows = sqlx::query_as!(
+        Delivery,
+        r#"
+        select id, created_at, game_id as game, seq, type as kind, attempts, next_attempt_at, last_attempt_at,
+            last_status, last_error, ended_at, is_delivered
+        from webhook_delivery where webhook_id = $1 and id < $2 order by id desc limit $3
+        "#,
+        webhook,
+        before.unwrap_or(Uuid::max()),
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select webhook_delivery"))
+    .await?;
+    Ok(rows)
+}
+
+/// A test for a player's webhook; one that still waits is not joined by another. `None` if there is no such webhook.
+pub async fn ping(
+    pool: &PgPool,
+    player: PlayerId,
+    webhook: Uuid,
+    id: Uuid,
+    payload: &str,
+    now: OffsetDateTime,
+) -> Result<Option<Delivery>, DbError> {
+    let mut transaction = pool.begin().await?;
+    if !health::wake(&mut transaction, player, webhook, now).await? {
+        return Ok(None);
+    }
+    let row = sqlx::query_as!(
+        Delivery,
+        r#"
+        with waiting as (
+            update webhook_delivery set next_attempt_at = case when leased_until is null then $4 else next_attempt_at end
+            where id = (
+                select id from webhook_delivery where webhook_id = $1 and game_id is null and ended_at is null limit 1
+            )
+            returning *
+        ), made as (
+            insert into webhook_delivery (id, webhook_id, created_at, type, payload, in_order, next_attempt_at)
+            select $2, $1, $4, $5, $3, false, $4 where not exists (select from waiting)
+            returning *
+        )
+        select id as "id!", created_at as "created_at!", game_id as game, seq, type as "kind!",
+            attempts as "attempts!", next_attempt_at, last_attempt_at, last_status, last_error,
+            ended_at, is_delivered as "is_delivered!"
+        from (select * from waiting union all select * from made) ping
+        "#,
+        webhook,
+        id,
+        payload,
+        now,
+        PING,
+    )
+    .fetch_optional(&mut *transaction)
+    .instrument(statement("insert webhook_delivery"))
+    .await?;
+    transaction.commit().await?;
+    Ok(row)
+}
+
+/// Sends a delivery of a player's webhook once more, whatever became of it, without waiting for others of its game. One that still waits
+/// is sent now, or after those before it in its game, which are. `None` if there is no such delivery.
+pub async fn send_again(
+    pool: &PgPool,
+    player: PlayerId,
+    webhook: Uuid,
+    id: Uuid,
+    now: OffsetDateTime,
+) -> Result<Option<Delivery>, DbError> {
+    let mut transaction = pool.begin().await?;
+    if !health::wake(&mut transaction, player, webhook, now).await? {
+        return Ok(None);
+    }
+    let row = sqlx::query_as!(
+        Delivery,
+        r#"
+        with wanted as (
+            select id, game_id, ended_at is not null as is_over from webhook_delivery where id = $2 and webhook_id = $1
+        ), first as (
+            update webhook_delivery set next_attempt_at = $3 from wanted
+            where not is_over and webhook_delivery.webhook_id = $1 and webhook_delivery.game_id = wanted.game_id
+              and webhook_delivery.id <> wanted.id and next_attempt_at > $3 and leased_until is null and deadline is null
+        ), again as (
+            update webhook_delivery set
+                next_attempt_at = case
+                    when is_over or (next_attempt_at > $3 and leased_until is null and deadline is null) then $3
+                    else next_attempt_at
+                end,
+                attempts_before = case when is_over then attempts else attempts_before end,
+                in_order = in_order and not is_over, ended_at = null, is_delivered = false,
+                deadline = case when not is_over then deadline end
+            from wanted where webhook_delivery.id = wanted.id
+            returning webhook_delivery.*
+        )
+        select id, created_at, game_id as game, seq, type as kind, attempts, next_attempt_at, last_attempt_at,
+            last_status, last_error, ended_at, is_delivered
+        from again
+        "#,
+        webhook,
+        id,
+        now,
+    )
+    .fetch_optional(&mut *transaction)
+    .instrument(statement("update webhook_delivery"))
+    .await?;
+    transaction.commit().await?;
+    Ok(row)
+}
+
+/// Deletes up to `limit` deliveries that ended long ago; says how many.
+pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let deleted = sqlx::query!(
+        r#"
+        delete from webhook_delivery where id in (
+            select id from webhook_delivery where ended_at <= $1 order by ended_at limit $2 for update skip locked
+        )
+        "#,
+        now - KEPT,
+        i64::from(limit),
+    )
+    .execute(pool)
+    .instrument(statement("delete webhook_delivery"))
+    .await?;
+    Ok(deleted.rows_affected())
+}
+
+/// Deletes up to `limit` deliveries of webhooks that are deleted, or have been disabled for long, and then the deleted ones; says how much.
+pub async fn purge_abandoned(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let deleted = sqlx::query!(
+        r#"
+        with abandoned as (
+            (select id, false as is_kept from webhook where player_id is null limit $2)
+            union all
+            select * from (
+                select id, true from webhook where disabled_at <= $1 and player_id is not null
+                  and exists (select from webhook_delivery where webhook_id = webhook.id and ended_at is null)
+                limit $2 for no key update skip locked
+            ) disabled
+        ), chosen as (
+            select delivery.id from abandoned cross join lateral (
+                select id from webhook_delivery
+                where webhook_id = abandoned.id and (not is_kept or ended_at is null)
+                limit $2
+            ) delivery
+            limit $2
+        ), deliveries as (
+            delete from webhook_delivery using chosen where webhook_delivery.id = chosen.id returning 1
+        ), webhooks as (
+            delete from webhook using abandoned
+            where webhook.id = abandoned.id and not is_kept
+              and not exists (select from webhook_delivery where webhook_id = webhook.id)
+            returning 1
+        )
+        select (select count(*) from deliveries) + (select count(*) from webhooks) as "count!"
+        "#,
+        now - KEPT,
+        i64::from(limit),
+    )
+    .fetch_one(pool)
+    .instrument(statement("delete webhook_delivery webhook"))
+    .await?;
+    Ok(deleted.count.unsigned_abs())
+}

@@ -1,0 +1,225 @@
+//! What endpoints are like, by what was sent to them; and the lock under which that, and what waits for them, changes.
+
+use mancala_domain::PlayerId;
+use sqlx::PgConnection;
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::deliveries::{Lane, Next, Outcome};
+use crate::connection::{DbError, statement};
+
+/// An endpoint that answers within this time gets more attempts at once.
+const SOON: Duration = Duration::seconds(1);
+
+/// How long an endpoint is left alone after an attempt that failed, and at most after some: twice as long after each.
+const PAUSE: Duration = Duration::seconds(5);
+const PAUSE_MAX: Duration = Duration::minutes(5);
+
+/// An endpoint that has failed for so long without a success is disabled.
+const FAILING_FOR: Duration = Duration::days(5);
+
+/// Failures that are further apart are not one spell of failing: nothing was tried between them.
+const FAILING_GAP: Duration = Duration::days(2);
+
+/// What an endpoint is like, by what was sent to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// How many attempts in a row have failed, when the last of them, and since when.
+    pub failures: i32,
+    pub failed_at: Option<OffsetDateTime>,
+    pub failing_since: Option<OffsetDateTime>,
+    /// Nothing is sent before then.
+    pub paused_until: Option<OffsetDateTime>,
+    /// Whether it answered, and soon.
+    pub is_quick: bool,
+    /// Why it is to be disabled.
+    pub disabled: Option<&'static str>,
+}
+
+impl Health {
+    const fn lane(&self) -> Lane {
+        match (self.is_quick, self.failures) {
+            (true, _) => Lane::Quick,
+            (false, 0) => Lane::Unproven,
+            (false, _) => Lane::Failing,
+        }
+    }
+
+    /// After one more attempt.
+    #[must_use]
+    pub fn after(&self, outcome: &Outcome, took: Duration, now: OffsetDateTime) -> Self {
+        if outcome.next == Next::Delivered {
+            return Self { is_quick: took <= SOON, ..Self::default() };
+        }
+        let is_one_spell = self.failed_at.is_some_and(|last| now - last <= FAILING_GAP);
+        let failing_since = self.failing_since.filter(|_| is_one_spell).unwrap_or(now);
+        let doublings = u32::try_from(self.failures).unwrap_or(0).min(16);
+        let pause = (PAUSE * 2_i32.pow(doublings)).min(PAUSE_MAX).max(outcome.retry_after);
+        Self {
+            failures: self.failures.saturating_add(1),
+            failed_at: Some(now),
+            failing_since: Some(failing_since),
+            paused_until: Some(now + pause),
+            is_quick: false,
+            disabled: match outcome.next {
+                Next::Gone => Some("gone"),
+                _ if now - failing_since >= FAILING_FOR => Some("failing"),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// A webhook that nobody else changes until the transaction has ended.
+pub(crate) struct Locked {
+    pub(crate) url: String,
+    pub(crate) health: Health,
+}
+
+pub(crate) async fn lock(connection: &mut PgConnection, id: Uuid) -> Result<Option<Locked>, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select url, failures, failed_at, failing_since, paused_until, lane from webhook where id = $1
+        for no key update
+        "#,
+        id,
+    )
+    .fetch_optional(connection)
+    .instrument(statement("select webhook for update"))
+    .await?;
+    Ok(row.map(|row| Locked {
+        url: row.url,
+        health: Health {
+            failures: row.failures,
+            failed_at: row.failed_at,
+            failing_since: row.failing_since,
+            paused_until: row.paused_until,
+            is_quick: row.lane == Lane::Quick.number(),
+            disabled: None,
+        },
+    }))
+}
+
+/// There is something to look at for a webhook, which is locked by this.
+pub(crate) async fn touch(connection: &mut PgConnection, id: Uuid, now: OffsetDateTime) -> Result<(), DbError> {
+    touch_all(connection, &[id], now).await
+}
+
+/// The same of several, which are locked already. What is due keeps its place before what comes later.
+pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        "update webhook set due_at = least(due_at, greatest($2, paused_until)), touched = touched + 1 where id = any($1)",
+        ids,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook due_at"))
+    .await?;
+    Ok(())
+}
+
+/// The same of a player's webhook of which something is to be sent by hand, even if its endpoint is left alone right now; says whether it
+/// is there, and anything is sent.
+pub(crate) async fn wake(
+    connection: &mut PgConnection,
+    player: PlayerId,
+    id: Uuid,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let woken = sqlx::query!(
+        r#"
+        update webhook set due_at = least(due_at, $3), touched = touched + 1, paused_until = null
+        where id = $2 and player_id = $1 and disabled_at is null
+        "#,
+        player.0,
+        id,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook due_at"))
+    .await?;
+    Ok(woken.rows_affected() > 0)
+}
+
+/// Stores what an endpoint is like now; what waits for it is looked at again.
+pub(crate) async fn set_health(
+    connection: &mut PgConnection,
+    id: Uuid,
+    health: &Health,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        update webhook set
+            failures = $2, failed_at = $3, failing_since = $4, paused_until = $5, lane = $6,
+            due_at = case when $5::timestamptz is null then least(due_at, $8) else greatest($8::timestamptz, $5) end,
+            touched = touched + 1,
+            disabled_at = case when $7::text is null then disabled_at else coalesce(disabled_at, $8) end,
+            disabled_reason = coalesce(disabled_reason, $7)
+        where id = $1
+        "#,
+        id,
+        health.failures,
+        health.failed_at,
+        health.failing_since,
+        health.paused_until,
+        health.lane().number(),
+        health.disabled,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook health"))
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(next: Next) -> Outcome {
+        Outcome { status: None, error: None, retry_after: Duration::ZERO, next }
+    }
+
+    #[test]
+    fn an_endpoint_that_fails_is_left_alone_for_longer_each_time_and_disabled_after_five_days() {
+        let mut now = OffsetDateTime::UNIX_EPOCH;
+        let failed = outcome(Next::Again(now));
+        let mut health = Health { is_quick: true, ..Health::default() };
+        for pause in [5, 10, 20, 40, 80, 160, 300, 300] {
+            health = health.after(&failed, Duration::ZERO, now);
+            assert_eq!(health.paused_until, Some(now + Duration::seconds(pause)));
+            assert_eq!((health.is_quick, health.disabled), (false, None));
+        }
+        let asked = Outcome { retry_after: Duration::hours(1), ..failed.clone() };
+        assert_eq!(health.after(&asked, Duration::ZERO, now).paused_until, Some(now + Duration::hours(1)));
+        for day in 1..=5 {
+            now += Duration::days(1);
+            health = health.after(&failed, Duration::ZERO, now);
+            assert_eq!(health.disabled, (day == 5).then_some("failing"));
+        }
+        assert_eq!(health.failing_since, Some(OffsetDateTime::UNIX_EPOCH));
+    }
+
+    #[test]
+    fn failures_that_are_far_apart_are_not_one_spell() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let failed = outcome(Next::GivenUp);
+        let health = Health::default().after(&failed, Duration::ZERO, now);
+        let later = now + Duration::days(150);
+        let health = health.after(&failed, Duration::ZERO, later);
+        assert_eq!((health.failing_since, health.disabled), (Some(later), None));
+    }
+
+    #[test]
+    fn one_success_makes_an_endpoint_well_and_a_soon_one_quick() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let failed = Health::default().after(&outcome(Next::Gone), Duration::ZERO, now);
+        assert_eq!(failed.disabled, Some("gone"));
+        for (took, is_quick) in [(Duration::seconds(1), true), (Duration::milliseconds(1001), false)] {
+            let well = Health { is_quick, ..Health::default() };
+            assert_eq!(failed.after(&outcome(Next::Delivered), took, now), well);
+        }
+    }
+}
