@@ -20,11 +20,10 @@ use serde::Serialize;
 use tracing_actix_web::RequestId;
 use utoipa::ToSchema;
 
-use super::wire::ALWAYS_JSON;
 use crate::{
     db::DbError,
     domain::Refusal,
-    http::games::{moves::MoveView, view::GameView},
+    http::view::{event::ViewError, game::GameView, moves::MoveView, wire::ALWAYS_JSON},
 };
 
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
@@ -392,6 +391,12 @@ impl From<DbError> for Problem {
             }
             _ => Self::internal(chain(&error)),
         }
+    }
+}
+
+impl From<ViewError> for Problem {
+    fn from(error: ViewError) -> Self {
+        Self::internal(error)
     }
 }
 

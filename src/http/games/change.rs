@@ -10,11 +10,7 @@ use actix_web::{
     http::header::{self, ContentType},
 };
 
-use super::{
-    lifecycle::find_visible,
-    recent::Remembered,
-    view::{GameView, ShownGame},
-};
+use super::{find::find_visible, settle::count};
 use crate::{
     clock::now,
     db::{
@@ -27,13 +23,11 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
-        request::{
-            auth::Caller,
-            extract::{GamePath, IfMatch},
-        },
-        state::AppState,
+        request::extract::{GamePath, IfMatch},
+        state::{AppState, recent::Remembered, tokens::Caller},
+        view::game::{GameView, ShownGame},
     },
-    metrics::{AppendOutcome, Remembrance},
+    metrics::Remembrance,
 };
 
 /// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
@@ -126,28 +120,6 @@ pub async fn carry_out_by(
         || Problem::new(Code::Unavailable, "too many changes to this game at once; try again"),
         Problem::from,
     ))
-}
-
-/// Counts what became of an append.
-fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun: Instant) {
-    let counted = match outcome {
-        Ok(Appended::Stored) => AppendOutcome::Stored,
-        Ok(Appended::Conflict | Appended::KeyUsed) => AppendOutcome::Conflict,
-        Err(_) => AppendOutcome::Failed,
-    };
-    state.metrics.append_ended(counted, begun.elapsed());
-}
-
-/// Takes into the log what the passing of time has led to. Whoever else did it at the same time has done the same.
-pub async fn settle(state: &AppState, game: &Game) -> Result<(), Problem> {
-    let due = game.due(now());
-    let mut next = game.clone();
-    due.iter().try_for_each(|event| next.apply(event)).map_err(Problem::internal)?;
-    let begun = Instant::now();
-    let outcome = games::append(&state.writers, &next, &due).await;
-    count(state, &outcome, begun);
-    outcome?;
-    Ok(())
 }
 
 /// How many of the newest plies a turn that is to be taken back is looked for in: more than any game has that people play.

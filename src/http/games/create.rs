@@ -9,10 +9,7 @@ use time::{Duration, OffsetDateTime};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{
-    change::{ATTEMPTS_MAX, change, pause_before},
-    view::{GameView, ShownGame, VisibilityWord},
-};
+use super::change::{ATTEMPTS_MAX, change, pause_before};
 use crate::{
     clock::now,
     db::{
@@ -27,14 +24,17 @@ use crate::{
     },
     http::{
         answer::problem::{Problem, ProblemBody},
-        players::me,
+        request::player,
         request::{
-            auth::Caller,
             extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
         },
-        state::AppState,
-        variants::catalog::{OptionValueView, STANDARD, chosen_options},
+        state::{AppState, tokens::Caller},
+        variants::catalog::{STANDARD, chosen_options},
+        view::{
+            game::{GameView, ShownGame, VisibilityWord},
+            options::OptionValueView,
+        },
     },
     rules::{AnyOptions, Variant},
 };
@@ -81,7 +81,7 @@ pub async fn create_game(
     }
     let base = body.0.base(&state, caller).await?;
     let terms = body.0.terms(base)?;
-    let creator = me::find(&state, caller).await?.player;
+    let creator = player::find(&state, caller).await?.player;
     check_invited(&state, caller.player, &terms.opponent).await?;
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));

@@ -6,7 +6,6 @@ use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::view::{GameView, StatusWord, VisibilityWord};
 use crate::{
     db::lists::{
         self, Ended, Filter, Of, Order, Page, Place, Whose,
@@ -17,8 +16,8 @@ use crate::{
         answer::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
+            page::{next_link, page_size},
             problem::{Code, Problem},
-            wire::{next_link, page_size},
         },
         request::{auth::Reader, extract::Query},
         state::AppState,
@@ -26,6 +25,7 @@ use crate::{
             catalog::{STANDARD, written_options},
             line,
         },
+        view::game::{GameView, StatusWord, VisibilityWord},
     },
     rules::{AnyOptions, Side, Variant},
 };

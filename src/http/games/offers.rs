@@ -9,9 +9,7 @@ use uuid::Uuid;
 
 use super::{
     change::{Carried, answer_with, carry_out_by, shown_after},
-    lifecycle::find_visible,
-    recent::Remembered,
-    view::GameView,
+    find::find_visible,
 };
 use crate::{
     db::games::{self, Appended, Beside, SeatedGame},
@@ -21,13 +19,13 @@ use crate::{
     },
     http::{
         answer::problem::{Code, Problem, ProblemBody},
-        players::me,
         request::{
-            auth::Caller,
             extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
+            player,
         },
-        state::AppState,
+        state::{AppState, recent::Remembered, tokens::Caller},
+        view::game::GameView,
     },
 };
 
@@ -230,7 +228,7 @@ async fn agree(
     action: Action<'_>,
     keyed: Option<&KeyedRequest>,
 ) -> Result<Carried, Problem> {
-    me::find(state, caller).await?;
+    player::find(state, caller).await?;
     let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
     if let Action::Offer { kind: OfferKind::Rematch, .. }
     | Action::Answer { kind: OfferKind::Rematch, answer: Answer::Accept, .. } = action

@@ -4,10 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{
-    lifecycle::{find_past, kept},
-    view::{BoardView, ResultView, legal_moves},
-};
+use super::find::{find_past, kept};
 use crate::{
     db::games,
     domain::Game,
@@ -15,13 +12,17 @@ use crate::{
         answer::{
             headers::VARIES,
             problem::{Problem, ProblemBody},
-            wire::SideWord,
         },
         request::{
             auth::Reader,
             extract::{GamePath, NoQuery, Query, ply_of},
         },
         state::AppState,
+        view::{
+            board::{BoardView, legal_moves},
+            game::ResultView,
+            wire::SideWord,
+        },
     },
     rules::AnyPosition,
 };

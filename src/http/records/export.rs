@@ -16,15 +16,15 @@ use crate::{
         answer::{
             headers::NOT_KEPT,
             problem::{Code, Problem, ProblemBody},
-            wire::ALWAYS_JSON,
         },
-        games::lifecycle::find_visible,
+        games::find::find_visible,
         request::{
             accept::prefers_text,
             auth::Reader,
             extract::{GamePath, Query},
         },
         state::AppState,
+        view::wire::ALWAYS_JSON,
     },
     rules::notation::{
         Record,

@@ -8,7 +8,7 @@ use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339,
 
 use crate::{
     domain::{BySeat, Import, ImportedPly, Names, Place, Played, Reason, Start, Unplayable},
-    http::variants::catalog::{OptionValueView, STANDARD},
+    http::{variants::catalog::STANDARD, view::options::OptionValueView},
     rules::{
         AnyOptions, AnyPosition, BySide, Move, Side, Variant,
         notation::{

@@ -25,10 +25,11 @@ use crate::{
     },
     domain::{PlayerId, Ply},
     http::{
-        answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem, wire::ALWAYS_JSON},
+        answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem},
         games::list::{ListGames, place_of, text_of},
         request::{accept::prefers_text, auth::Reader, extract::read_query},
         state::AppState,
+        view::wire::ALWAYS_JSON,
     },
 };
 

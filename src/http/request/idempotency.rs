@@ -19,9 +19,9 @@ use crate::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
-            wire::ALWAYS_JSON,
         },
         state::AppState,
+        view::wire::ALWAYS_JSON,
     },
 };
 

@@ -18,14 +18,14 @@ use crate::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, VARIES, digest_tag},
             problem::{Code, Problem, ProblemBody},
-            wire::{ALWAYS_JSON, SideWord, Timestamp},
         },
-        games::{create::is_contested, lifecycle::find_visible},
+        games::{create::is_contested, find::find_visible},
         request::{
-            auth::{Caller, Reader},
+            auth::Reader,
             extract::{GamePath, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::{ALWAYS_JSON, SideWord, Timestamp},
     },
     rules::Side,
 };

@@ -18,7 +18,6 @@ use crate::{
         answer::{
             headers::{KEPT_FOR_A_MINUTE, digest_tag},
             problem::Problem,
-            wire::{ALWAYS_JSON, Timestamp},
         },
         request::{
             auth::Reader,
@@ -26,8 +25,12 @@ use crate::{
         },
         state::AppState,
         variants::{
-            catalog::{OptionValueView, standard, written_options},
+            catalog::{standard, written_options},
             line,
+        },
+        view::{
+            options::OptionValueView,
+            wire::{ALWAYS_JSON, Timestamp},
         },
     },
     rules::{AnyPosition, Move, Variant},

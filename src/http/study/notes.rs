@@ -13,16 +13,16 @@ use crate::{
         answer::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
+            page::{next_link, page_size},
             problem::{Code, Problem, ProblemBody},
-            wire::{Timestamp, next_link, page_size},
         },
-        games::lifecycle::{find_past, find_visible},
-        players::me,
+        games::find::{find_past, find_visible},
         request::{
-            auth::Caller,
             extract::{Body, GamePath, NoQuery, Query, ply_of},
+            player,
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
     },
 };
 
@@ -95,7 +95,7 @@ pub async fn write_note(
 ) -> Result<HttpResponse, Problem> {
     let text = body.0.text.parse::<NoteText>().map_err(|error| Problem::invalid("/text", error.to_string()))?;
     let ply = find_ply(&state, caller.player, path.0, &request).await?;
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let note = Note { game: path.0, ply, text, updated_at: now() };
     let (mut response, note) = match notes::write(&state.db, caller.player, note).await? {
         Written::Added(note) => (HttpResponse::Created(), note),
@@ -135,7 +135,7 @@ pub async fn delete_note(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let ply = find_ply(&state, caller.player, path.0, &request).await?;
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     notes::delete(&state.db, caller.player, path.0, ply).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -20,9 +20,8 @@ use crate::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, PICTURE_POLICY, VARIES, digest_tag},
             problem::{Problem, ProblemBody},
-            wire::SideWord,
         },
-        games::lifecycle::find_visible,
+        games::find::find_visible,
         request::{
             auth::Reader,
             extract::{GamePath, IfNoneMatch, Query, VariantPath},
@@ -32,6 +31,7 @@ use crate::{
             catalog::{standard, written_options},
             line,
         },
+        view::wire::SideWord,
     },
     picture::{
         Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, Standing, Theme, View, draw_board, draw_graph,

@@ -11,9 +11,9 @@ use crate::{
         webhooks::{deliveries::PING, queue::Told},
     },
     domain::{Event, Previous},
-    http::{
-        answer::wire::{ALWAYS_JSON, SideWord, Timestamp},
-        events::view::view,
+    http::view::{
+        event::view,
+        wire::{ALWAYS_JSON, SideWord, Timestamp},
     },
     rules::Side,
 };

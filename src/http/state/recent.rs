@@ -11,14 +11,15 @@ use std::{
 use quick_cache::{Weighter, sync::Cache};
 use time::{Duration, OffsetDateTime};
 
-use super::{
-    moves::{History, MoveJson},
-    view::{ShownGame, join_code_for},
-};
+use super::history::History;
 use crate::{
     clock::now,
     db::games::SeatedGame,
     domain::{Game, GameId, PlayerId},
+    http::view::{
+        game::{ShownGame, join_code_for},
+        moves::MoveJson,
+    },
     metrics::CacheSize,
     rules::{self, Effect},
 };

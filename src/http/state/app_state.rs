@@ -6,12 +6,10 @@ use sqlx::PgPool;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    answer::cursor::Cursors, events::game_stream::Readings, games::recent::RecentGames, layers::limits::Limits,
-    operation::health::Readiness, players::passwords::Passwords, request::auth::Tokens,
-};
+use super::{passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens};
 use crate::{
     db::{Lookups, Writers},
+    http::answer::cursor::Cursors,
     live::Hub,
     metrics::{Connections, Metrics},
     webhook::Reach,
@@ -25,8 +23,6 @@ pub(crate) struct AppState {
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) cursors: Cursors,
     pub(crate) passwords: Arc<Passwords>,
-    /// All calls of the process, counted; `None` if they are not limited.
-    pub(crate) limits: Option<Arc<Limits>>,
     /// Asks whether games that are remembered are still the present ones.
     pub(crate) lookups: Lookups,
     pub(crate) recent: Arc<RecentGames>,

@@ -1,19 +1,19 @@
 //! An event as clients are told of it.
 
 use serde::Serialize;
+use thiserror::Error;
+use time::{Duration, OffsetDateTime};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::{
+    game::ResultView,
+    moves::MoveView,
+    wire::{PlayerView, SideWord, Timestamp},
+};
 use crate::{
     db::{events::game_log::Part, games::SeatedGame},
-    domain::{Event, Fact, Ply, Previous, Seat},
-    http::{
-        answer::{
-            problem::Problem,
-            wire::{PlayerView, SideWord, Timestamp},
-        },
-        games::{moves::MoveView, view::ResultView},
-    },
+    domain::{Event, Fact, Game, Ply, Previous, Seat, Status, UnplayableError},
     rules::Side,
 };
 
@@ -123,22 +123,29 @@ impl FactView {
     }
 }
 
+/// Why a stored event cannot be shown: the log contradicts itself or the rules.
+#[derive(Debug, Error)]
+pub(crate) enum ViewError {
+    #[error("event {seq} names a seat in which no player sits")]
+    EmptySeat { seq: u32 },
+    #[error(transparent)]
+    Unplayable(#[from] UnplayableError),
+}
+
 /// Some events of a game, as everybody who sees the game is told of them.
-pub fn views(seated: &SeatedGame, part: &Part) -> Result<Vec<EventView>, Problem> {
+pub fn views(seated: &SeatedGame, part: &Part) -> Result<Vec<EventView>, ViewError> {
     let mut previous = part.previous.clone();
     part.events.iter().map(|event| view(seated, event, &mut previous)).collect()
 }
 
 /// One event. `previous` is the last ply before it, and then the last one with it.
-pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<EventView, Problem> {
+pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<EventView, ViewError> {
     let game = &seated.game;
     // At that time: a pie swap changes who sits at which side.
     let side = |seat| side_of(seat, previous).into();
     let player = |seat| {
         let player = seated.players[seat].as_ref().map(PlayerView::from);
-        player.ok_or_else(|| {
-            Problem::internal(format!("nobody sits where somebody took the seat, by event {}", event.seq))
-        })
+        player.ok_or(ViewError::EmptySeat { seq: event.seq })
     };
     let fact = match &event.fact {
         Fact::Created(created) => {
@@ -148,7 +155,7 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
         Fact::Joined { seat, .. } => FactView::Joined { side: side(*seat), player: player(*seat)? },
         Fact::Declined => FactView::Declined {},
         Fact::Moved(moved) => {
-            let ply = Ply::replay(game, previous, moved, event.at).map_err(Problem::internal)?;
+            let ply = Ply::replay(game, previous, moved, event.at)?;
             let mv = MoveView::of(&ply);
             *previous = Previous { position: ply.position, at: ply.at };
             FactView::Moved { mv }
@@ -176,6 +183,30 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
 pub fn side_of(seat: Seat, after: &Previous) -> Side {
     let is_south = (seat == Seat::First) != after.position.swapped();
     if is_south { Side::South } else { Side::North }
+}
+
+/// What may still follow the last event of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// The game goes on.
+    Play,
+    /// It is over, and its players may still agree on another one.
+    Rematch,
+    /// Nothing that anybody waits for.
+    Nothing,
+}
+
+/// How long after a game's end it is waited for a rematch. One that is offered later is found by whoever looks at the game.
+pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
+
+/// What may still follow the last event of a game, at a moment.
+pub fn what_follows(game: &Game, now: OffsetDateTime) -> Follows {
+    if !game.status.is_over() {
+        return Follows::Play;
+    }
+    let is_recent = game.finished_at.is_some_and(|ended| now - ended < REMATCH_AWAITED);
+    let is_open = game.status == Status::Finished && game.rematch.is_none();
+    if is_recent && is_open { Follows::Rematch } else { Follows::Nothing }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Wire types that several resources share.
 
-use actix_web::http::header::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize, Serializer, ser::Error};
 use time::{OffsetDateTime, UtcOffset};
 use utoipa::{
@@ -8,7 +7,6 @@ use utoipa::{
     openapi::{KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat, Type},
 };
 
-use super::problem::Problem;
 use crate::{
     domain::{Player, PlayerKind},
     rules::Side,
@@ -16,21 +14,6 @@ use crate::{
 
 /// Why writing a wire type as JSON cannot fail.
 pub const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
-
-/// How many items a page of a list has at most.
-pub const PAGE_SIZE_MAX: u32 = 100;
-
-/// How many it has if the client does not say.
-const PAGE_SIZE_DEFAULT: u32 = 20;
-
-/// How many items a page may have.
-pub fn page_size(limit: Option<u32>) -> Result<u32, Problem> {
-    match limit {
-        None => Ok(PAGE_SIZE_DEFAULT),
-        Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
-        Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
-    }
-}
 
 /// A moment, as RFC 3339 in UTC with milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -141,15 +124,6 @@ impl From<PlayerKind> for PlayerKindWord {
             PlayerKind::Deleted => PlayerKindWord::Deleted,
         }
     }
-}
-
-/// The header that leads to a list's next page (RFC 8288): what was asked for, from another place on.
-pub fn next_link(path: &str, asked: &str, cursor: &str) -> (HeaderName, HeaderValue) {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.extend_pairs(form_urlencoded::parse(asked.as_bytes()).filter(|(name, _)| name != "cursor"));
-    query.append_pair("cursor", cursor);
-    let value = HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", query.finish()));
-    (HeaderName::from_static("link"), value.expect("paths and queries are percent-encoded"))
 }
 
 #[cfg(test)]

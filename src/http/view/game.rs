@@ -10,15 +10,16 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::moves::{MoveJson, MoveView};
+use super::{
+    board::{BoardView, ScoreView, legal_moves},
+    moves::{MoveJson, MoveView},
+    options::OptionValueView,
+    wire::{ALWAYS_JSON, PlayerView, SideWord, Timestamp},
+};
 use crate::{
     db::{games::SeatedGame, idempotency::Answer},
     domain::{Clock, Game, GameId, GameResult, Offer, Opponent, PlayerId, Start, Status, Terms, Time, Visibility},
-    http::{
-        answer::wire::{ALWAYS_JSON, PlayerView, SideWord, Timestamp},
-        variants::catalog::OptionValueView,
-    },
-    rules::{AnyPosition, BySide, Pit, Side},
+    rules::{BySide, Side},
 };
 
 /// A game: enough to draw it and to play, without any other call.
@@ -152,33 +153,6 @@ struct Seats {
     north: Option<PlayerView>,
 }
 
-/// The seeds on the board.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Board)]
-pub struct BoardView {
-    south: RowView,
-    north: RowView,
-    /// Of a match: the round that is played, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 1)]
-    round: Option<u32>,
-}
-
-/// The seeds of one side.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Row)]
-struct RowView {
-    /// In sowing order, from that side's own left to right: the first is pit A.
-    #[schema(example = json!([4, 4, 0, 5, 5, 5]))]
-    pits: Vec<u16>,
-    #[schema(example = 1)]
-    store: u16,
-    /// Of a match: the pits that could not be filled, and are out of this round.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, example = json!([]))]
-    burnt: Option<Vec<String>>,
-}
-
 /// The time that the players have, as of the last change: a client counts down to `deadline` by itself.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Clock)]
@@ -284,16 +258,6 @@ pub struct ResultView {
     #[schema(required = true, example = "side_empty")]
     reason: Option<String>,
     score: ScoreView,
-}
-
-/// The seeds in the stores at the end.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[schema(as = Score)]
-pub struct ScoreView {
-    #[schema(example = 25)]
-    pub south: u16,
-    #[schema(example = 23)]
-    pub north: u16,
 }
 
 impl GameView {
@@ -411,23 +375,6 @@ pub fn join_code_for(game: &Game, viewer: Option<PlayerId>) -> Option<&str> {
     }
 }
 
-impl BoardView {
-    pub fn of(position: &AnyPosition) -> Self {
-        let board = position.board();
-        let round = position.round();
-        let row = |side| {
-            let pits = board.pits(side);
-            let burnt = || {
-                let pits =
-                    (0..pits.len()).filter_map(|index| u8::try_from(index).ok()).map(|index| Pit { side, index });
-                pits.filter(|pit| board.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
-            };
-            RowView { pits: pits.to_vec(), store: board.store(side), burnt: round.map(|_| burnt()) }
-        };
-        Self { south: row(Side::South), north: row(Side::North), round: round.map(|round| round.number) }
-    }
-}
-
 impl ResultView {
     pub fn of(result: &GameResult, game: &Game) -> Self {
         Self::new(result.winner, Some(result.reason.to_string()), result.score, game)
@@ -441,11 +388,6 @@ impl ResultView {
             score: ScoreView { south: score.south, north: score.north },
         }
     }
-}
-
-/// What may be played, in words.
-pub fn legal_moves(position: &AnyPosition) -> Vec<String> {
-    position.legal_moves().iter().map(ToString::to_string).collect()
 }
 
 /// How far a game has come. Clients ignore values that they do not know.
