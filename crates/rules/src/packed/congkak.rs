@@ -1,13 +1,13 @@
 //! A round of Congkak in packed form. To be read beside `rules/congkak.rs`.
 
 use super::{
-    super::{
-        EndReason,
-        congkak::{self, Options, Rounds},
-    },
     Game, Path, Pits, Position,
-    half::STORE,
-    sowing::{OTHER, Sowing},
+    half::{OTHER, STORE},
+    sowing::Sowing,
+};
+use crate::{
+    EndReason,
+    congkak::{self, Options, Rounds},
 };
 
 /// Congkak of a single round by one set of options.

@@ -2,13 +2,16 @@
 
 use std::ops::{AddAssign, SubAssign};
 
-use super::super::{Board, Side};
+use crate::{Board, Side};
 
 /// The most pits that fit beside a store.
 pub(super) const PITS_MAX: u8 = 7;
 
 /// The place of the store. Those of the pits are their indices.
 pub(super) const STORE: u8 = 7;
+
+/// What is added to the places of the own half to number those of the other half.
+pub(super) const OTHER: u8 = 8;
 
 /// The most seeds that a board may hold, so that no place can overflow, nor the sum of some.
 pub(super) const SEEDS_MAX: u16 = u8::MAX as u16;

@@ -1,13 +1,13 @@
 //! Kalah in packed form. To be read beside `rules/kalah.rs`.
 
 use super::{
-    super::{
-        EndReason,
-        kalah::{self, Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores},
-    },
     Game, Path, Pits, Position,
-    half::{SEEDS_MAX, STORE},
-    sowing::{OTHER, Sowing},
+    half::{OTHER, SEEDS_MAX, STORE},
+    sowing::Sowing,
+};
+use crate::{
+    EndReason,
+    kalah::{self, Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores},
 };
 
 /// Kalah by one set of options.

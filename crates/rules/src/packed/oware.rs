@@ -1,13 +1,13 @@
 //! Oware in packed form. To be read beside `rules/oware.rs`.
 
 use super::{
-    super::{
-        EndReason, History,
-        oware::{self, GrandSlam, MajorityRemaining, Options, RepetitionAward},
-    },
     Game, Path, Pits, Position,
-    half::{Half, SEEDS_MAX, STORE},
-    sowing::{OTHER, Sowing},
+    half::{Half, OTHER, SEEDS_MAX, STORE},
+    sowing::Sowing,
+};
+use crate::{
+    EndReason, History,
+    oware::{self, GrandSlam, MajorityRemaining, Options, RepetitionAward},
 };
 
 /// Oware by one set of options.

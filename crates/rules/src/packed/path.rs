@@ -1,6 +1,7 @@
 //! The line of play that led to a position: what a rule against repetition asks for (R8). Knows no rule itself.
 
-use super::{super::HISTORY_MAX, Position, half::Half};
+use super::{Position, half::Half};
+use crate::HISTORY_MAX;
 
 /// The positions that came before one, oldest first. Whoever follows a move pushes the position that it was played in,
 /// and pops it on the way back: so that trying out moves allocates nothing once the line has been this long before.

@@ -4,11 +4,8 @@ use arrayvec::ArrayVec;
 
 use super::{
     Position,
-    half::{Half, PITS_MAX, STORE},
+    half::{Half, OTHER, PITS_MAX, STORE},
 };
-
-/// Places of the other half are those of the own one and this.
-pub(super) const OTHER: u8 = 8;
 
 /// All places: the pits and the store of the own half, then those of the other.
 const PLACES: usize = 16;
