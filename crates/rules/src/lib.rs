@@ -27,10 +27,12 @@
 #[macro_use]
 mod word;
 
+mod any;
 mod board;
 pub mod congkak;
 mod effect;
 mod history;
+mod illegal_move;
 pub mod kalah;
 mod moves;
 pub mod notation;
@@ -40,24 +42,24 @@ pub mod oware;
 pub mod packed;
 mod perft;
 mod pit;
-mod position;
 mod ring;
+mod round;
 mod setup;
 mod side;
 mod sowing;
 mod variant;
 
+pub use any::{AnyOptions, AnyPosition};
 pub use board::Board;
 pub use effect::Effect;
 pub use history::{HISTORY_MAX, History};
+pub use illegal_move::IllegalMove;
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
-pub use options::{
-    AnyOptions, Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,
-};
+pub use options::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
 pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
-pub use position::{AnyPosition, IllegalMove, Round};
+pub use round::Round;
 pub use setup::{PLIES_MAX, ParsePositionError, SEEDS_MAX};
 pub use side::{BySide, Side};
 pub use variant::Variant;

@@ -1,9 +1,11 @@
-//! A position of any of the games, for those who do not care which. Knows no rule itself.
+//! A position of any game, for code that does not care which. Knows no rule itself.
 
 use std::fmt;
 
-use super::{
-    AnyOptions, Board, Effect, History, Move, MoveList, Outcome, ParsePositionError, Pit, Side, congkak, kalah, oware,
+use super::AnyOptions;
+use crate::{
+    Board, Effect, History, IllegalMove, Move, MoveList, Outcome, ParsePositionError, Round, Side, congkak, kalah,
+    oware,
     setup::{Flag, Setup},
 };
 
@@ -64,7 +66,7 @@ impl AnyPosition {
     }
 
     /// Reads a position string as [`AnyPosition::parse`] does, but lets it hold any number of seeds up to
-    /// [`SEEDS_MAX`](super::SEEDS_MAX): for made-up positions on a board where seeds were put or taken away. All seeds
+    /// [`SEEDS_MAX`](crate::SEEDS_MAX): for made-up positions on a board where seeds were put or taken away. All seeds
     /// in the game are then those of the position.
     ///
     /// # Errors
@@ -317,15 +319,6 @@ impl Clone for AnyPosition {
     }
 }
 
-/// One of several rounds (R9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Round {
-    /// Its number, from 1.
-    pub number: u32,
-    /// The side that moved first in it.
-    pub opener: Side,
-}
-
 /// The position string (R12), which [`AnyPosition::parse`] reads back.
 impl fmt::Display for AnyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -333,60 +326,6 @@ impl fmt::Display for AnyPosition {
             Self::Kalah(position) => position.fmt(f),
             Self::Oware(position, _) => position.fmt(f),
             Self::Congkak(position) => position.fmt(f),
-        }
-    }
-}
-
-/// Why a move may not be played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum IllegalMove {
-    /// Nothing may be played any more.
-    #[error("the game is over")]
-    GameOver,
-    /// The board has fewer pits.
-    #[error("there is no pit {0} on this board")]
-    NoSuchPit(Pit),
-    /// The other side is to move.
-    #[error("pit {0} is not on the side to move")]
-    NotYourPit(Pit),
-    /// There is nothing to sow.
-    #[error("pit {0} is empty")]
-    EmptyPit(Pit),
-    /// The other row is empty, and this sowing would leave it so.
-    #[error("the other row is empty, and pit {0} would not feed it")]
-    MustFeed(Pit),
-    /// The sowing would capture every seed of the other row, which the options forbid.
-    #[error("pit {0} would capture every seed of the other row")]
-    GrandSlam(Pit),
-    /// The pit is out of play in this round.
-    #[error("pit {0} is burnt in this round")]
-    BurntPit(Pit),
-    /// There is no extra move to decline.
-    #[error("only an optional extra move can be passed")]
-    NoPass,
-    /// It is not North's first choice, or the game has no pie rule.
-    #[error("only North's first choice under the pie rule can be a swap")]
-    NoSwap,
-    /// The game has no agreed end.
-    #[error("this game cannot be ended by agreement")]
-    NoAgree,
-}
-
-impl IllegalMove {
-    /// One stable word for the reason.
-    #[must_use]
-    pub const fn reason(&self) -> &'static str {
-        match self {
-            Self::GameOver => "game_over",
-            Self::NoSuchPit(_) => "no_such_pit",
-            Self::NotYourPit(_) => "not_your_pit",
-            Self::EmptyPit(_) => "empty_pit",
-            Self::MustFeed(_) => "must_feed",
-            Self::GrandSlam(_) => "grand_slam",
-            Self::BurntPit(_) => "burnt_pit",
-            Self::NoPass => "no_pass",
-            Self::NoSwap => "no_swap",
-            Self::NoAgree => "no_agree",
         }
     }
 }

@@ -1,0 +1,158 @@
+//! The options of any game: how a choice is read, checked and written. Knows no option by name; what one does is known
+//! to its game alone.
+
+use crate::{
+    OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant, congkak, kalah, oware,
+};
+
+/// The options of one game: a variant, a preset of it, and what was chosen differently. Always valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnyOptions {
+    /// Options of Kalah.
+    Kalah(kalah::Options),
+    /// Options of Oware.
+    Oware(oware::Options),
+    /// Options of Congkak.
+    Congkak(congkak::Options),
+}
+
+impl AnyOptions {
+    /// The options of a preset, with overrides.
+    ///
+    /// # Errors
+    ///
+    /// An unknown preset or option, an option given twice, a value of the wrong kind or out of its bounds or out of the
+    /// preset's bounds, or values that contradict each other.
+    pub fn new(variant: Variant, preset: &str, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
+        let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
+        match variant {
+            Variant::Kalah => {
+                let preset: kalah::Preset = preset.parse().map_err(unknown)?;
+                check(variant, preset.spec(), overrides)?;
+                kalah::Options::new(preset, overrides).map(Self::Kalah)
+            }
+            Variant::Oware => {
+                let preset: oware::Preset = preset.parse().map_err(unknown)?;
+                check(variant, preset.spec(), overrides)?;
+                oware::Options::new(preset, overrides).map(Self::Oware)
+            }
+            Variant::Congkak => {
+                let preset: congkak::Preset = preset.parse().map_err(unknown)?;
+                check(variant, preset.spec(), overrides)?;
+                congkak::Options::new(preset, overrides).map(Self::Congkak)
+            }
+        }
+    }
+
+    /// The same from the text of a game record, such as `seeds=5;pie=true`; the empty text overrides nothing (R12).
+    ///
+    /// # Errors
+    ///
+    /// As [`AnyOptions::new`], and for a text of any other form.
+    pub fn parse(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
+        if overrides.is_empty() {
+            return Self::new(variant, preset, &[]);
+        }
+        let overrides =
+            overrides.split(';').map(|text| parse_override(variant, text)).collect::<Result<Vec<_>, _>>()?;
+        Self::new(variant, preset, &overrides)
+    }
+
+    /// Which game these options are for.
+    #[must_use]
+    pub const fn variant(&self) -> Variant {
+        match self {
+            Self::Kalah(_) => Variant::Kalah,
+            Self::Oware(_) => Variant::Oware,
+            Self::Congkak(_) => Variant::Congkak,
+        }
+    }
+
+    /// The name of the preset that they started from.
+    #[must_use]
+    pub const fn preset(&self) -> &'static str {
+        match self {
+            Self::Kalah(options) => options.preset().word(),
+            Self::Oware(options) => options.preset().word(),
+            Self::Congkak(options) => options.preset().word(),
+        }
+    }
+
+    /// The effective value of every option that matters to such a game, in the order of [`Variant::options`]. Given as
+    /// overrides of the preset they make the same options.
+    #[must_use]
+    pub fn values(&self) -> Vec<(&'static str, OptionValue)> {
+        match self {
+            Self::Kalah(options) => options.values().into(),
+            Self::Oware(options) => options.values().into(),
+            Self::Congkak(options) => options.values(),
+        }
+    }
+
+    /// The same of every option, also of those that say nothing about such a game.
+    #[must_use]
+    pub fn all_values(&self) -> Vec<(&'static str, OptionValue)> {
+        match self {
+            Self::Kalah(options) => options.values().into(),
+            Self::Oware(options) => options.values().into(),
+            Self::Congkak(options) => options.all_values().into(),
+        }
+    }
+
+    /// What differs from the preset, as a game record writes it and [`AnyOptions::parse`] reads it.
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Kalah, "bga", "pie=true;seeds=5;end=no_move")?;
+    /// assert_eq!(options.overrides(), "seeds=5;pie=true");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn overrides(&self) -> String {
+        match self {
+            Self::Kalah(options) => differing(options.values(), options.preset().options().values()),
+            Self::Oware(options) => differing(options.values(), options.preset().options().values()),
+            Self::Congkak(options) => differing(options.all_values(), options.preset().options().all_values()),
+        }
+    }
+}
+
+fn differing<const N: usize>(ours: [(&str, OptionValue); N], plain: [(&str, OptionValue); N]) -> String {
+    let differing = ours.into_iter().zip(plain).filter(|(ours, plain)| ours != plain);
+    differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
+}
+
+/// Checks each override by itself. The inner search is short: the loop ends at the first unknown or repeated name, so
+/// it never sees more names than there are options.
+fn check(variant: Variant, preset: &PresetSpec, overrides: &[(String, OptionValue)]) -> Result<(), OptionsError> {
+    for (i, (name, value)) in overrides.iter().enumerate() {
+        let spec = find(variant, name)?;
+        let option = spec.name;
+        if overrides[..i].iter().any(|(earlier, _)| earlier == name) {
+            return Err(OptionsError::Repeated { option });
+        }
+        if !spec.kind.admits(value) {
+            return Err(OptionsError::Value { option, expected: spec.kind });
+        }
+        if let Some(&OptionBounds { min, max, .. }) = preset.bounds.iter().find(|bounds| bounds.option == option) {
+            let expected = OptionKind::Integer { min, max };
+            if !expected.admits(value) {
+                return Err(OptionsError::PresetValue { option, expected, preset: preset.name });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn parse_override(variant: Variant, text: &str) -> Result<(String, OptionValue), OptionsError> {
+    let (name, value) = text.split_once('=').ok_or_else(|| OptionsError::Malformed { text: text.to_owned() })?;
+    let OptionSpec { name, kind, .. } = *find(variant, name)?;
+    let value = kind.parse(value).ok_or(OptionsError::Value { option: name, expected: kind })?;
+    Ok((name.to_owned(), value))
+}
+
+fn find(variant: Variant, name: &str) -> Result<&'static OptionSpec, OptionsError> {
+    let unknown = || OptionsError::UnknownOption { variant, option: name.to_owned() };
+    variant.options().iter().find(|spec| spec.name == name).ok_or_else(unknown)
+}
