@@ -4,14 +4,11 @@
 use std::fmt::{self, Write};
 
 use super::{
-    IllegalPly, Problem, ReadError, RecordResult,
+    IllegalPly, Problem, RECORD_MOVES_MAX, ReadError, RecordResult,
+    ending::check_result,
     scan::{Fault, Source, decode},
 };
 use crate::{AnyPosition, BySide, Effect, History, Move, Pit, Side};
-
-/// The most moves that a record holds. A match of a hundred rounds of Congkak has some three thousand, other games some
-/// hundreds. The bound is there because a rule against repetition looks back over all moves since the last capture.
-pub const RECORD_MOVES_MAX: usize = 10_000;
 
 /// The longest line that is written, unless a single turn is longer.
 const LINE_MAX: usize = 79;
@@ -212,7 +209,7 @@ impl Line {
         if written.score.is_some_and(|score| score != outcome.score) {
             return Err(Fault::new(written.at, Problem::Score { south, north }));
         }
-        written.result.check(&self.last).map_err(|error| Fault::new(written.at, error))
+        check_result(&self.last, written.result).map_err(|error| Fault::new(written.at, error))
     }
 }
 

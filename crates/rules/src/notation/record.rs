@@ -5,16 +5,12 @@
 use std::{fmt, str::FromStr};
 
 use super::{
-    EndingError, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError,
+    EndingError, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError, RecordResult, Termination,
+    ending::{check_result, check_termination},
     movetext::{self, Dialect, Line},
     scan::{self, Fault, Source, Tags, decode},
 };
-use crate::{
-    AnyOptions, AnyPosition, BySide, EndReason, Move, Outcome, ParsePositionError, Side, UnknownWord, Variant,
-};
-
-/// The longest name that a record holds, in characters: longer than names here, for games that come from elsewhere.
-pub const NAME_MAX: usize = 100;
+use crate::{AnyOptions, AnyPosition, BySide, Move, ParsePositionError, Side, Variant};
 
 /// A game from its start to its last move.
 ///
@@ -99,7 +95,7 @@ impl Record {
     ///
     /// The rules have ended the game otherwise, or result and termination contradict each other.
     pub fn ended(mut self, result: RecordResult, termination: Option<Termination>) -> Result<Self, EndingError> {
-        result.check(&self.last)?;
+        check_result(&self.last, result)?;
         self.termination = check_termination(&self.last, result, termination)?;
         self.result = result;
         Ok(self)
@@ -288,123 +284,4 @@ fn check_name(name: &str) -> Result<Option<String>, NameError> {
 /// What is left of a position when it is written and read: nothing of what came before it.
 pub(super) fn as_written(position: &AnyPosition) -> Result<AnyPosition, ParsePositionError> {
     AnyPosition::parse(&position.options(), &position.to_string())
-}
-
-worded_enum! {
-    /// The result of a game as records write it.
-    pub enum RecordResult {
-        /// South's side won. Under the pie rule that may be the person who began as North (R7).
-        South = "1-0",
-        /// North's side won.
-        North = "0-1",
-        /// Nobody won.
-        Draw = "1/2-1/2",
-        /// The game goes on, or was left.
-        Unfinished = "*",
-    }
-}
-
-impl RecordResult {
-    /// The result of a finished game with this score.
-    pub(super) fn of(score: BySide<u16>) -> Self {
-        match score.south.cmp(&score.north) {
-            std::cmp::Ordering::Greater => Self::South,
-            std::cmp::Ordering::Less => Self::North,
-            std::cmp::Ordering::Equal => Self::Draw,
-        }
-    }
-
-    /// Whether a game that stands so can have this result: any, unless the rules have ended it.
-    pub(super) fn check(self, last: &AnyPosition) -> Result<(), EndingError> {
-        match last.outcome().map(Self::from) {
-            Some(expected) if expected != self => Err(EndingError::Result { expected }),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl From<Outcome> for RecordResult {
-    fn from(outcome: Outcome) -> Self {
-        Self::of(outcome.score)
-    }
-}
-
-/// Why a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Termination {
-    /// A rule ended it, or the people agreed on the result.
-    Rule(EndReason),
-    /// A player gave up.
-    Resignation,
-    /// A player's time ran out.
-    Timeout,
-}
-
-/// The word of the rule, `resignation` or `timeout`.
-impl fmt::Display for Termination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(reason) => reason.fmt(f),
-            Self::Resignation => f.pad("resignation"),
-            Self::Timeout => f.pad("timeout"),
-        }
-    }
-}
-
-impl FromStr for Termination {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        match text {
-            "resignation" => Ok(Self::Resignation),
-            "timeout" => Ok(Self::Timeout),
-            _ => text.parse().map(Self::Rule).map_err(|_| UnknownWord { expected: Self::WORDS }),
-        }
-    }
-}
-
-impl Termination {
-    /// Every word, those of the rules first.
-    pub const WORDS: &'static [&'static str] = &[
-        EndReason::SideEmpty.word(),
-        EndReason::NoMove.word(),
-        EndReason::NoFeedingMove.word(),
-        EndReason::Majority.word(),
-        EndReason::Repetition.word(),
-        EndReason::Agreement.word(),
-        EndReason::GrandSlamForfeit.word(),
-        "resignation",
-        "timeout",
-    ];
-}
-
-/// The termination of a game that stands so and has this result, if it can have the one that is given.
-///
-/// A game whose start is over already has no reason of its own, so any rule may be named. A game that the rules have not
-/// ended may have a result all the same, with or without saying why.
-fn check_termination(
-    last: &AnyPosition,
-    result: RecordResult,
-    given: Option<Termination>,
-) -> Result<Option<Termination>, EndingError> {
-    if let Some(outcome) = last.outcome() {
-        return match (outcome.reason, given) {
-            (Some(expected), Some(termination)) if termination != Termination::Rule(expected) => {
-                Err(EndingError::Reason { expected })
-            }
-            (None, Some(termination @ (Termination::Resignation | Termination::Timeout))) => {
-                Err(EndingError::OverFromTheStart { termination })
-            }
-            (reason, given) => Ok(given.or(reason.map(Termination::Rule))),
-        };
-    }
-    match (given, result) {
-        (None, _) => Ok(None),
-        (Some(termination), RecordResult::Unfinished) => Err(EndingError::Undecided { termination }),
-        (Some(Termination::Rule(reason)), _) if reason != EndReason::Agreement => Err(EndingError::NotOver { reason }),
-        (Some(termination @ (Termination::Resignation | Termination::Timeout)), RecordResult::Draw) => {
-            Err(EndingError::NoWinner { termination })
-        }
-        (given, _) => Ok(given),
-    }
 }

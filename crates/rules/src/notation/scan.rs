@@ -3,53 +3,7 @@
 
 use std::fmt;
 
-use super::{Problem, ReadError};
-
-/// The longest text that is read, in bytes. A game of as many moves as a record may have, with a comment on each, is
-/// shorter.
-pub const TEXT_MAX: usize = 1 << 20;
-
-/// The longest value of a tag that means something, in characters. All options together and the longest position are
-/// some hundreds; what is refused is repeated in the message, which stays short so.
-pub const VALUE_MAX: usize = 1000;
-
-/// What some programs put at the beginning of a text to say that it is UTF-8. It is no part of the text.
-pub const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// A place in a text, as people count: from 1, and columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Location {
-    /// The line. A line feed, a carriage return, or both together end one.
-    pub line: usize,
-    /// The character in the line.
-    pub column: usize,
-}
-
-/// "line 3, column 7".
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column } = self;
-        write!(f, "line {line}, column {column}")
-    }
-}
-
-impl Location {
-    /// The place of the byte at `offset`. It is looked for only when something is wrong, which spares the reader to count.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let before = before.strip_prefix(BYTE_ORDER_MARK).unwrap_or(before);
-        let (mut line, mut column, mut previous) = (1, 1, ' ');
-        for c in before.chars() {
-            match c {
-                '\n' if previous == '\r' => {}
-                '\n' | '\r' => (line, column) = (line + 1, 1),
-                _ => column += 1,
-            }
-            previous = c;
-        }
-        Self { line, column }
-    }
-}
+use super::{BYTE_ORDER_MARK, Location, Problem, ReadError, TEXT_MAX, VALUE_MAX};
 
 /// Something wrong at the byte `at` of a text.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Where one record ends and the next begins, in a text of many. Knows how records are laid out, and not what they say.
 
-use super::scan::BYTE_ORDER_MARK;
+use super::BYTE_ORDER_MARK;
 
 /// Divides a text of many records, line by line: a record begins with a line of a tag that comes after moves. Nothing of the text
 /// is kept, so that it may be of any length.

@@ -1,0 +1,43 @@
+//! Which result and which termination a game can have. Knows what the rules say of its end, and nothing of text.
+
+use super::{EndingError, RecordResult, Termination};
+use crate::{AnyPosition, EndReason};
+
+/// Whether a game with this last position can have this result: any, unless the rules have ended it.
+pub(super) fn check_result(last: &AnyPosition, result: RecordResult) -> Result<(), EndingError> {
+    match last.outcome().map(RecordResult::from) {
+        Some(expected) if expected != result => Err(EndingError::Result { expected }),
+        _ => Ok(()),
+    }
+}
+
+/// The termination of a game that stands so and has this result, if it can have the one that is given.
+///
+/// A game whose start is over already has no reason of its own, so any rule may be named. A game that the rules have not
+/// ended may have a result all the same, with or without saying why.
+pub(super) fn check_termination(
+    last: &AnyPosition,
+    result: RecordResult,
+    given: Option<Termination>,
+) -> Result<Option<Termination>, EndingError> {
+    if let Some(outcome) = last.outcome() {
+        return match (outcome.reason, given) {
+            (Some(expected), Some(termination)) if termination != Termination::Rule(expected) => {
+                Err(EndingError::Reason { expected })
+            }
+            (None, Some(termination @ (Termination::Resignation | Termination::Timeout))) => {
+                Err(EndingError::OverFromTheStart { termination })
+            }
+            (reason, given) => Ok(given.or(reason.map(Termination::Rule))),
+        };
+    }
+    match (given, result) {
+        (None, _) => Ok(None),
+        (Some(termination), RecordResult::Unfinished) => Err(EndingError::Undecided { termination }),
+        (Some(Termination::Rule(reason)), _) if reason != EndReason::Agreement => Err(EndingError::NotOver { reason }),
+        (Some(termination @ (Termination::Resignation | Termination::Timeout)), RecordResult::Draw) => {
+            Err(EndingError::NoWinner { termination })
+        }
+        (given, _) => Ok(given),
+    }
+}
