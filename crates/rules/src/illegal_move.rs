@@ -5,7 +5,7 @@ use super::Pit;
 /// Why a move may not be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IllegalMove {
-    /// Nothing may be played any more.
+    /// The game is over.
     #[error("the game is over")]
     GameOver,
     /// The board has fewer pits.
@@ -17,13 +17,13 @@ pub enum IllegalMove {
     /// There is nothing to sow.
     #[error("pit {0} is empty")]
     EmptyPit(Pit),
-    /// The other row is empty, and this sowing would leave it so.
+    /// The other row is empty, and this sowing would leave it empty (R4).
     #[error("the other row is empty, and pit {0} would not feed it")]
     MustFeed(Pit),
-    /// The sowing would capture every seed of the other row, which the options forbid.
+    /// The sowing would capture every seed of the other row, which the options forbid (R6).
     #[error("pit {0} would capture every seed of the other row")]
     GrandSlam(Pit),
-    /// The pit is out of play in this round.
+    /// The pit is out of play in this round (R9).
     #[error("pit {0} is burnt in this round")]
     BurntPit(Pit),
     /// There is no extra move to decline.
@@ -38,7 +38,7 @@ pub enum IllegalMove {
 }
 
 impl IllegalMove {
-    /// One stable word for the reason.
+    /// One stable word for the reason, as the table in R4 lists them.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {

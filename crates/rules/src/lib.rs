@@ -1,9 +1,14 @@
 //! The games, as pure values: what a position is, which moves it allows, what a move does, how a game ends.
 //!
-//! Everything here is total: no function panics on any input, does I/O, reads a clock or draws a lot. The text forms
-//! (`FromStr` and `Display`) are the only wire format. What this module does not know: people, seats, time, storage,
-//! HTTP. The rules themselves, with their sources, are told in `docs/rules.md`; a number such as R5 in a comment here
-//! is a section of that page.
+//! Everything here is total: no function panics on any input, does I/O, reads a clock or draws random numbers. The text
+//! forms (`FromStr` and `Display`) are the only wire format. This crate knows nothing of players, seats, time, storage
+//! or HTTP. `docs/rules.md` states the rules with their sources; a number such as R5 in a comment is a section of that
+//! page.
+//!
+//! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game; [`kalah`], [`oware`] and [`congkak`] hold the
+//!   rules of one game each.
+//! - [`notation`] reads and writes whole games and the boards of other programs.
+//! - [`packed`] plays millions of moves a second, for searches.
 //!
 //! A game in three steps: choose options, take the opening, play until there is an outcome.
 //!
@@ -23,6 +28,9 @@
 //! assert_eq!(position.outcome(), None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 #[macro_use]
 mod word;

@@ -1,4 +1,4 @@
-//! Sowing: one seed to each next place of the ring (R3). Knows nothing of what the last seed brings about.
+//! Sowing: one seed to each next place of the ring (R3). Does not know what the last seed brings about.
 
 use super::{
     Board, Pit, Place,
@@ -19,12 +19,12 @@ pub(super) fn sow(board: &mut Board, origin: Pit, skipped: Spots, witness: &mut 
 }
 
 /// Sows `origin` as [`sow`] does, passing over all spots of `skipped`. Where the last seed falls in a pit that holds
-/// seeds, all of them are lifted and sown in turn, until one falls in a store or in an empty pit: that place is
-/// returned.
+/// seeds, all of them are lifted and sown again. Returns the store or the empty pit where the last seed of the last lap
+/// falls.
 ///
-/// The loop ends because the store of the side to move is never among `skipped`, and sowing moves seeds forward only: none
-/// gets past that store but after one that stays in it, and between two that stay, the seeds come nearer to the store with
-/// each lap. No more can stay than there are.
+/// The loop ends because sowing moves seeds forward only, and the store of the side to move is never among `skipped`. A
+/// hand that passes this store leaves a seed in it for good. Between two such seeds, every lap brings the seeds nearer
+/// to the store. At most all seeds can stay there, so the laps end.
 pub(super) fn sow_in_laps(board: &mut Board, origin: Pit, skipped: Spots, witness: &mut impl Witness) -> Place {
     let ring = board.ring();
     let Some(mut spot) = ring.pit(origin) else {
@@ -47,7 +47,7 @@ pub(super) fn sow_in_laps(board: &mut Board, origin: Pit, skipped: Spots, witnes
 /// Drops the seeds of a hand one by one on the spots that follow, passing over those of `skipped`. Returns the last.
 ///
 /// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the outer loop drops one of them. The
-/// inner loop ends because no game passes over the pits of the other side.
+/// inner loop ends because no game skips all pits of the other side.
 fn drop_after(board: &mut Board, mut spot: u8, hand: u16, skipped: Spots, witness: &mut impl Witness) -> u8 {
     let ring = board.ring();
     for _ in 0..hand {

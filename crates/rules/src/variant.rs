@@ -13,7 +13,7 @@ worded_enum! {
 }
 
 impl Variant {
-    /// The name that people read.
+    /// The name for readers.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl Variant {
         }
     }
 
-    /// The version of this game's rules. It is raised when the same moves would no longer lead to the same positions.
+    /// The version of this game's rules. It rises when the same moves no longer lead to the same positions.
     #[must_use]
     pub const fn rules_version(self) -> u16 {
         match self {

@@ -1,9 +1,16 @@
-//! What each game offers to choose from, and its rules in words. Knows where each game keeps them, and none of the rules.
+//! What each game offers to choose from, and its rules in words. Knows where each game keeps them, not what they mean.
 
 use crate::{Contradiction, OptionSpec, PresetSpec, Variant, congkak, kalah, oware};
 
 impl Variant {
-    /// Named sets of options; the first is `standard`.
+    /// Named sets of options; the first is `standard` (R11).
+    ///
+    /// ```
+    /// use mancala_rules::Variant;
+    ///
+    /// let names: Vec<_> = Variant::Oware.presets().iter().map(|preset| preset.name).collect();
+    /// assert_eq!(names[..3], ["standard", "app", "wari"]);
+    /// ```
     #[must_use]
     pub fn presets(self) -> &'static [PresetSpec] {
         match self {
@@ -13,7 +20,7 @@ impl Variant {
         }
     }
 
-    /// What can be chosen.
+    /// What can be chosen (R1).
     #[must_use]
     pub fn options(self) -> &'static [OptionSpec] {
         match self {
@@ -23,7 +30,7 @@ impl Variant {
         }
     }
 
-    /// Which choices cannot stand together.
+    /// Which choices exclude each other (R1).
     #[must_use]
     pub fn contradictions(self) -> &'static [Contradiction] {
         match self {
@@ -33,7 +40,7 @@ impl Variant {
         }
     }
 
-    /// The rules for somebody who has never played, as Markdown. The numbers in them are sections of `docs/rules.md`.
+    /// The rules for beginners, as Markdown. The numbers in them are sections of `docs/rules.md`.
     #[must_use]
     pub const fn rules(self) -> &'static str {
         match self {

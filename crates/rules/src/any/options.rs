@@ -1,11 +1,11 @@
-//! The options of any game: how a choice is read, checked and written. Knows no option by name; what one does is known
-//! to its game alone.
+//! The options of any game: how a choice is read, checked and written. Knows no option by name; only its game knows
+//! what an option does.
 
 use crate::{
     OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant, congkak, kalah, oware,
 };
 
-/// The options of one game: a variant, a preset of it, and what was chosen differently. Always valid.
+/// The options of one game: a variant, one of its presets, and the choices that differ from it. Always valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnyOptions {
     /// Options of Kalah.
@@ -19,10 +19,21 @@ pub enum AnyOptions {
 impl AnyOptions {
     /// The options of a preset, with overrides.
     ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, Variant};
+    ///
+    /// let options = AnyOptions::new(Variant::Oware, "awari", &[("seeds".to_owned(), 3.into())])?;
+    /// assert_eq!((options.preset(), options.overrides().as_str()), ("awari", "seeds=3"));
+    ///
+    /// let refused = AnyOptions::new(Variant::Oware, "awari", &[("seeds".to_owned(), 13.into())]).unwrap_err();
+    /// assert_eq!(refused.to_string(), "option `seeds` must be an integer from 1 to 12");
+    /// # Ok::<(), mancala_rules::OptionsError>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// An unknown preset or option, an option given twice, a value of the wrong kind or out of its bounds or out of the
-    /// preset's bounds, or values that contradict each other.
+    /// An unknown preset or option, or an option given twice. A value of the wrong kind or outside the bounds of the
+    /// option or the preset. Values that contradict each other.
     pub fn new(variant: Variant, preset: &str, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
         let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
         match variant {
@@ -44,7 +55,8 @@ impl AnyOptions {
         }
     }
 
-    /// The same from the text of a game record, such as `seeds=5;pie=true`; the empty text overrides nothing (R12).
+    /// The options of a preset with the overrides of a game record, such as `seeds=5;pie=true`; an empty text has no
+    /// overrides (R12).
     ///
     /// # Errors
     ///
@@ -68,7 +80,7 @@ impl AnyOptions {
         }
     }
 
-    /// The name of the preset that they started from.
+    /// The name of the preset that they are based on.
     #[must_use]
     pub const fn preset(&self) -> &'static str {
         match self {
@@ -78,8 +90,8 @@ impl AnyOptions {
         }
     }
 
-    /// The effective value of every option that matters to such a game, in the order of [`Variant::options`]. Given as
-    /// overrides of the preset they make the same options.
+    /// The effective value of every option that matters to this game, in the order of [`Variant::options`]. As
+    /// overrides of the preset they give the same options.
     #[must_use]
     pub fn values(&self) -> Vec<(&'static str, OptionValue)> {
         match self {
@@ -89,7 +101,7 @@ impl AnyOptions {
         }
     }
 
-    /// The same of every option, also of those that say nothing about such a game.
+    /// The effective value of every option, also of those that do not matter to this game.
     #[must_use]
     pub fn all_values(&self) -> Vec<(&'static str, OptionValue)> {
         match self {
@@ -99,7 +111,7 @@ impl AnyOptions {
         }
     }
 
-    /// What differs from the preset, as a game record writes it and [`AnyOptions::parse`] reads it.
+    /// The values that differ from the preset, as a game record writes them and [`AnyOptions::parse`] reads them.
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, Variant};
@@ -123,8 +135,8 @@ fn differing<const N: usize>(ours: [(&str, OptionValue); N], plain: [(&str, Opti
     differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
 }
 
-/// Checks each override by itself. The inner search is short: the loop ends at the first unknown or repeated name, so
-/// it never sees more names than there are options.
+/// Checks each override by itself. The loop ends at the first unknown or repeated name. So the inner search visits at
+/// most as many names as there are options.
 fn check(variant: Variant, preset: &PresetSpec, overrides: &[(String, OptionValue)]) -> Result<(), OptionsError> {
     for (i, (name, value)) in overrides.iter().enumerate() {
         let spec = find(variant, name)?;

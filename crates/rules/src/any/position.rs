@@ -9,20 +9,19 @@ use crate::{
     setup::{Flag, Setup},
 };
 
-/// A position of one of the games, with the options that it is played under. Always one that can be played on or is
-/// over; never both (R13).
+/// A position of one of the games, with its options. Either it has a legal move or the game is over (R13).
 ///
-/// Two are equal if everything about them is: options, seeds, turn, flags, plies, the reason of an end, and the history
-/// where the game has one.
+/// Two positions are equal if all their parts are equal: options, seeds, turn, flags, plies, the reason of an end, and
+/// the history.
 ///
-/// **History.** A game with a rule against repetition depends on the positions before this one (R8). Play carries them
-/// along; a position string does not hold them. To restore a position with its history, read the positions since the
-/// last capture and join them with [`AnyPosition::follow`].
+/// **History.** A game with a rule against repetition depends on the earlier positions (R8). Playing a move keeps them;
+/// a position string does not hold them. To restore a position with its history, read the positions since the last
+/// capture and join them with [`AnyPosition::follow`].
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum AnyPosition {
     /// A position of Kalah.
     Kalah(kalah::Position),
-    /// A position of Oware, and those before it.
+    /// A position of Oware, and the earlier positions.
     Oware(oware::Position, History),
     /// A position of Congkak.
     Congkak(congkak::Position),
@@ -39,8 +38,8 @@ impl AnyPosition {
         }
     }
 
-    /// Reads a position string (R12). What the rules end is ended: a hand-made position in which the game is over comes
-    /// back swept and flagged `o` (R8).
+    /// Reads a position string (R12) and ends the game where the rules do. A made-up position in which the game is over
+    /// comes back swept and flagged `o` (R8).
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
@@ -53,7 +52,7 @@ impl AnyPosition {
     ///
     /// # Errors
     ///
-    /// A text that is not a position string, or a position that no game with these options has.
+    /// The text is not a position string, or no game with these options has this position.
     pub fn parse(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
         let setup = text.parse()?;
         match options {
@@ -65,13 +64,13 @@ impl AnyPosition {
         }
     }
 
-    /// Reads a position string as [`AnyPosition::parse`] does, but lets it hold any number of seeds up to
-    /// [`SEEDS_MAX`](crate::SEEDS_MAX): for made-up positions on a board where seeds were put or taken away. All seeds
-    /// in the game are then those of the position.
+    /// Reads a position string as [`AnyPosition::parse`] does, but with any number of seeds up to
+    /// [`SEEDS_MAX`](crate::SEEDS_MAX): for made-up positions with seeds added or removed. The seeds of the position
+    /// are then all seeds of the game.
     ///
     /// # Errors
     ///
-    /// As [`AnyPosition::parse`], save that the total need not be that of the options.
+    /// As [`AnyPosition::parse`], but any total up to that bound is accepted.
     pub fn parse_with_any_total(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
         let setup = text.parse()?;
         match options {
@@ -84,10 +83,10 @@ impl AnyPosition {
         }
     }
 
-    /// Goes on to a position that came right after this one in a game, and takes the history along.
+    /// Goes on to the position that came right after this one in a game, and keeps the history.
     ///
-    /// Positions that were read one by one get their history back so, the first being one with an empty history: the
-    /// start of the game, or a position right after a capture.
+    /// This restores the history of positions that were read one by one. The first of them must have an empty history:
+    /// the start of the game, or a position right after a capture.
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
@@ -110,7 +109,7 @@ impl AnyPosition {
         }
     }
 
-    /// The same position as if none had come before it, as [`AnyPosition::parse`] reads it.
+    /// The same position without its history, as [`AnyPosition::parse`] reads it.
     #[must_use]
     pub fn afresh(&self) -> Self {
         match self {
@@ -119,7 +118,7 @@ impl AnyPosition {
         }
     }
 
-    /// The positions since the last capture that came before this one; `None` in a game in which none comes twice (R13).
+    /// The earlier positions since the last capture; `None` in a game in which no position comes twice (R13).
     #[must_use]
     pub fn history(&self) -> Option<&History> {
         match self {
@@ -128,7 +127,7 @@ impl AnyPosition {
         }
     }
 
-    /// The options that it is played under.
+    /// The options of the game.
     #[must_use]
     pub fn options(&self) -> AnyOptions {
         match self {
@@ -158,7 +157,7 @@ impl AnyPosition {
         }
     }
 
-    /// Actions so far.
+    /// How many actions were played so far.
     #[must_use]
     pub fn plies(&self) -> u32 {
         match self {
@@ -168,7 +167,7 @@ impl AnyPosition {
         }
     }
 
-    /// Whether the people have changed seats (R7).
+    /// Whether the players have changed seats (R7).
     #[must_use]
     pub fn swapped(&self) -> bool {
         match self {
@@ -177,8 +176,8 @@ impl AnyPosition {
         }
     }
 
-    /// Which round is played, and who opened it; `None` in a game of a single round (R9). What is burnt in it, the
-    /// [board](AnyPosition::board) knows.
+    /// The number of the round and the side that opened it; `None` in a game of a single round (R9). The
+    /// [board](AnyPosition::board) knows which pits are burnt.
     #[must_use]
     pub fn round(&self) -> Option<Round> {
         match self {
@@ -187,7 +186,8 @@ impl AnyPosition {
         }
     }
 
-    /// What the side to move may do, in the order of R4; empty when the game is over, and only then.
+    /// What the side to move may do, in the order of R4; empty exactly when the game is over. An agreed end is never
+    /// listed.
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
         match self {
@@ -198,6 +198,17 @@ impl AnyPosition {
     }
 
     /// The position after a move, and what happened in between, in order.
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, AnyPosition, Effect, Place, Side, Variant};
+    ///
+    /// let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Congkak, "standard", "")?);
+    /// let (position, effects) = opening.play("A".parse()?)?;
+    /// assert_eq!(position.turn(), Side::South);
+    /// assert_eq!(effects[7..], [Effect::Sow { to: Place::Store(Side::South) }, Effect::ExtraTurn]);
+    /// assert_eq!(position.play("a".parse()?).unwrap_err().reason(), "not_your_pit");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -215,9 +226,9 @@ impl AnyPosition {
         }
     }
 
-    /// The same for a move of a stored game, where the text of the position after it is known and the history of this
-    /// one is not: that a position came too often is then read from that text. Whether the text is right, the caller
-    /// compares.
+    /// As [`AnyPosition::play`], for a move of a stored game: `recorded` is the position string after the move, and
+    /// this position may lack its history. An end by repetition is then taken from `recorded`. The caller compares the
+    /// result with `recorded`.
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, AnyPosition, EndReason, Variant};
@@ -245,10 +256,10 @@ impl AnyPosition {
         }
     }
 
-    /// Plays a legal move in place, without gathering effects; nothing is allocated but room for the history.
+    /// Plays a legal move in place, without collecting effects. Only a history may allocate memory.
     ///
-    /// The move must be one of [`AnyPosition::legal_moves`]. Any other does not panic, but leaves a position that no
-    /// game has.
+    /// The move must be one of [`AnyPosition::legal_moves`]. Any other move does not panic, but leaves a position that
+    /// no game has.
     pub fn play_unchecked(&mut self, m: Move) {
         match self {
             Self::Kalah(position) => position.play_unchecked(m),
@@ -261,11 +272,11 @@ impl AnyPosition {
         }
     }
 
-    /// The position string (R12) without what decides nothing of how the game can go on: as if no ply had been played,
-    /// without `w`, and without `e` unless the extra move may be declined. It can be read as a position again.
+    /// The position string (R12) without the parts that do not affect the rest of the game. It has 0 plies, no `w`, and
+    /// no `e` unless the extra move may be declined. [`AnyPosition::parse`] reads it.
     ///
-    /// Positions with the same options and essence have the same legal moves, and so have those that the same moves lead
-    /// to; but for an end by repetition, which depends on the positions before.
+    /// Positions with the same options and essence have the same legal moves, and so have the positions after the same
+    /// moves. The exception is an end by repetition, which depends on the earlier positions.
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
@@ -277,7 +288,7 @@ impl AnyPosition {
     /// ```
     #[must_use]
     pub fn essence(&self) -> String {
-        let mut setup: Setup = self.to_string().parse().expect("what a position writes can be read");
+        let mut setup: Setup = self.to_string().parse().expect("a position reads its own text");
         setup.plies = 0;
         setup.flags.clear(Flag::Swapped);
         if !self.legal_moves().contains(&Move::Pass) {
@@ -297,8 +308,8 @@ impl AnyPosition {
     }
 }
 
-/// As derived, save that a history is copied into the memory of another where there is one: so that search and counting
-/// need not allocate for every position.
+/// As derived, but `clone_from` copies a history into the memory of the target, so that searching and counting do not
+/// allocate for every position.
 impl Clone for AnyPosition {
     fn clone(&self) -> Self {
         match self {

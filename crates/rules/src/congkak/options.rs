@@ -23,17 +23,17 @@ pub struct Options {
 }
 
 worded_enum! {
-    /// Whether the game is over after one round.
+    /// How many rounds a game has (R9).
     pub enum Rounds {
-        /// It is.
+        /// One.
         Single = "single",
-        /// It is a match: each side refills its pits from its store and goes on.
+        /// Several: in a match, each side refills its pits from its store for the next round.
         Multi = "multi",
     }
 }
 
 worded_enum! {
-    /// Which pits are filled first for a new round.
+    /// Which pits are filled first for a new round (R9).
     pub enum RefillFrom {
         /// Those next to the own store.
         Store = "store",
@@ -43,13 +43,13 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// Who opens a new round.
+    /// The side that opens a new round (R9).
     pub enum RoundStarter {
-        /// Who lost the round before.
+        /// The loser of the last round.
         Loser = "loser",
-        /// Who won the round before.
+        /// The winner of the last round.
         Winner = "winner",
-        /// Who did not open the round before.
+        /// The side that did not open the last round.
         Alternate = "alternate",
     }
 }
@@ -65,13 +65,13 @@ worded_enum! {
         Skeat = "skeat",
         /// Several rounds.
         Match = "match",
-        /// Captures only after a round of the board.
+        /// Only a sowing that has reached the other row captures.
         Tournament = "tournament",
     }
 }
 
 impl Preset {
-    /// What it is called and what it limits.
+    /// Its name, description and bounds.
     #[must_use]
     pub fn spec(self) -> &'static PresetSpec {
         &PRESETS[self as usize]
@@ -103,22 +103,22 @@ impl Preset {
     }
 }
 
-/// The options that say something about a match only (R9).
+/// The options that matter to a match only (R9).
 const OF_A_MATCH: [&str; 3] = ["refill_from", "round_starter", "max_rounds"];
 
 impl Options {
-    /// The preset that they started from.
+    /// The preset that they are based on.
     #[must_use]
     pub const fn preset(&self) -> Preset {
         self.preset
     }
 
-    /// All seeds of a game with these options.
+    /// How many seeds a game with these options has.
     pub(super) fn total(&self) -> u16 {
         2 * u16::from(self.pits) * u16::from(self.seeds)
     }
 
-    /// A preset with overrides, which are known to be right each by itself.
+    /// A preset with overrides, each of which has already been checked by itself.
     pub(crate) fn new(preset: Preset, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
         let mut options = preset.options();
         for (name, value) in overrides {
@@ -129,7 +129,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Sets one option; `None` if there is no such option or it is of another kind.
+    /// Sets one option; `None` if the name is unknown or the value is of another kind.
     fn set(&mut self, name: &str, value: &OptionValue) -> Option<()> {
         match name {
             "pits" => self.pits = value.integer()?,
@@ -146,12 +146,12 @@ impl Options {
         Some(())
     }
 
-    /// The value of every option that says something about such a game, in the order of [`OPTIONS`]. Given as
-    /// overrides they make the same options.
+    /// The value of every option that matters to this game, in the order of [`OPTIONS`]. As overrides they give the
+    /// same options.
     #[must_use]
     pub fn values(&self) -> Vec<(&'static str, OptionValue)> {
-        let tells = |&(name, _): &_| self.rounds == Rounds::Multi || !OF_A_MATCH.contains(&name);
-        self.all_values().into_iter().filter(tells).collect()
+        let matters = |&(name, _): &_| self.rounds == Rounds::Multi || !OF_A_MATCH.contains(&name);
+        self.all_values().into_iter().filter(matters).collect()
     }
 
     /// The value of every option, in the order of [`OPTIONS`].
@@ -191,7 +191,7 @@ pub static OPTIONS: [OptionSpec; 9] = [
     integer("max_rounds", (1, 100), 10, "In a match, after how many rounds it is over at the latest."),
 ];
 
-/// What contradicts each other (R1).
+/// Choices that exclude each other (R1).
 pub static CONTRADICTIONS: [Contradiction; 1 + OF_A_MATCH.len()] = [
     Contradiction {
         option: "empty_capture",
@@ -235,7 +235,7 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
     PresetSpec {
         name: Preset::Match.word(),
         title: "Match",
-        description: "Several rounds: pits that a side's seeds do not fill are burnt, and who cannot fill one has lost.",
+        description: "Several rounds: pits that a side's seeds do not fill are burnt, and a side that cannot fill one has lost.",
         source: "Wikipedia on mancala in Southeast Asia",
         bounds: &[],
     },

@@ -14,7 +14,17 @@ use crate::{
     sowing,
 };
 
-/// A position of Congkak with the options that it is played under.
+/// A position of Congkak with its options.
+///
+/// ```
+/// use mancala_rules::congkak;
+///
+/// let opening = congkak::Position::opening(congkak::Preset::Six.options());
+/// let (position, effects) = opening.play("A".parse()?)?;
+/// assert_eq!(position.to_string(), "0,7,7,7,7,7/6,6,6,6,6,6 1-0 S e 1 1S");
+/// assert_eq!(effects.len(), 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     options: Options,
@@ -24,14 +34,14 @@ pub struct Position {
     plies: u32,
     /// The number of the round, from 1.
     round: u32,
-    /// Who opened the round.
+    /// The side that opened the round.
     opener: Side,
-    /// Which rule ended the last round; `None` while the game runs, and where it was imported as finished.
+    /// Which rule ended the last round; `None` while the game runs, and if it was imported as finished.
     reason: Option<EndReason>,
 }
 
 impl Position {
-    /// Every pit filled alike, the stores empty, South to move (R2).
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
     #[must_use]
     pub fn opening(options: Options) -> Self {
         let mut board = Board::empty(options.pits);
@@ -42,7 +52,7 @@ impl Position {
         Self { options, board, turn: south, flags: Flags::default(), plies: 0, round: 1, opener: south, reason: None }
     }
 
-    /// The options that it is played under.
+    /// The options of the game.
     #[must_use]
     pub const fn options(&self) -> Options {
         self.options
@@ -60,13 +70,13 @@ impl Position {
         self.turn
     }
 
-    /// Actions so far, in all rounds together.
+    /// How many actions were played so far, in all rounds together.
     #[must_use]
     pub const fn plies(&self) -> u32 {
         self.plies
     }
 
-    /// The round that is played; `None` if there is but one (R9).
+    /// The current round; `None` in a game of a single round (R9).
     #[must_use]
     pub fn round(&self) -> Option<Round> {
         let &Self { round: number, opener, .. } = self;
@@ -115,14 +125,14 @@ impl Position {
         }
     }
 
-    /// Takes over what a position string says, and ends what the rules end (R8, R12).
+    /// The position of a position string (R12), ended where the rules end it (R8).
     pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         let position = Self::from_setup_with_any_total(options, setup)?;
         let (expected, found) = (options.total(), setup.board.total());
         if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
 
-    /// The same for a made-up position with more or fewer seeds than the options say.
+    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
     pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         if setup.board.pits_per_side() != options.pits {
             return Err(ParsePositionError::PitsPerSide { expected: options.pits });
@@ -164,8 +174,8 @@ impl Position {
         }
     }
 
-    /// The one implementation of a move (R3, R5, R7): sow, lap after lap; a last seed in the own store gives an extra
-    /// move, one in an empty pit may capture.
+    /// The one implementation of a move (R3, R5, R7): sow, lap after lap. A last seed in the own store gives an extra
+    /// move, and one in an empty pit may capture.
     fn act(&mut self, pit: Pit, witness: &mut impl Witness) {
         self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
         let banked_before = self.board.store(self.turn);
@@ -173,7 +183,7 @@ impl Position {
         let extra = match sowing::sow_in_laps(&mut self.board, pit, skipped, witness) {
             Place::Store(_) => true,
             Place::Pit(last) => {
-                // Sowing gets to the other row only by way of the own store, and leaves a seed there.
+                // A sowing reaches the other row only through the own store, and leaves a seed there.
                 let reached_other_row = self.board.store(self.turn) > banked_before;
                 if reached_other_row || !self.options.capture_needs_lap {
                     self.capture(last, witness);
@@ -192,8 +202,8 @@ impl Position {
         }
     }
 
-    /// R5. A pit that holds one seed after the last drop was empty before it, also where the sowing went all round. A
-    /// burnt pit holds nothing, so to the pit facing it, it is an empty one.
+    /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap. A
+    /// burnt pit counts as an empty one for the pit that faces it.
     fn capture(&mut self, last: Pit, witness: &mut impl Witness) {
         if last.side != self.turn || self.board.seeds(last) != 1 {
             return;
@@ -216,12 +226,12 @@ impl Position {
         witness.note(Effect::Capture { from, seeds, to: self.turn });
     }
 
-    /// R8: one row is empty, whichever, even inside a turn. So whoever is to act has seeds to sow.
+    /// R8: either row is empty, even inside a turn. So the side to act always has seeds to sow.
     fn round_is_over(&self) -> bool {
         Side::ALL.into_iter().any(|side| self.board.row_is_empty(side))
     }
 
-    /// R8: each row goes to its owner's store. Then comes the next round, or the end (R9).
+    /// R8: each row goes to its owner's store. Then the next round begins, or the game ends (R9).
     fn finish_round(&mut self, witness: &mut impl Witness) {
         for side in Side::ALL {
             let seeds = self.board.sweep(side, side);
@@ -247,7 +257,7 @@ impl Position {
         self.round < self.options.max_rounds.into() && Side::ALL.into_iter().all(|side| self.pits_to_fill(side) > 0)
     }
 
-    /// How many pits the store of this side fills when all seeds are in the stores; a rest stays there.
+    /// How many pits the store of this side fills when all seeds are in the stores; the rest stays in the store.
     fn pits_to_fill(&self, side: Side) -> u8 {
         let pits = self.board.store(side) / u16::from(self.options.seeds);
         u8::try_from(pits).map_or(self.options.pits, |pits| pits.min(self.options.pits))
@@ -289,7 +299,7 @@ impl Position {
         witness.note(Effect::Refill { side, pits: named, seeds });
     }
 
-    /// R9: by the stores of the round that is over. After a tie the other side opens, whatever the option.
+    /// R9: by the stores of the round that is over. After a tie the other side opens, whatever `round_starter` is.
     fn next_opener(&self) -> Side {
         match (self.options.round_starter, Outcome::of(self.board.stores(), None).winner) {
             (RoundStarter::Alternate, _) | (_, None) => !self.opener,

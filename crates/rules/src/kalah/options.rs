@@ -58,7 +58,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// On whose row the last seed must lie to capture.
+    /// The row on which the last seed must lie to capture.
     pub enum CaptureLand {
         /// The mover's.
         Own = "own",
@@ -72,7 +72,7 @@ worded_enum! {
 worded_enum! {
     /// What ends the game.
     pub enum End {
-        /// One row is empty, whichever, even in the middle of a turn.
+        /// Either row is empty, even in the middle of a turn.
         SideEmpty = "side_empty",
         /// The side to act has nothing to sow.
         NoMove = "no_move",
@@ -80,21 +80,21 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// Who gets the seeds left in pits when a row is empty.
+    /// Where the seeds left in pits go when a row is empty.
     pub enum Remaining {
         /// Each row goes to its own store.
         SideOwner = "side_owner",
         /// All go to the side whose row is empty.
         Emptier = "emptier",
-        /// Nobody; they stay in their pits.
+        /// They stay in their pits and count for neither side.
         Discard = "discard",
     }
 }
 
 worded_enum! {
-    /// Who gets the seeds left in pits at a majority.
+    /// Where the seeds left in pits go at a majority.
     pub enum MajorityRemaining {
-        /// Nobody; they stay in their pits.
+        /// They stay in their pits and count for neither side.
         Leave = "leave",
         /// Each row goes to its own store.
         Sweep = "sweep",
@@ -122,7 +122,7 @@ worded_enum! {
 }
 
 impl Preset {
-    /// What it is called and what it limits.
+    /// Its name, description and bounds.
     #[must_use]
     pub fn spec(self) -> &'static PresetSpec {
         &PRESETS[self as usize]
@@ -161,18 +161,18 @@ impl Preset {
 }
 
 impl Options {
-    /// The preset that they started from.
+    /// The preset that they are based on.
     #[must_use]
     pub const fn preset(&self) -> Preset {
         self.preset
     }
 
-    /// All seeds of a game with these options.
+    /// How many seeds a game with these options has.
     pub(super) fn total(&self) -> u16 {
         2 * u16::from(self.pits) * u16::from(self.seeds)
     }
 
-    /// A preset with overrides, which are known to be right each by itself.
+    /// A preset with overrides, each of which has already been checked by itself.
     pub(crate) fn new(preset: Preset, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
         let mut options = preset.options();
         for (name, value) in overrides {
@@ -183,7 +183,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Sets one option; `None` if there is no such option or it is of another kind.
+    /// Sets one option; `None` if the name is unknown or the value is of another kind.
     fn set(&mut self, name: &str, value: &OptionValue) -> Option<()> {
         match name {
             "pits" => self.pits = value.integer()?,
@@ -244,7 +244,7 @@ pub static OPTIONS: [OptionSpec; 12] = [
     choice(
         "remaining",
         Remaining::WORDS,
-        "Who gets the seeds left in pits at such an end: the owner of the row, the side whose row is empty, or nobody.",
+        "Who gets the seeds left in pits at such an end: the owner of the row, the side whose row is empty, or neither side.",
     ),
     switched_off("majority_end", "Whether the game stops once a store holds more than half of all seeds."),
     choice(
@@ -255,7 +255,7 @@ pub static OPTIONS: [OptionSpec; 12] = [
     switched_off("pie", "Whether North may answer South's first turn by changing seats."),
 ];
 
-/// What contradicts each other: the two say opposite things about the same seeds (R1).
+/// Choices that exclude each other: these two send the same seeds to different places (R1).
 pub static CONTRADICTIONS: [Contradiction; 1] = [Contradiction {
     option: "majority_remaining",
     value: Some(OptionValue::Word(Cow::Borrowed(MajorityRemaining::Sweep.word()))),
@@ -289,7 +289,7 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
     PresetSpec {
         name: Preset::EmptyCapture.word(),
         title: "Empty capture",
-        description: "By the patent of 1955 as FairKalah tells it: the last seed is captured even when it faces an empty pit.",
+        description: "By the patent of 1955 as FairKalah describes it: the last seed is captured even when it faces an empty pit.",
         source: "The patent of 1955 by FairKalah's account; Irving, Donkers and Uiterwijk, Solving Kalah (2000)",
         bounds: &[],
     },

@@ -14,7 +14,17 @@ use crate::{
     sowing,
 };
 
-/// A position of Kalah with the options that it is played under.
+/// A position of Kalah with its options.
+///
+/// ```
+/// use mancala_rules::{Move, kalah};
+///
+/// let opening = kalah::Position::opening(kalah::Preset::Manual.options());
+/// let (position, _) = opening.play("C".parse()?)?;
+/// assert_eq!(position.to_string(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S");
+/// assert_eq!(position.legal_moves().last(), Some(&Move::Pass));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     options: Options,
@@ -22,12 +32,12 @@ pub struct Position {
     turn: Side,
     flags: Flags,
     plies: u32,
-    /// Which rule ended the game; `None` while it runs, and where it was imported as finished.
+    /// Which rule ended the game; `None` while it runs, and if it was imported as finished.
     reason: Option<EndReason>,
 }
 
 impl Position {
-    /// Every pit filled alike, the stores empty, South to move (R2).
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
     #[must_use]
     pub fn opening(options: Options) -> Self {
         let mut board = Board::empty(options.pits);
@@ -41,7 +51,7 @@ impl Position {
         Self { options, board, turn: Side::South, flags, plies: 0, reason: None }
     }
 
-    /// The options that it is played under.
+    /// The options of the game.
     #[must_use]
     pub const fn options(&self) -> Options {
         self.options
@@ -59,13 +69,13 @@ impl Position {
         self.turn
     }
 
-    /// Actions so far.
+    /// How many actions were played so far.
     #[must_use]
     pub const fn plies(&self) -> u32 {
         self.plies
     }
 
-    /// Whether the people have changed seats (R7).
+    /// Whether the players have changed seats (R7).
     #[must_use]
     pub const fn swapped(&self) -> bool {
         self.flags.has(Flag::Swapped)
@@ -117,14 +127,14 @@ impl Position {
         self.act(m, &mut ());
     }
 
-    /// Takes over what a position string says, and ends what the rules end (R8, R12).
+    /// The position of a position string (R12), ended where the rules end it (R8).
     pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         let position = Self::from_setup_with_any_total(options, setup)?;
         let (expected, found) = (options.total(), setup.board.total());
         if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
 
-    /// The same for a made-up position with more or fewer seeds than the options say.
+    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
     pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         if setup.board.pits_per_side() != options.pits {
             return Err(ParsePositionError::PitsPerSide { expected: options.pits });
@@ -163,7 +173,7 @@ impl Position {
         self.flags.has(Flag::Extra) && self.options.extra_turn == ExtraTurn::Optional
     }
 
-    /// The flag falls with North's first action, so this is North's first choice.
+    /// The position loses the flag with North's first action, so this is North's first choice.
     fn may_swap(&self) -> bool {
         self.flags.has(Flag::Pie) && self.turn == Side::North
     }
@@ -219,7 +229,7 @@ impl Position {
         self.begin_choice(witness);
     }
 
-    /// R5. A pit that holds one seed after the last drop was empty before it, also where the sowing went all round.
+    /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap.
     fn capture(&mut self, last: Pit, witness: &mut impl Witness) {
         let row_allowed = match self.options.capture_land {
             CaptureLand::Own => last.side == self.turn,
@@ -248,7 +258,7 @@ impl Position {
         self.begin_choice(witness);
     }
 
-    /// R7: the people change seats; the board, the stores and the side to move stay.
+    /// R7: the players change seats; the board, the stores and the side to move stay.
     fn swap(&mut self, witness: &mut impl Witness) {
         witness.note(Effect::Swap);
         self.flags.raise(Flag::Swapped);
@@ -272,8 +282,8 @@ impl Position {
         None
     }
 
-    /// R8, step 4: the side to act chooses, or the game ends because it has nothing to sow. An optional extra move that
-    /// cannot be made lapses first (R7).
+    /// R8, step 4: the side to act chooses, or the game ends because that side has nothing to sow. Before that, an
+    /// optional extra move without seeds to sow lapses (R7).
     fn begin_choice(&mut self, witness: &mut impl Witness) {
         if self.may_pass() && self.board.row_is_empty(self.turn) {
             self.pass_turn();
@@ -285,7 +295,7 @@ impl Position {
         }
     }
 
-    /// R8: gives the seeds left in pits to whom they belong, and closes the game.
+    /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
     fn finish(&mut self, reason: EndReason, witness: &mut impl Witness) {
         let heirs = self.heirs(reason);
         for side in Side::ALL {
@@ -302,23 +312,23 @@ impl Position {
         witness.note(Effect::GameOver { reason });
     }
 
-    /// Whose store the seeds left in each row go to; `None` where they stay in their pits.
+    /// The side whose store gets the seeds left in each row; `None` where they stay in their pits.
     fn heirs(&self, reason: EndReason) -> BySide<Option<Side>> {
-        let nobody = BySide::default();
+        let neither = BySide::default();
         let owners = BySide { south: Some(Side::South), north: Some(Side::North) };
         match reason {
             EndReason::Majority => match self.options.majority_remaining {
-                MajorityRemaining::Leave => nobody,
+                MajorityRemaining::Leave => neither,
                 MajorityRemaining::Sweep => owners,
             },
-            // The other reasons are those of other games.
+            // `SideEmpty` and `NoMove`; the other reasons belong to other games.
             _ => match self.options.remaining {
                 Remaining::SideOwner => owners,
                 Remaining::Emptier => {
                     let emptier = Side::ALL.into_iter().find(|&side| self.board.row_is_empty(side));
                     BySide { south: emptier, north: emptier }
                 }
-                Remaining::Discard => nobody,
+                Remaining::Discard => neither,
             },
         }
     }

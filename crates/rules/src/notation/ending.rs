@@ -1,4 +1,4 @@
-//! Which result and which termination a game can have. Knows what the rules say of its end, and nothing of text.
+//! Which result and which termination a game can have. Knows how the rules end a game, and no text.
 
 use super::{EndingError, RecordResult, Termination};
 use crate::{AnyPosition, EndReason};
@@ -11,10 +11,10 @@ pub(super) fn check_result(last: &AnyPosition, result: RecordResult) -> Result<(
     }
 }
 
-/// The termination of a game that stands so and has this result, if it can have the one that is given.
+/// The termination of a game with this last position and this result, if it can have the given one.
 ///
-/// A game whose start is over already has no reason of its own, so any rule may be named. A game that the rules have not
-/// ended may have a result all the same, with or without saying why.
+/// A game that begins where it is over has no reason of its own, so any rule may be named. A game that the rules have
+/// not ended may still have a result, with or without a termination.
 pub(super) fn check_termination(
     last: &AnyPosition,
     result: RecordResult,

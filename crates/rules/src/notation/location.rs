@@ -1,14 +1,14 @@
-//! A place in a text. Knows how lines and columns are counted, and nothing of games.
+//! A place in a text. Knows how lines and columns are counted, and no game.
 
 use std::fmt;
 
-/// What some programs put at the beginning of a text to say that it is UTF-8. It is no part of the text.
+/// The character that some programs put before a text to mark it as UTF-8. It is not a part of the text.
 pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// A place in a text, as people count: from 1, and columns in characters.
+/// A place in a text. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
-    /// The line. A line feed, a carriage return, or both together end one.
+    /// The line. A line feed, a carriage return, or both together end a line.
     pub line: usize,
     /// The character in the line.
     pub column: usize,
@@ -23,7 +23,7 @@ impl fmt::Display for Location {
 }
 
 impl Location {
-    /// The place of the byte at `offset`. It is looked for only when something is wrong, which spares the reader to count.
+    /// The place of the byte at `offset`. It is computed only for an error, so that the reader need not count.
     pub(super) fn of(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let before = before.strip_prefix(BYTE_ORDER_MARK).unwrap_or(before);

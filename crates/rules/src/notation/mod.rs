@@ -1,6 +1,6 @@
-//! Whole games and boards as text: records of our own, and the forms of other programs.
+//! Whole games and boards as text: the records of this project, and the forms of other programs.
 //!
-//! Everything that is read is played by the rules, and what cannot be is refused with its line and column. Knows no file, no
+//! A reader plays every game by the rules and refuses an illegal one with its line and column. Knows no file, no
 //! network and no storage.
 
 mod board_text;

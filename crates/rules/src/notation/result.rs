@@ -7,13 +7,13 @@ use crate::{BySide, EndReason, Outcome, UnknownWord};
 worded_enum! {
     /// The result of a game as records write it.
     pub enum RecordResult {
-        /// South's side won. Under the pie rule that may be the person who began as North (R7).
+        /// South's side won. After a pie swap, this is the player that began as North (R7).
         South = "1-0",
         /// North's side won.
         North = "0-1",
-        /// Nobody won.
+        /// Both sides have the same number of seeds, or the players agreed on a draw.
         Draw = "1/2-1/2",
-        /// The game goes on, or was left.
+        /// The game goes on, or was abandoned.
         Unfinished = "*",
     }
 }
@@ -38,7 +38,7 @@ impl From<Outcome> for RecordResult {
 /// Why a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Termination {
-    /// A rule ended it, or the people agreed on the result.
+    /// A rule ended it, or the players agreed on the result.
     Rule(EndReason),
     /// A player gave up.
     Resignation,

@@ -1,8 +1,8 @@
-//! Choices that exclude each other (R1). Knows how to check them, and not which there are.
+//! Choices that exclude each other (R1). Knows how to check them, not which ones a game has.
 
 use super::{Contradiction, OptionValue, OptionsError};
 
-/// Checks all options together: `values` are those of every option, `overrides` what was given.
+/// Checks all options together: `values` are the effective values of every option, `overrides` the given ones.
 pub(crate) fn check_contradictions(
     contradictions: &[Contradiction],
     values: &[(&'static str, OptionValue)],
@@ -14,7 +14,7 @@ pub(crate) fn check_contradictions(
         let refused = value.as_ref().map_or_else(|| given(option), |value| is(option, value));
         if refused && is(other, other_value) {
             return Err(match value {
-                // What was given is named, not what it contradicts.
+                // The error names the option that was given, not the one that it contradicts.
                 Some(value) if !given(option) && given(other) => OptionsError::Contradiction {
                     option: other,
                     value: Some(other_value.clone()),

@@ -1,4 +1,4 @@
-//! Why options are refused. Knows how to say it, and not how to find it.
+//! Why options are refused. Knows the message of each reason, not how to find it.
 
 use super::{OptionKind, OptionValue};
 use crate::Variant;
@@ -33,7 +33,7 @@ pub enum OptionsError {
     Value {
         /// The option.
         option: &'static str,
-        /// What it may be.
+        /// The values that it takes.
         expected: OptionKind,
     },
     /// The value is allowed in general but not in this preset.
@@ -41,7 +41,7 @@ pub enum OptionsError {
     PresetValue {
         /// The option.
         option: &'static str,
-        /// What it may be in the preset.
+        /// The values that it takes in the preset.
         expected: OptionKind,
         /// The preset.
         preset: &'static str,
@@ -51,7 +51,7 @@ pub enum OptionsError {
     Contradiction {
         /// The option.
         option: &'static str,
-        /// Its value; `None` if there is none that it could have.
+        /// Its value; `None` if every value is refused.
         value: Option<OptionValue>,
         /// The option that it contradicts.
         other: &'static str,
@@ -61,13 +61,13 @@ pub enum OptionsError {
     /// A part of the text is not of the form `name=value`.
     #[error("options must be written as `name=value` joined by `;`, not {text:?}")]
     Malformed {
-        /// The part that is not.
+        /// That part.
         text: String,
     },
 }
 
 impl OptionsError {
-    /// The name of the option at fault, if it is one option's.
+    /// The name of the refused option; `None` if the error is not about one option.
     #[must_use]
     pub fn option(&self) -> Option<&str> {
         match self {

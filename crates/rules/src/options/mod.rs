@@ -1,6 +1,6 @@
 //! What can be chosen before a game: how options and presets are described, checked and refused (R1, R11).
 //!
-//! Knows no game. What an option does is known to its game alone.
+//! Knows no game. Only its game knows what an option does.
 
 mod contradictions;
 mod error;

@@ -9,13 +9,13 @@ use crate::word::OneOf;
 pub struct PresetSpec {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// The name that people read.
+    /// The name for readers.
     pub title: &'static str,
-    /// One sentence on what it is and whose rules it follows.
+    /// One sentence on what it is and which rules it follows.
     pub description: &'static str,
     /// The documents or the tradition that it follows, in a few words.
     pub source: &'static str,
-    /// Options whose bounds are narrower here than in general.
+    /// Narrower bounds of integer options in this preset.
     pub bounds: &'static [OptionBounds],
 }
 
@@ -30,7 +30,7 @@ pub struct OptionBounds {
     pub max: u16,
 }
 
-/// One option: its name, what it may be, and what it is unless chosen otherwise.
+/// One option: its name, the values that it takes, and its default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionSpec {
     /// The name by which it is chosen.
@@ -43,7 +43,7 @@ pub struct OptionSpec {
     pub description: &'static str,
 }
 
-/// A number within bounds.
+/// An option that is a number within bounds.
 pub(crate) const fn integer(
     name: &'static str,
     (min, max): (u16, u16),
@@ -55,17 +55,17 @@ pub(crate) const fn integer(
     OptionSpec { name, kind: OptionKind::Integer { min, max }, default, description }
 }
 
-/// A switch that is on in the preset `standard`.
+/// An option that is on or off; on in the preset `standard`.
 pub(crate) const fn switched_on(name: &'static str, description: &'static str) -> OptionSpec {
     OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(true), description }
 }
 
-/// A switch that is off in the preset `standard`.
+/// An option that is on or off; off in the preset `standard`.
 pub(crate) const fn switched_off(name: &'static str, description: &'static str) -> OptionSpec {
     OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(false), description }
 }
 
-/// A choice that is its first word in the preset `standard`.
+/// An option that is one of several words; the first one in the preset `standard`.
 pub(crate) const fn choice(
     name: &'static str,
     words: &'static [&'static str],
@@ -75,12 +75,12 @@ pub(crate) const fn choice(
     OptionSpec { name, kind: OptionKind::Choice(words), default, description }
 }
 
-/// Two choices that cannot stand together (R1).
+/// Two choices that exclude each other (R1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// The option that is refused.
     pub option: &'static str,
-    /// The value of it that is refused. `None`: any that is given, also the one that it would have anyway.
+    /// Its refused value. `None` refuses every value that is given, even the default.
     pub value: Option<OptionValue>,
     /// The option that it contradicts.
     pub other: &'static str,
@@ -118,14 +118,14 @@ impl OptionKind {
         }
     }
 
-    /// Reads a value of this kind as a game record writes it; its bounds are for [`check`] to see to.
+    /// Reads a value of this kind as a game record writes it, without checking its bounds.
     pub(crate) fn parse(self, text: &str) -> Option<OptionValue> {
         let value = match self {
             Self::Integer { .. } => OptionValue::Integer(text.parse().ok()?),
             Self::Boolean => OptionValue::Boolean(text.parse().ok()?),
             Self::Choice(_) => OptionValue::Word(Cow::Owned(text.to_owned())),
         };
-        // Comparing with what is written refuses other spellings of a number, such as `+5` and `05`.
+        // Comparing with the canonical text refuses other spellings of a number, such as `+5` and `05`.
         (value.to_string() == text).then_some(value)
     }
 }

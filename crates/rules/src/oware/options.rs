@@ -21,17 +21,17 @@ pub struct Options {
 }
 
 worded_enum! {
-    /// What becomes of a sowing that would capture every seed of the other row (R6).
+    /// The effect of a grand slam: a sowing that would capture every seed of the other row (R6).
     pub enum GrandSlam {
         /// It is legal and captures nothing.
         NoCapture = "no_capture",
-        /// It captures like any other.
+        /// It captures like any other sowing.
         Capture = "capture",
-        /// It is no legal move.
+        /// It is not legal.
         Illegal = "illegal",
-        /// It is no legal move, unless every move is one; then it captures.
+        /// It is not legal unless every move is a grand slam; then it captures.
         Avoid = "avoid",
-        /// It captures, and all seeds that are left go to the opponent: the game is over.
+        /// It captures, all remaining seeds go to the opponent, and the game is over.
         ForfeitRest = "forfeit_rest",
         /// It captures all but the pit of the last seed.
         LeaveLanding = "leave_landing",
@@ -41,9 +41,9 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// Who gets the seeds left in pits at a majority.
+    /// Where the seeds left in pits go at a majority.
     pub enum MajorityRemaining {
-        /// Nobody; they stay in their pits.
+        /// They stay in their pits and count for neither side.
         Leave = "leave",
         /// Each row goes to its own store.
         Sweep = "sweep",
@@ -51,7 +51,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// Who gets the seeds left in pits at a repetition.
+    /// Where the seeds left in pits go at a repetition.
     pub enum RepetitionAward {
         /// Each row goes to its own store.
         SideOwner = "side_owner",
@@ -81,7 +81,7 @@ worded_enum! {
 }
 
 impl Preset {
-    /// What it is called and what it limits.
+    /// Its name, description and bounds.
     #[must_use]
     pub fn spec(self) -> &'static PresetSpec {
         &PRESETS[self as usize]
@@ -122,18 +122,19 @@ impl Preset {
 }
 
 impl Options {
-    /// The preset that they started from.
+    /// The preset that they are based on.
     #[must_use]
     pub const fn preset(&self) -> Preset {
         self.preset
     }
 
-    /// All seeds of a game with these options.
+    /// How many seeds a game with these options has.
     pub(super) fn total(&self) -> u16 {
         2 * u16::from(self.pits) * u16::from(self.seeds)
     }
 
-    /// A preset with overrides, which are known to be right each by itself; no two of them contradict each other.
+    /// A preset with overrides, each of which has already been checked by itself. No two options of Oware exclude each
+    /// other.
     pub(crate) fn new(preset: Preset, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
         let mut options = preset.options();
         for (name, value) in overrides {
@@ -143,7 +144,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Sets one option; `None` if there is no such option or it is of another kind.
+    /// Sets one option; `None` if the name is unknown or the value is of another kind.
     fn set(&mut self, name: &str, value: &OptionValue) -> Option<()> {
         match name {
             "pits" => self.pits = value.integer()?,
@@ -203,7 +204,7 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
     PresetSpec {
         name: Preset::Standard.word(),
         title: "Standard",
-        description: "The game that Wikipedia tells and most programs play, also called abapa: a grand slam captures nothing.",
+        description: "The game that Wikipedia describes and most programs play, also called abapa: a grand slam captures nothing.",
         source: "Wikipedia on Oware, OpenSpiel, Aalina",
         bounds: &[],
     },

@@ -14,10 +14,22 @@ use crate::{
     sowing,
 };
 
-/// A position of Oware with the options that it is played under.
+/// A position of Oware with its options.
 ///
-/// What it does not hold is the [`History`] that the rule against repetition asks for (R8). Whoever plays it hands that
-/// in; [`AnyPosition`](crate::AnyPosition) keeps the two together.
+/// It does not hold the [`History`] that the rule against repetition needs (R8): the caller passes it in.
+/// [`AnyPosition`](crate::AnyPosition) keeps the two together.
+///
+/// ```
+/// use mancala_rules::{History, oware};
+///
+/// let opening = oware::Position::opening(oware::Preset::Standard.options());
+/// let mut history = History::default();
+/// let (position, _) = opening.play("C".parse()?, &history)?;
+/// position.remember(&opening, &mut history);
+/// assert_eq!(position.to_string(), "4,4,0,5,5,5/5,4,4,4,4,4 0-0 N - 1 1S");
+/// assert_eq!(history.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     options: Options,
@@ -25,7 +37,7 @@ pub struct Position {
     turn: Side,
     over: bool,
     plies: u32,
-    /// Which rule ended the game; `None` while it runs, and where it was imported as finished.
+    /// Which rule ended the game; `None` while it runs, and if it was imported as finished.
     reason: Option<EndReason>,
 }
 
@@ -33,8 +45,8 @@ pub struct Position {
 type Chain = ArrayVec<Pit, PITS_MAX>;
 
 impl Position {
-    /// Every pit filled alike, the stores empty, South to move (R2). With one seed in one pit a side and grand slams
-    /// illegal, there is nothing to play, and the game is over.
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2). With one
+    /// pit a side, one seed a pit and illegal grand slams there is no legal move, so the game is over.
     #[must_use]
     pub fn opening(options: Options) -> Self {
         let mut board = Board::empty(options.pits);
@@ -46,7 +58,7 @@ impl Position {
         position
     }
 
-    /// The options that it is played under.
+    /// The options of the game.
     #[must_use]
     pub const fn options(&self) -> Options {
         self.options
@@ -64,7 +76,7 @@ impl Position {
         self.turn
     }
 
-    /// Actions so far.
+    /// How many actions were played so far.
     #[must_use]
     pub const fn plies(&self) -> u32 {
         self.plies
@@ -100,8 +112,8 @@ impl Position {
         Ok((next, effects))
     }
 
-    /// The same where it is known that the position which the move leads to came as often as it may: the end by
-    /// repetition, unless the game is over before that.
+    /// As [`Position::play`], for a move that leads to a position which has come as often as it may. The game then ends
+    /// by repetition, unless another rule ends it first.
     ///
     /// # Errors
     ///
@@ -120,7 +132,7 @@ impl Position {
         self.act(m, history, &mut ());
     }
 
-    /// Turns the history of the position `before` into that of this one, which came right after it (R8).
+    /// Updates the history of the position `before` to that of this position, which came right after it (R8).
     pub fn remember(&self, before: &Self, history: &mut History) {
         if self.over || self.board.stores() != before.board.stores() {
             history.clear();
@@ -129,14 +141,14 @@ impl Position {
         }
     }
 
-    /// Takes over what a position string says, and ends what the rules end (R8, R12).
+    /// The position of a position string (R12), ended where the rules end it (R8).
     pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         let position = Self::from_setup_with_any_total(options, setup)?;
         let (expected, found) = (options.total(), setup.board.total());
         if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
 
-    /// The same for a made-up position with more or fewer seeds than the options say.
+    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
     pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         if setup.board.pits_per_side() != options.pits {
             return Err(ParsePositionError::PitsPerSide { expected: options.pits });
@@ -145,7 +157,7 @@ impl Position {
             return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
         }
         setup.check_single_round()?;
-        // There are no extra moves and no pie rule.
+        // Oware has no extra moves and no pie rule.
         if let Some(flag) = [Flag::Extra, Flag::Pie, Flag::Swapped].into_iter().find(|&flag| setup.flags.has(flag)) {
             return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
         }
@@ -191,7 +203,7 @@ impl Position {
         self.filled_pits().filter(|&pit| self.forbidden(pit).is_none())
     }
 
-    /// R4: why a pit that holds seeds may not be sown, if so.
+    /// R4: why a pit that holds seeds may not be sown; `None` if it may.
     fn forbidden(&self, pit: Pit) -> Option<IllegalMove> {
         let barred = match self.options.grand_slam {
             GrandSlam::Illegal => self.is_grand_slam(pit),
@@ -232,7 +244,7 @@ impl Position {
         }
     }
 
-    /// R3, R6, R8: sow, capture, and see whether that was the end.
+    /// R3, R6, R8: sow, capture, and end the game where a rule does.
     fn sow(&mut self, pit: Pit, history: &History, witness: &mut impl Witness) {
         let last = self.sow_seeds(pit, witness);
         let grand_slam = self.capture(last, witness);
@@ -246,7 +258,7 @@ impl Position {
         self.begin_choice(history, witness);
     }
 
-    /// R3: both stores are passed over, and so is the pit that was lifted, however often the sowing comes round to it.
+    /// R3: the sowing skips both stores and, on every lap, the pit that was lifted.
     fn sow_seeds(&mut self, pit: Pit, witness: &mut impl Witness) -> Place {
         let ring = self.board.ring();
         let stores = Spots::NONE.with(ring.store(Side::South)).with(ring.store(Side::North));
@@ -254,7 +266,7 @@ impl Position {
         sowing::sow(&mut self.board, pit, skipped, witness)
     }
 
-    /// R6: captures the chain, as far as the rule on grand slams lets it. Says whether it was a grand slam.
+    /// R6: captures the chain, as far as the rule on grand slams allows. Returns whether it was a grand slam.
     fn capture(&mut self, last: Place, witness: &mut impl Witness) -> bool {
         let mut from = self.chain(last);
         let grand_slam = self.takes_all(&from);
@@ -262,7 +274,8 @@ impl Position {
             match self.options.grand_slam {
                 GrandSlam::Capture | GrandSlam::Avoid | GrandSlam::ForfeitRest => {}
                 GrandSlam::NoCapture | GrandSlam::Illegal => from.clear(),
-                // The chain runs from the pit of the last seed to the first of the row; of a single pit nothing is taken.
+                // The chain runs from the pit of the last seed to the first pit of the row. A chain of one pit captures
+                // nothing.
                 GrandSlam::LeaveLanding => drop(from.pop_at(0)),
                 GrandSlam::LeaveFirst => drop(from.pop()),
             }
@@ -276,7 +289,7 @@ impl Position {
         grand_slam
     }
 
-    /// R6: back from the last seed, as long as the pits are on the other row and hold two or three.
+    /// R6: the pits back from the last seed, as long as they are on the other row and hold two or three seeds.
     fn chain(&self, last: Place) -> Chain {
         let Place::Pit(Pit { side, index }) = last else { return Chain::new() };
         if side == self.turn {
@@ -286,20 +299,20 @@ impl Position {
         back.take_while(|&pit| matches!(self.board.seeds(pit), 2 | 3)).take(PITS_MAX).collect()
     }
 
-    /// Whether a chain, not an empty one, holds every seed of the other row.
+    /// Whether a chain holds every seed of the other row; `false` for an empty chain.
     fn takes_all(&self, chain: &Chain) -> bool {
         let taken: u16 = chain.iter().map(|&pit| self.board.seeds(pit)).sum();
         taken > 0 && taken == self.board.pits(!self.turn).iter().sum::<u16>()
     }
 
-    /// R8, step 2.
+    /// R8, step 2: whether a store holds more than half of all seeds.
     fn has_majority(&self) -> bool {
         let half_passed = |side| 2 * self.board.store(side) > self.board.total();
         self.options.majority_end && Side::ALL.into_iter().any(half_passed)
     }
 
-    /// R8, steps 4 and 5: the side to act chooses, or the game ends because it has nothing that it may sow, or because
-    /// the position has come too often.
+    /// R8, steps 4 and 5: the side to act chooses. If it has no legal move, or the position has come too often, the
+    /// game ends.
     fn begin_choice(&mut self, history: &History, witness: &mut impl Witness) {
         if self.legal_pits().next().is_none() {
             let must_feed = self.options.must_feed && self.board.row_is_empty(!self.turn);
@@ -311,7 +324,7 @@ impl Position {
         }
     }
 
-    /// R8: gives the seeds left in pits to whom they belong, and closes the game.
+    /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
     fn finish(&mut self, reason: EndReason, witness: &mut impl Witness) {
         if reason == EndReason::Repetition && self.options.repetition_award == RepetitionAward::Split {
             self.split(witness);
@@ -333,7 +346,7 @@ impl Position {
         }
     }
 
-    /// Whose store the seeds left in each row go to; `None` where they stay in their pits.
+    /// The side whose store gets the seeds left in each row; `None` where they stay in their pits.
     fn heirs(&self, reason: EndReason) -> BySide<Option<Side>> {
         match reason {
             EndReason::Majority if self.options.majority_remaining == MajorityRemaining::Leave => BySide::default(),
@@ -342,7 +355,7 @@ impl Position {
         }
     }
 
-    /// R8: half of the seeds left for each side. An odd one stays, in pit 0 of the side that moved last.
+    /// R8: each side gets half of the seeds left. An odd seed stays in pit 0 of the side that moved last.
     fn split(&mut self, witness: &mut impl Witness) {
         let mut lift_row = |side| self.board.pits_mut(side).iter_mut().map(std::mem::take).sum::<u16>();
         let left = lift_row(Side::South) + lift_row(Side::North);

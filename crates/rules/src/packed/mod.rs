@@ -1,10 +1,11 @@
-//! The games again, for those who try out millions of moves: a board is two machine words, and a sowing is one addition
-//! from a table.
+//! The games in a fast form, for searches that try millions of moves. A board is two machine words, and a sowing is one
+//! addition from a table.
 //!
-//! The rules are those of `kalah.rs`, `oware.rs` and `congkak.rs`, which tell them as `docs/rules.md` does; here they are
-//! told for the machine, and the tests compare the two, position by position. What is not covered has no packed form
-//! and is left to the others: boards of more than seven pits a side, optional extra moves, a swap that can still be made,
-//! and matches of several rounds. A packed position counts no plies, and playing it tells no effects.
+//! The rules are those of [`kalah`](crate::kalah), [`oware`](crate::oware) and [`congkak`](crate::congkak), which
+//! follow `docs/rules.md` closely; the tests compare the two forms, position by position. Some games have no packed
+//! form: boards of more than seven pits a side or 255 seeds, optional extra moves, and matches of several rounds.
+//! Neither has a position in which North can still swap. A packed position counts no plies, and playing it yields no
+//! effects.
 //!
 //! ```
 //! use mancala_rules::{kalah, packed::{Game, Kalah, Path}};

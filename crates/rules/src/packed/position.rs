@@ -8,7 +8,7 @@ use crate::{Board, BySide, EndReason, Outcome, Pit, Side, ring::Spots};
 pub struct Position {
     pub(super) own: Half,
     pub(super) other: Half,
-    /// Plies since the last capture, where there is a rule against repetition.
+    /// Plies since the last capture, in a game with a rule against repetition.
     pub(super) quiet: u32,
     pub(super) turn: Side,
     /// Whether the side to move is on an extra move.
@@ -32,7 +32,7 @@ impl Position {
         self.extra
     }
 
-    /// Whether nothing may be played any more.
+    /// Whether the game is over.
     #[must_use]
     #[inline]
     pub const fn is_over(&self) -> bool {
@@ -67,14 +67,14 @@ impl Position {
         self.half(side).row_total()
     }
 
-    /// A board with this side to move; `None` if it does not fit.
+    /// A board with this side to move; `None` if it has too many pits or seeds, or burnt pits.
     pub(super) fn of(board: &Board, turn: Side) -> Option<Self> {
         let fits = board.pits_per_side() <= PITS_MAX && board.total() <= SEEDS_MAX && board.burnt() == Spots::NONE;
         let (own, other) = (Half::of(board, turn), Half::of(board, !turn));
         fits.then_some(Self { own, other, quiet: 0, turn, extra: false, over: false, reason: None })
     }
 
-    /// Closed if a game has this outcome.
+    /// The same position with this outcome; over if there is one.
     pub(super) fn with_outcome(self, outcome: Option<Outcome>) -> Self {
         Self { over: outcome.is_some(), reason: outcome.and_then(|outcome| outcome.reason), ..self }
     }
@@ -96,8 +96,8 @@ impl Position {
         if side == self.turn { self.own } else { self.other }
     }
 
-    /// The same side acts again on an extra move, otherwise the other side does. The halves are chosen and not swapped in
-    /// a branch, because the processor cannot foresee which it is.
+    /// Gives the turn to the same side for an extra move, otherwise to the other side. Conditional moves choose the
+    /// halves, because the processor cannot predict a branch here.
     #[inline]
     pub(super) fn go_on(&mut self, extra: bool) {
         let Self { own, other, turn, .. } = *self;
@@ -107,14 +107,14 @@ impl Position {
         self.extra = extra;
     }
 
-    /// The other side acts.
+    /// Gives the turn to the other side.
     #[inline]
     pub(super) fn pass_turn(&mut self) {
         std::mem::swap(&mut self.own, &mut self.other);
         self.turn = !self.turn;
     }
 
-    /// Each row goes to its own store.
+    /// Moves the seeds of each row to its own store.
     pub(super) fn sweep(&mut self) {
         for half in [&mut self.own, &mut self.other] {
             let seeds = half.lift_row();
