@@ -1,4 +1,4 @@
-//! Replays effects on a board of its own, so that what a client would draw is compared with the position.
+//! Replays effects on a drawn board, as a client would, and compares it with the position.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,8 +47,8 @@ impl Drawing {
     }
 }
 
-/// Draws the effects of `m` on the board before it and compares with the board after it. Also checks that each effect
-/// tells the truth about its seeds and that they come in the documented order.
+/// Draws the effects of `m` on the board before it and compares with the board after it. Also checks the seeds of each
+/// effect, and that the effects come in the documented order.
 pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
     let mut drawing = Drawing::of(before);
     let mut hand = 0;
@@ -89,7 +89,7 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
                 let counts: Vec<u16> = from.iter().map(|&pit| drawing.take(pit)).collect();
                 assert!(!counts.contains(&0), "only pits with seeds are named");
                 let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);
-                // The last seed is named first, or it stays and is not named.
+                // The pit of the last seed comes first, or it keeps its seed and is missing.
                 let opposite = if Some(Place::Pit(from[0])) == last { counts[0] == 1 } else { counts.len() == 1 };
                 assert!(chain || opposite, "captured {counts:?}");
                 assert_eq!(counts.iter().sum::<u16>(), seeds);
