@@ -1,5 +1,5 @@
-//! The speed of the rules: move sequences counted per second, random games played per second, and the time of one move
-//! with and without its effects.
+//! The speed of the rules: move sequences and random games per second, and the time of one move with and without its
+//! effects.
 //!
 //! Run it with `cargo bench -p mancala-rules --bench rules`; it takes a minute. Every count is asserted, and random
 //! games must have the same results in both forms of the rules, so wrong rules fail. The best of many rounds is shown.

@@ -102,19 +102,19 @@ pub enum Effect {
 }
 
 /// Receives the effects of a move while it is played.
-pub(super) trait Witness {
-    fn note(&mut self, effect: Effect);
+pub(super) trait EffectSink {
+    fn record(&mut self, effect: Effect);
 }
 
 /// Discards the effects; the compiler removes the calls.
-impl Witness for () {
+impl EffectSink for () {
     #[inline]
-    fn note(&mut self, _: Effect) {}
+    fn record(&mut self, _: Effect) {}
 }
 
 /// Keeps the effects in order.
-impl Witness for Vec<Effect> {
-    fn note(&mut self, effect: Effect) {
+impl EffectSink for Vec<Effect> {
+    fn record(&mut self, effect: Effect) {
         self.push(effect);
     }
 }

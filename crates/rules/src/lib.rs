@@ -1,9 +1,9 @@
 //! The games, as pure values: what a position is, which moves it allows, what a move does, how a game ends.
 //!
 //! Everything here is total: no function panics on any input, does I/O, reads a clock or draws random numbers. The text
-//! forms (`FromStr` and `Display`) are the only wire format. This crate knows nothing of players, seats, time, storage
-//! or HTTP. `docs/rules.md` states the rules with their sources; a number such as R5 in a comment is a section of that
-//! page.
+//! forms (`FromStr` and `Display`) are the only wire format. This crate knows nothing of seats, time, storage or HTTP,
+//! and of players only the names in records. `docs/rules.md` states the rules with their sources; a number such as R5
+//! in a comment is a section of that page.
 //!
 //! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game; [`kalah`], [`oware`] and [`congkak`] hold the
 //!   rules of one game each.

@@ -147,34 +147,34 @@ fn write_flags(text: &mut Text, flags: Flags) {
 /// Why a text is not a position, or not one that the options allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParsePositionError {
-    /// Not six fields.
+    /// The text does not have six fields.
     #[error("a position has six fields separated by single blanks: rows, stores, side to move, flags, plies, round")]
     Fields,
-    /// The first field.
+    /// The first field is not two rows.
     #[error("the rows must be two lists of 1 to 12 seed counts, such as 4,4,0/4,4,4, each at most {SEEDS_MAX}")]
     Rows,
-    /// The second field.
+    /// The second field is not two stores.
     #[error("the stores must be two seed counts, such as 1-0, each at most {SEEDS_MAX}")]
     Stores,
-    /// The third field.
+    /// The third field is not a side.
     #[error("the side to move must be S or N")]
     Turn,
-    /// The fourth field.
+    /// The fourth field is not a list of flags.
     #[error("the flags must be - or letters of e, p, w, o, in this order")]
     Flags,
-    /// The fifth field.
+    /// The fifth field is not a number of plies.
     #[error("the plies must be a number from 0 to {PLIES_MAX}")]
     Plies,
-    /// The sixth field.
+    /// The sixth field is not a round.
     #[error("the round must be a number with S or N for the side that opened it, such as 1S")]
     Round,
-    /// The rows are not as long as the options say.
+    /// The rows have another number of pits than the options.
     #[error("each row must have {expected} pits")]
     PitsPerSide {
         /// Pits per side by the options.
         expected: u8,
     },
-    /// More or fewer seeds than the options say.
+    /// The position has more or fewer seeds than the options.
     #[error("the seeds in pits and stores must be {expected} in all, not {found}")]
     SeedTotal {
         /// Seeds by the options.
@@ -200,7 +200,7 @@ pub enum ParsePositionError {
     /// This game has one round, and so no burnt pits.
     #[error("this game has a single round and so no burnt pits: x")]
     BurntPit,
-    /// The match is over after fewer rounds.
+    /// The round is beyond the last one of the match.
     #[error("this game has at most {max} rounds")]
     RoundNumber {
         /// Rounds by the options.

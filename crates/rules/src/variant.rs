@@ -13,7 +13,7 @@ worded_enum! {
 }
 
 impl Variant {
-    /// The name for readers.
+    /// The name to display.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

@@ -130,8 +130,9 @@ impl AnyOptions {
     }
 }
 
-fn differing<const N: usize>(ours: [(&str, OptionValue); N], plain: [(&str, OptionValue); N]) -> String {
-    let differing = ours.into_iter().zip(plain).filter(|(ours, plain)| ours != plain);
+/// The values that differ from those of the preset, as `name=value` joined by `;`.
+fn differing<const N: usize>(values: [(&str, OptionValue); N], preset: [(&str, OptionValue); N]) -> String {
+    let differing = values.into_iter().zip(preset).filter(|(value, preset)| value != preset);
     differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
 }
 

@@ -147,7 +147,7 @@ impl AnyPosition {
         }
     }
 
-    /// The side to move; once the game is over, the side to move when that was noticed (R8).
+    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
     #[must_use]
     pub fn turn(&self) -> Side {
         match self {

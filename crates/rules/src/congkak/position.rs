@@ -8,7 +8,7 @@ use super::{Options, RefillFrom, RoundStarter, Rounds};
 use crate::{
     Board, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place, Round,
     SEEDS_MAX, Side,
-    effect::Witness,
+    effect::EffectSink,
     ring::Spots,
     setup::{Flag, Flags, Setup},
     sowing,
@@ -176,26 +176,26 @@ impl Position {
 
     /// The one implementation of a move (R3, R5, R7): sow, lap after lap. A last seed in the own store gives an extra
     /// move, and one in an empty pit may capture.
-    fn act(&mut self, pit: Pit, witness: &mut impl Witness) {
+    fn act(&mut self, pit: Pit, effects: &mut impl EffectSink) {
         self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
         let banked_before = self.board.store(self.turn);
         let skipped = self.board.burnt().with(self.board.ring().store(!self.turn));
-        let extra = match sowing::sow_in_laps(&mut self.board, pit, skipped, witness) {
+        let extra = match sowing::sow_in_laps(&mut self.board, pit, skipped, effects) {
             Place::Store(_) => true,
             Place::Pit(last) => {
                 // A sowing reaches the other row only through the own store, and leaves a seed there.
                 let reached_other_row = self.board.store(self.turn) > banked_before;
                 if reached_other_row || !self.options.capture_needs_lap {
-                    self.capture(last, witness);
+                    self.capture(last, effects);
                 }
                 false
             }
         };
         if self.round_is_over() {
-            self.finish_round(witness);
+            self.finish_round(effects);
         } else if extra {
             self.flags.raise(Flag::Extra);
-            witness.note(Effect::ExtraTurn);
+            effects.record(Effect::ExtraTurn);
         } else {
             self.flags.clear(Flag::Extra);
             self.turn = !self.turn;
@@ -204,7 +204,7 @@ impl Position {
 
     /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap. A
     /// burnt pit counts as an empty one for the pit that faces it.
-    fn capture(&mut self, last: Pit, witness: &mut impl Witness) {
+    fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
         if last.side != self.turn || self.board.seeds(last) != 1 {
             return;
         }
@@ -223,7 +223,7 @@ impl Position {
         }
         let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
         self.board.bank(self.turn, seeds);
-        witness.note(Effect::Capture { from, seeds, to: self.turn });
+        effects.record(Effect::Capture { from, seeds, to: self.turn });
     }
 
     /// R8: either row is empty, even inside a turn. So the side to act always has seeds to sow.
@@ -232,24 +232,24 @@ impl Position {
     }
 
     /// R8: each row goes to its owner's store. Then the next round begins, or the game ends (R9).
-    fn finish_round(&mut self, witness: &mut impl Witness) {
+    fn finish_round(&mut self, effects: &mut impl EffectSink) {
         for side in Side::ALL {
             let seeds = self.board.sweep(side, side);
             if seeds > 0 {
-                witness.note(Effect::Sweep { side, seeds, to: side });
+                effects.record(Effect::Sweep { side, seeds, to: side });
             }
         }
         self.flags.clear(Flag::Extra);
         if self.options.rounds == Rounds::Multi {
-            witness.note(Effect::RoundOver { round: self.round, score: self.board.stores() });
+            effects.record(Effect::RoundOver { round: self.round, score: self.board.stores() });
             if self.another_round_follows() {
-                return self.open_round(witness);
+                return self.open_round(effects);
             }
         }
         let reason = EndReason::SideEmpty;
         self.flags.raise(Flag::Over);
         self.reason = Some(reason);
-        witness.note(Effect::GameOver { reason });
+        effects.record(Effect::GameOver { reason });
     }
 
     /// R9: a match ends after its last round, or when a side cannot fill one pit.
@@ -264,18 +264,18 @@ impl Position {
     }
 
     /// R9: fills the pits from the stores, burns those that stay empty, and gives the move to the new opener.
-    fn open_round(&mut self, witness: &mut impl Witness) {
+    fn open_round(&mut self, effects: &mut impl EffectSink) {
         let opener = self.next_opener();
         self.board.burn(Spots::NONE);
         for side in Side::ALL {
-            self.refill(side, witness);
+            self.refill(side, effects);
         }
         self.round += 1;
         self.opener = opener;
         self.turn = opener;
     }
 
-    fn refill(&mut self, side: Side, witness: &mut impl Witness) {
+    fn refill(&mut self, side: Side, effects: &mut impl EffectSink) {
         let (ring, seeds) = (self.board.ring(), u16::from(self.options.seeds));
         let (pits, count) = (self.options.pits, self.pits_to_fill(side));
         let filled = match self.options.refill_from {
@@ -296,7 +296,7 @@ impl Position {
         }
         self.board.bank(side, store);
         self.board.burn(burnt);
-        witness.note(Effect::Refill { side, pits: named, seeds });
+        effects.record(Effect::Refill { side, pits: named, seeds });
     }
 
     /// R9: by the stores of the round that is over. After a tie the other side opens, whatever `round_starter` is.

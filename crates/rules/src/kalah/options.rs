@@ -28,7 +28,7 @@ pub struct Options {
 worded_enum! {
     /// Which stores receive seeds while sowing.
     pub enum SowStores {
-        /// The mover's; the other is passed over.
+        /// The mover's; the sowing skips the other.
         Own = "own",
         /// Both.
         Both = "both",

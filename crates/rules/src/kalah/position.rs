@@ -8,7 +8,7 @@ use super::{Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Re
 use crate::{
     Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place,
     SEEDS_MAX, Side,
-    effect::Witness,
+    effect::EffectSink,
     ring::Spots,
     setup::{Flag, Flags, Setup},
     sowing,
@@ -63,7 +63,7 @@ impl Position {
         &self.board
     }
 
-    /// The side to move; once the game is over, the side to move when that was noticed (R8).
+    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
     #[must_use]
     pub const fn turn(&self) -> Side {
         self.turn
@@ -192,45 +192,45 @@ impl Position {
     }
 
     /// The one implementation of a move.
-    fn act(&mut self, m: Move, witness: &mut impl Witness) {
+    fn act(&mut self, m: Move, effects: &mut impl EffectSink) {
         self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
         if self.turn == Side::North {
             self.flags.clear(Flag::Pie);
         }
         match m {
-            Move::Sow(pit) => self.sow(pit, witness),
-            Move::Pass => self.pass(witness),
-            Move::Swap => self.swap(witness),
+            Move::Sow(pit) => self.sow(pit, effects),
+            Move::Pass => self.pass(effects),
+            Move::Swap => self.swap(effects),
             Move::Agree => {}
         }
     }
 
     /// R3, R5, R7: sow; a last seed in the own store gives an extra move, one in an empty pit may capture.
-    fn sow(&mut self, pit: Pit, witness: &mut impl Witness) {
+    fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) {
         let skipped = match self.options.sow_stores {
             SowStores::Own => Spots::NONE.with(self.board.ring().store(!self.turn)),
             SowStores::Both => Spots::NONE,
         };
-        let extra = match sowing::sow(&mut self.board, pit, skipped, witness) {
+        let extra = match sowing::sow(&mut self.board, pit, skipped, effects) {
             Place::Store(side) => side == self.turn && self.options.extra_turn != ExtraTurn::None,
             Place::Pit(last) => {
-                self.capture(last, witness);
+                self.capture(last, effects);
                 false
             }
         };
         if let Some(reason) = self.end_of_sowing() {
-            return self.finish(reason, witness);
+            return self.finish(reason, effects);
         }
         if extra {
             self.flags.raise(Flag::Extra);
         } else {
             self.pass_turn();
         }
-        self.begin_choice(witness);
+        self.begin_choice(effects);
     }
 
     /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap.
-    fn capture(&mut self, last: Pit, witness: &mut impl Witness) {
+    fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
         let row_allowed = match self.options.capture_land {
             CaptureLand::Own => last.side == self.turn,
             CaptureLand::Opponent => last.side != self.turn,
@@ -249,18 +249,18 @@ impl Position {
         }
         let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
         self.board.bank(self.turn, seeds);
-        witness.note(Effect::Capture { from, seeds, to: self.turn });
+        effects.record(Effect::Capture { from, seeds, to: self.turn });
     }
 
-    fn pass(&mut self, witness: &mut impl Witness) {
-        witness.note(Effect::Pass);
+    fn pass(&mut self, effects: &mut impl EffectSink) {
+        effects.record(Effect::Pass);
         self.pass_turn();
-        self.begin_choice(witness);
+        self.begin_choice(effects);
     }
 
     /// R7: the players change seats; the board, the stores and the side to move stay.
-    fn swap(&mut self, witness: &mut impl Witness) {
-        witness.note(Effect::Swap);
+    fn swap(&mut self, effects: &mut impl EffectSink) {
+        effects.record(Effect::Swap);
         self.flags.raise(Flag::Swapped);
     }
 
@@ -284,36 +284,36 @@ impl Position {
 
     /// R8, step 4: the side to act chooses, or the game ends because that side has nothing to sow. Before that, an
     /// optional extra move without seeds to sow lapses (R7).
-    fn begin_choice(&mut self, witness: &mut impl Witness) {
+    fn begin_choice(&mut self, effects: &mut impl EffectSink) {
         if self.may_pass() && self.board.row_is_empty(self.turn) {
             self.pass_turn();
         }
         if self.board.row_is_empty(self.turn) {
-            self.finish(EndReason::NoMove, witness);
+            self.finish(EndReason::NoMove, effects);
         } else if self.flags.has(Flag::Extra) {
-            witness.note(Effect::ExtraTurn);
+            effects.record(Effect::ExtraTurn);
         }
     }
 
     /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
-    fn finish(&mut self, reason: EndReason, witness: &mut impl Witness) {
-        let heirs = self.heirs(reason);
+    fn finish(&mut self, reason: EndReason, effects: &mut impl EffectSink) {
+        let recipients = self.recipients(reason);
         for side in Side::ALL {
-            let Some(to) = heirs[side] else { continue };
+            let Some(to) = recipients[side] else { continue };
             let seeds = self.board.sweep(side, to);
             if seeds > 0 {
-                witness.note(Effect::Sweep { side, seeds, to });
+                effects.record(Effect::Sweep { side, seeds, to });
             }
         }
         self.flags.clear(Flag::Extra);
         self.flags.clear(Flag::Pie);
         self.flags.raise(Flag::Over);
         self.reason = Some(reason);
-        witness.note(Effect::GameOver { reason });
+        effects.record(Effect::GameOver { reason });
     }
 
     /// The side whose store gets the seeds left in each row; `None` where they stay in their pits.
-    fn heirs(&self, reason: EndReason) -> BySide<Option<Side>> {
+    fn recipients(&self, reason: EndReason) -> BySide<Option<Side>> {
         let neither = BySide::default();
         let owners = BySide { south: Some(Side::South), north: Some(Side::North) };
         match reason {

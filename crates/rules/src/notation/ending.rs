@@ -3,7 +3,7 @@
 use super::{EndingError, RecordResult, Termination};
 use crate::{AnyPosition, EndReason};
 
-/// Whether a game with this last position can have this result: any, unless the rules have ended it.
+/// Checks that a game with this last position can have this result: any, unless the rules have ended it.
 pub(super) fn check_result(last: &AnyPosition, result: RecordResult) -> Result<(), EndingError> {
     match last.outcome().map(RecordResult::from) {
         Some(expected) if expected != result => Err(EndingError::Result { expected }),

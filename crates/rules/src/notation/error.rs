@@ -188,7 +188,7 @@ pub enum NameError {
     /// It has more than [`NAME_MAX`] characters.
     #[error("a name has at most {NAME_MAX} characters")]
     TooLong,
-    /// A line break, for example.
+    /// It has a control character, such as a line break.
     #[error("a name has no control characters")]
     ControlCharacter,
 }
@@ -199,7 +199,7 @@ pub enum DetailError {
     /// It has more than [`VALUE_MAX`] characters.
     #[error("a detail of a game has at most {VALUE_MAX} characters")]
     TooLong,
-    /// A line break, for example.
+    /// It has a control character, such as a line break.
     #[error("a detail of a game has no control characters")]
     ControlCharacter,
 }

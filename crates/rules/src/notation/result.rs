@@ -11,7 +11,7 @@ worded_enum! {
         South = "1-0",
         /// North's side won.
         North = "0-1",
-        /// Both sides have the same number of seeds, or the players agreed on a draw.
+        /// Neither side won.
         Draw = "1/2-1/2",
         /// The game goes on, or was abandoned.
         Unfinished = "*",

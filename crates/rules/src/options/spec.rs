@@ -9,7 +9,7 @@ use crate::word::OneOf;
 pub struct PresetSpec {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// The name for readers.
+    /// The name to display.
     pub title: &'static str,
     /// One sentence on what it is and which rules it follows.
     pub description: &'static str,

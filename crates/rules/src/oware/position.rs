@@ -8,7 +8,7 @@ use super::{GrandSlam, MajorityRemaining, Options, RepetitionAward};
 use crate::{
     Board, BySide, Effect, EndReason, History, IllegalMove, Move, MoveList, Outcome, PITS_MAX, PLIES_MAX,
     ParsePositionError, Pit, Place, SEEDS_MAX, Side,
-    effect::Witness,
+    effect::EffectSink,
     ring::Spots,
     setup::{Flag, Flags, Setup},
     sowing,
@@ -70,7 +70,7 @@ impl Position {
         &self.board
     }
 
-    /// The side to move; once the game is over, the side to move when that was noticed (R8).
+    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
     #[must_use]
     pub const fn turn(&self) -> Side {
         self.turn
@@ -235,39 +235,39 @@ impl Position {
     }
 
     /// The one implementation of a move.
-    fn act(&mut self, m: Move, history: &History, witness: &mut impl Witness) {
+    fn act(&mut self, m: Move, history: &History, effects: &mut impl EffectSink) {
         self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
         match m {
-            Move::Sow(pit) => self.sow(pit, history, witness),
-            Move::Agree => self.finish(EndReason::Agreement, witness),
+            Move::Sow(pit) => self.sow(pit, history, effects),
+            Move::Agree => self.finish(EndReason::Agreement, effects),
             Move::Pass | Move::Swap => {}
         }
     }
 
     /// R3, R6, R8: sow, capture, and end the game where a rule does.
-    fn sow(&mut self, pit: Pit, history: &History, witness: &mut impl Witness) {
-        let last = self.sow_seeds(pit, witness);
-        let grand_slam = self.capture(last, witness);
+    fn sow(&mut self, pit: Pit, history: &History, effects: &mut impl EffectSink) {
+        let last = self.sow_seeds(pit, effects);
+        let grand_slam = self.capture(last, effects);
         if grand_slam && self.options.grand_slam == GrandSlam::ForfeitRest {
-            return self.finish(EndReason::GrandSlamForfeit, witness);
+            return self.finish(EndReason::GrandSlamForfeit, effects);
         }
         if self.has_majority() {
-            return self.finish(EndReason::Majority, witness);
+            return self.finish(EndReason::Majority, effects);
         }
         self.turn = !self.turn;
-        self.begin_choice(history, witness);
+        self.begin_choice(history, effects);
     }
 
     /// R3: the sowing skips both stores and, on every lap, the pit that was lifted.
-    fn sow_seeds(&mut self, pit: Pit, witness: &mut impl Witness) -> Place {
+    fn sow_seeds(&mut self, pit: Pit, effects: &mut impl EffectSink) -> Place {
         let ring = self.board.ring();
         let stores = Spots::NONE.with(ring.store(Side::South)).with(ring.store(Side::North));
         let skipped = ring.pit(pit).map_or(stores, |origin| stores.with(origin));
-        sowing::sow(&mut self.board, pit, skipped, witness)
+        sowing::sow(&mut self.board, pit, skipped, effects)
     }
 
     /// R6: captures the chain, as far as the rule on grand slams allows. Returns whether it was a grand slam.
-    fn capture(&mut self, last: Place, witness: &mut impl Witness) -> bool {
+    fn capture(&mut self, last: Place, effects: &mut impl EffectSink) -> bool {
         let mut from = self.chain(last);
         let grand_slam = self.takes_all(&from);
         if grand_slam {
@@ -284,7 +284,7 @@ impl Position {
             let ring = self.board.ring();
             let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
             self.board.bank(self.turn, seeds);
-            witness.note(Effect::Capture { from, seeds, to: self.turn });
+            effects.record(Effect::Capture { from, seeds, to: self.turn });
         }
         grand_slam
     }
@@ -313,41 +313,41 @@ impl Position {
 
     /// R8, steps 4 and 5: the side to act chooses. If it has no legal move, or the position has come too often, the
     /// game ends.
-    fn begin_choice(&mut self, history: &History, witness: &mut impl Witness) {
+    fn begin_choice(&mut self, history: &History, effects: &mut impl EffectSink) {
         if self.legal_pits().next().is_none() {
             let must_feed = self.options.must_feed && self.board.row_is_empty(!self.turn);
             let no_feeding_move = must_feed && !self.board.row_is_empty(self.turn);
             let reason = if no_feeding_move { EndReason::NoFeedingMove } else { EndReason::NoMove };
-            self.finish(reason, witness);
+            self.finish(reason, effects);
         } else if history.count(&self.board, self.turn) + 1 >= usize::from(self.options.repetition) {
-            self.finish(EndReason::Repetition, witness);
+            self.finish(EndReason::Repetition, effects);
         }
     }
 
     /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
-    fn finish(&mut self, reason: EndReason, witness: &mut impl Witness) {
+    fn finish(&mut self, reason: EndReason, effects: &mut impl EffectSink) {
         if reason == EndReason::Repetition && self.options.repetition_award == RepetitionAward::Split {
-            self.split(witness);
+            self.split(effects);
         } else {
-            self.sweep(self.heirs(reason), witness);
+            self.sweep(self.recipients(reason), effects);
         }
         self.over = true;
         self.reason = Some(reason);
-        witness.note(Effect::GameOver { reason });
+        effects.record(Effect::GameOver { reason });
     }
 
-    fn sweep(&mut self, heirs: BySide<Option<Side>>, witness: &mut impl Witness) {
+    fn sweep(&mut self, recipients: BySide<Option<Side>>, effects: &mut impl EffectSink) {
         for side in Side::ALL {
-            let Some(to) = heirs[side] else { continue };
+            let Some(to) = recipients[side] else { continue };
             let seeds = self.board.sweep(side, to);
             if seeds > 0 {
-                witness.note(Effect::Sweep { side, seeds, to });
+                effects.record(Effect::Sweep { side, seeds, to });
             }
         }
     }
 
     /// The side whose store gets the seeds left in each row; `None` where they stay in their pits.
-    fn heirs(&self, reason: EndReason) -> BySide<Option<Side>> {
+    fn recipients(&self, reason: EndReason) -> BySide<Option<Side>> {
         match reason {
             EndReason::Majority if self.options.majority_remaining == MajorityRemaining::Leave => BySide::default(),
             EndReason::GrandSlamForfeit => BySide { south: Some(!self.turn), north: Some(!self.turn) },
@@ -356,7 +356,7 @@ impl Position {
     }
 
     /// R8: each side gets half of the seeds left. An odd seed stays in pit 0 of the side that moved last.
-    fn split(&mut self, witness: &mut impl Witness) {
+    fn split(&mut self, effects: &mut impl EffectSink) {
         let mut lift_row = |side| self.board.pits_mut(side).iter_mut().map(std::mem::take).sum::<u16>();
         let left = lift_row(Side::South) + lift_row(Side::North);
         let seeds = left / 2;
@@ -367,7 +367,7 @@ impl Position {
         if let Some(spot) = odd.and_then(|pit| self.board.ring().pit(pit)) {
             self.board.drop(spot, 1);
         }
-        witness.note(Effect::Split { seeds, odd });
+        effects.record(Effect::Split { seeds, odd });
     }
 }
 

@@ -30,8 +30,9 @@ impl Path {
         self.boards.clear();
     }
 
-    /// How often a position, which lies two plies beyond the last of this path, came within its last quiet plies, at
-    /// most [`HISTORY_MAX`] of them. The sides alternate, so only every second position has the same side to move.
+    /// How often `position` came among the positions of its quiet plies, at most [`HISTORY_MAX`] of them. It lies two
+    /// plies beyond the last position of this path. The sides alternate, so only every second position has the same
+    /// side to move.
     #[inline]
     pub(super) fn count(&self, position: &Position) -> usize {
         let board = (position.own, position.other);

@@ -18,7 +18,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The side to move; once the game is over, the side to move when that was noticed (R8).
+    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
     #[must_use]
     #[inline]
     pub const fn turn(&self) -> Side {

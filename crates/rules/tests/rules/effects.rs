@@ -50,23 +50,12 @@ impl Drawing {
 /// Draws the effects of `m` on the board before it and compares with the board after it. Also checks the seeds of each
 /// effect, and that the effects come in the documented order.
 pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
+    check_order(effects);
+    check_last(effects);
     let mut drawing = Drawing::of(before);
     let mut hand = 0;
     let mut last = None;
-    let mut stage = 0;
     for effect in effects {
-        let next = match effect {
-            Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
-            Effect::Sow { .. } | Effect::Relay { .. } => 1,
-            Effect::Capture { .. } => 2,
-            Effect::ExtraTurn => 3,
-            Effect::Sweep { .. } | Effect::Split { .. } => 4,
-            Effect::RoundOver { .. } => 5,
-            Effect::Refill { .. } => 6,
-            Effect::GameOver { .. } => 7,
-        };
-        assert!(next > stage || next == stage && [0, 1, 4, 6].contains(&next), "order of {effects:?}");
-        stage = next;
         match *effect {
             Effect::Lift { pit, seeds } => {
                 assert_eq!(m, Move::Sow(pit));
@@ -128,6 +117,29 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
     }
     assert_eq!(hand, 0, "every seed falls");
     assert_eq!(drawing, Drawing::of(after), "after {m}: {effects:?}");
+}
+
+/// Checks that the effects come in the documented order.
+fn check_order(effects: &[Effect]) {
+    let mut stage = 0;
+    for effect in effects {
+        let next = match effect {
+            Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
+            Effect::Sow { .. } | Effect::Relay { .. } => 1,
+            Effect::Capture { .. } => 2,
+            Effect::ExtraTurn => 3,
+            Effect::Sweep { .. } | Effect::Split { .. } => 4,
+            Effect::RoundOver { .. } => 5,
+            Effect::Refill { .. } => 6,
+            Effect::GameOver { .. } => 7,
+        };
+        assert!(next > stage || next == stage && [0, 1, 4, 6].contains(&next), "order of {effects:?}");
+        stage = next;
+    }
+}
+
+/// Checks that there is at most one extra turn or end, and that a new round or the end follows the end of a round.
+fn check_last(effects: &[Effect]) {
     let ends = effects.iter().filter(|effect| matches!(effect, Effect::ExtraTurn | Effect::GameOver { .. }));
     assert!(ends.count() <= 1, "an extra turn or the end: {effects:?}");
     if let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::RoundOver { .. })) {

@@ -1,4 +1,4 @@
-//! The rules, tested through the public interface and without I/O, but for reading the corpus.
+//! Tests of the rules through their public interface. They do no I/O except to read the corpus.
 //!
 //! - `vectors` replays whole games from independent sources; `perft` and `solving` compare with known numbers.
 //! - `properties` states what holds for every game; `effects` redraws a board from the effects of a move.
