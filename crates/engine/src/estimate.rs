@@ -2,11 +2,11 @@
 
 use mancala_rules::{AnyOptions, Variant};
 
-use crate::tree::POINTS_PER_SEED;
+use crate::value::POINTS_PER_SEED;
 
 /// What counts how much, in points.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Weights {
+pub(crate) struct Weights {
     /// A seed in a pit of one's own, because it may end up in the own store.
     row: i32,
     /// Being on the move.

@@ -6,7 +6,6 @@ use mancala_rules::{
 };
 
 use crate::{
-    Engine,
     general::General,
     packed::{DependsOn, Packed},
     table::Table,
@@ -14,7 +13,7 @@ use crate::{
 };
 
 /// What can be done with a game in whatever form.
-pub(super) trait Task {
+pub(crate) trait Task {
     /// What it leads to.
     type Output;
 
@@ -22,21 +21,7 @@ pub(super) trait Task {
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output;
 }
 
-impl Engine {
-    /// Does something with a position, in its packed form if it has one. `None` if the game is over.
-    pub(super) fn run<K: Task>(&mut self, position: &AnyPosition, task: K) -> Option<K::Output> {
-        if position.outcome().is_some() {
-            return None;
-        }
-        let game = (position.options(), position.board().total());
-        if self.game.replace(game) != Some(game) {
-            self.table.clear();
-        }
-        Some(run(position, task, &mut self.table))
-    }
-}
-
-fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
+pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
     match any {
         AnyPosition::Kalah(position) => {
             if let Some(game) = Kalah::new(position)
@@ -67,7 +52,7 @@ fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
 }
 
 /// Whether a position is searched in packed form, which is the fast one.
-pub(super) fn has_packed_form(position: &AnyPosition) -> bool {
+pub(crate) fn has_packed_form(position: &AnyPosition) -> bool {
     match position {
         AnyPosition::Kalah(position) => Kalah::new(position).is_some_and(|game| game.pack(position).is_some()),
         AnyPosition::Oware(position, history) => {
@@ -82,10 +67,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        Breadth, Explore, Limits, Search,
-        root::Root,
+        explore::Explore,
+        limits::{DEPTH_MAX, Limits},
+        root::{Breadth, Root},
+        search::Search,
         signal::Signal,
-        tree::{Bounds, DEPTH_MAX},
+        value::Bounds,
     };
     use mancala_rules::{AnyOptions, Move, Variant};
 

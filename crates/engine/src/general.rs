@@ -7,13 +7,15 @@ use mancala_rules::{AnyPosition, History, Move, Side};
 
 use crate::{
     estimate::Weights,
-    table::{Key, mix},
-    tree::{Slot, Slots, Standing, Tree},
+    mix::mix,
+    slot::{Slot, Slots},
+    table::Key,
+    tree::{Standing, Tree},
 };
 
 /// Any game.
 #[derive(Debug)]
-pub(super) struct General {
+pub(crate) struct General {
     weights: Weights,
     /// All seeds in the game.
     total: i32,
@@ -21,7 +23,7 @@ pub(super) struct General {
 
 /// A position, and what its type does not tell.
 #[derive(Clone, Debug)]
-pub(super) struct Position {
+pub(crate) struct Position {
     position: AnyPosition,
     /// Whether North may still swap, now or later.
     pie: bool,

@@ -2,7 +2,7 @@
 
 use mancala_rules::{AnyPosition, Move, Variant};
 
-use crate::{Engine, Limits, POINTS_PER_SEED, Signal, form::has_packed_form, table::mix};
+use crate::{engine::Engine, form::has_packed_form, limits::Limits, mix::mix, signal::Signal, value::POINTS_PER_SEED};
 
 /// How strong a computer plays: from 1, a beginner, to 8, as strong as about a second allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,14 +9,16 @@ use mancala_rules::{
 
 use crate::{
     estimate::Weights,
-    search::PLIES_MAX,
-    table::{Key, mix},
-    tree::{Slot, Slots, Standing, Tree},
+    limits::PLIES_MAX,
+    mix::mix,
+    slot::{Slot, Slots},
+    table::Key,
+    tree::{Standing, Tree},
 };
 
 /// A game in packed form, and the line of play that led to where the search is.
 #[derive(Debug)]
-pub(super) struct Packed<G> {
+pub(crate) struct Packed<G> {
     game: G,
     pits: u8,
     depends_on: DependsOn,
@@ -32,7 +34,7 @@ pub(super) struct Packed<G> {
 
 /// What the rest of a game depends on beside the seeds in the pits and the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DependsOn {
+pub(crate) enum DependsOn {
     /// Nothing: the stores only add to the result.
     Pits,
     /// The stores, because one of them can end the game.

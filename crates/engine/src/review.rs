@@ -3,12 +3,16 @@
 use mancala_rules::{AnyPosition, IllegalMove, Move, Side};
 
 use crate::{
-    Candidate, Engine, Evaluation, Limits, POINTS_PER_SEED, Signal,
+    engine::Engine,
+    explore::Candidate,
     form::Task,
+    limits::Limits,
     root::{Breadth, Root},
     search::Search,
+    signal::Signal,
     table::Table,
     tree::Tree,
+    value::{Evaluation, POINTS_PER_SEED},
 };
 
 /// What a ply of a played game was worth.

@@ -3,9 +3,12 @@
 use mancala_rules::Move;
 
 use crate::{
-    Progress,
-    search::{Child, Children, INFINITE, Search, Value, Window, best_bounds},
-    tree::{Bounds, DEPTH_MAX, POINTS_PER_SEED, Slot, Tree, same_person},
+    limits::DEPTH_MAX,
+    progress::Progress,
+    search::{Child, Children, INFINITE, Search, Window, best_bounds},
+    slot::Slot,
+    tree::{Tree, same_person},
+    value::{Bounds, POINTS_PER_SEED, Value},
 };
 
 /// How many moves a line of best play has at most: more than people follow.
@@ -16,7 +19,7 @@ const ASPIRATION: i32 = 150;
 
 /// What is wanted of the moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Breadth {
+pub(crate) enum Breadth {
     /// The best one and its value. Of the others it is enough that they are not better.
     Best,
     /// The value of each.
@@ -24,7 +27,7 @@ pub(super) enum Breadth {
 }
 
 /// A position whose moves are compared.
-pub(super) struct Root<'a, T: Tree> {
+pub(crate) struct Root<'a, T: Tree> {
     pub search: Search<'a, T>,
     position: T::Position,
     children: Children<T::Position>,
@@ -36,7 +39,7 @@ pub(super) struct Root<'a, T: Tree> {
 
 /// A move of the position, and what was found of it.
 #[derive(Clone, Debug)]
-pub(super) struct Ranked {
+pub(crate) struct Ranked {
     pub value: Value,
     /// The move, and best play after it.
     pub line: Vec<Move>,

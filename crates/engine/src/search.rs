@@ -9,19 +9,19 @@ use arrayvec::ArrayVec;
 use mancala_rules::MOVES_MAX;
 
 use crate::{
+    limits::PLIES_MAX,
     signal::Signal,
+    slot::Slot,
     table::{Key, Kind, Known, Table},
-    tree::{Bounds, POINTS_PER_SEED, Slot, Tree, same_person},
+    tree::{Tree, same_person},
+    value::{Bounds, POINTS_PER_SEED, Value},
 };
 
 /// After so many positions the search looks whether it is to stop: less than a millisecond where rules are fast.
 const NODES_BETWEEN_LOOKS: u64 = 1024;
 
 /// More than any value in points, and less than overflows when it is negated.
-pub(super) const INFINITE: i32 = i32::MAX / 2;
-
-/// The most plies that are looked at beyond each other, whatever the depth: the recursion is as deep.
-pub(super) const PLIES_MAX: u16 = 240;
+pub(crate) const INFINITE: i32 = i32::MAX / 2;
 
 /// Is added to the order of a move that gives an extra move: more than any gain. Otherwise gains come first, and among
 /// equal ones the pits next to the store, which leave the most for later moves. Solving Kalah takes ten times as long if
@@ -33,7 +33,7 @@ const EXTRA_MOVE_FIRST: i32 = 1000;
 const LOOK_UP_DEPTH: u8 = 3;
 
 /// A search under way.
-pub(super) struct Search<'a, T> {
+pub(crate) struct Search<'a, T> {
     pub tree: T,
     pub table: &'a mut Table,
     stop: &'a Signal,
@@ -44,25 +44,9 @@ pub(super) struct Search<'a, T> {
     pub is_stopped: bool,
 }
 
-/// What was found out about a position, as the person sees it who is to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value {
-    /// In points.
-    pub points: i32,
-    /// Proven.
-    pub bounds: Bounds,
-}
-
-impl Value {
-    /// As the person sees it who moved before.
-    const fn seen(self, same_person: bool) -> Self {
-        if same_person { self } else { Self { points: -self.points, bounds: self.bounds.turned() } }
-    }
-}
-
 /// How far to look, and for what: values of `alpha` and less are all alike, and so are those of `beta` and more.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
+pub(crate) struct Window {
     pub alpha: i32,
     pub beta: i32,
     /// How many plies to look ahead.
@@ -81,7 +65,7 @@ impl Window {
 
 /// A move, and the position after it.
 #[derive(Clone, Debug)]
-pub(super) struct Child<P> {
+pub(crate) struct Child<P> {
     pub slot: Slot,
     pub position: P,
     pub key: Key,
@@ -100,7 +84,7 @@ impl<P> Child<P> {
 }
 
 /// The moves of a position.
-pub(super) type Children<P> = ArrayVec<Child<P>, MOVES_MAX>;
+pub(crate) type Children<P> = ArrayVec<Child<P>, MOVES_MAX>;
 
 impl<'a, T: Tree> Search<'a, T> {
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
@@ -312,7 +296,7 @@ impl<'a, T: Tree> Search<'a, T> {
 }
 
 /// What is proven of a position by what is proven of its moves.
-pub(super) fn best_bounds<P>(children: &[Child<P>]) -> Bounds {
+pub(crate) fn best_bounds<P>(children: &[Child<P>]) -> Bounds {
     children.iter().fold(Bounds { low: -INFINITE, high: -INFINITE }, |best, child| Bounds {
         low: best.low.max(child.bounds.low),
         high: best.high.max(child.bounds.high),

@@ -46,7 +46,7 @@ impl Signal {
     }
 
     /// The same, once it is not to rest.
-    pub(super) fn is_stop_after_rest(&self) -> bool {
+    pub(crate) fn is_stop_after_rest(&self) -> bool {
         loop {
             match self.0.load(Ordering::Relaxed) {
                 REST => thread::sleep(NAP),

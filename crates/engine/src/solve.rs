@@ -2,18 +2,10 @@
 
 use mancala_rules::{AnyPosition, Move, Side};
 
-use crate::{Engine, Signal, form::Task, root::Root, search::Search, table::Table, tree::Tree};
-
-/// How far a solving is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// How many first moves are solved.
-    pub moves_solved: usize,
-    /// How many there are.
-    pub moves: usize,
-    /// How many positions were looked at.
-    pub nodes: u64,
-}
+use crate::{
+    engine::Engine, form::Task, progress::Progress, root::Root, search::Search, signal::Signal, table::Table,
+    tree::Tree,
+};
 
 /// The exact values of a position and of its moves.
 #[derive(Clone, Debug, PartialEq, Eq)]

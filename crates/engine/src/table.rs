@@ -1,13 +1,13 @@
 //! The transposition table: what the search has found out about positions, in bounded memory. Knows no game.
 
-use super::tree::{Bounds, Slot};
+use crate::{slot::Slot, value::Bounds};
 
 /// Entries that share a place; as many as a line of the processor's cache holds.
 const WAYS: usize = 4;
 
 /// What is remembered of positions, by their keys. When it is full, what took the least work makes room.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     buckets: Vec<[Entry; WAYS]>,
     /// Entries of other epochs are as good as none, so that forgetting all takes no time.
     epoch: u8,
@@ -70,7 +70,7 @@ impl Table {
 
 /// What a position is found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// What is compared. Never the same for two positions of few enough seeds; for others it is a hash.
     pub tag: u64,
     /// Where it lies. Where the tag is a hash, this is another one.
@@ -81,7 +81,7 @@ pub(super) struct Key {
 
 /// What is known of a position. All values are relative to its margin so far (`Standing`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Proven, in seeds.
     pub bounds: Bounds,
     /// Found by looking ahead by `depth`, in points.
@@ -95,7 +95,7 @@ pub(super) struct Known {
 
 /// What a search with a window says about the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// It is this.
     Exact = 0,
     /// It is this or more.
@@ -156,14 +156,4 @@ impl Entry {
     const fn work(&self) -> u32 {
         self.packed >> 20 & 0x3f
     }
-}
-
-/// The mixing step of Vigna's `splitmix64`: different numbers stay different, and each bit comes to depend on all.
-#[inline]
-pub(super) const fn mix(number: u64) -> u64 {
-    // Two to the 64th by the golden ratio, so that zero does not stay zero.
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
 }
