@@ -1,4 +1,4 @@
-//! Searching for the best move, and for the values of all. Knows no game.
+//! The search for the best move, and for the values of all moves. Knows no rule, and nothing of how a line is searched.
 
 use mancala_rules::{AnyPosition, Move, Side};
 
@@ -14,40 +14,40 @@ use crate::{
     value::Evaluation,
 };
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The value of the position.
     pub value: Evaluation,
-    /// The best move, and what follows by best play as far as it is remembered. Never empty.
+    /// The best move, and best play after it as far as the table still holds it. Never empty.
     pub line: Vec<Move>,
-    /// How many plies were looked ahead on every line; 0 if there was time for the moves alone.
+    /// The last depth that the search completed, in plies; 0 if it completed none, and the moves are only estimated.
     pub depth: u8,
-    /// How many positions were looked at.
+    /// How many positions were visited.
     pub nodes: u64,
-    /// Whether it ended because the flag was raised. The rest is true nevertheless: of the last depth that was finished.
+    /// Whether the [`Signal`] ended it. The result is then that of the last completed depth.
     pub is_stopped: bool,
 }
 
 impl Found {
-    /// The best move.
+    /// The best move, which begins [`line`](Self::line).
     #[must_use]
     pub fn best(&self) -> Move {
         self.line[0]
     }
 }
 
-/// A legal move, and what it is worth.
+/// A legal move and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The value of the position if this move is played.
     pub value: Evaluation,
-    /// The move, and what follows by best play as far as it is remembered. Never empty.
+    /// The move, and best play after it as far as the table still holds it. Never empty.
     pub line: Vec<Move>,
 }
 
 impl Candidate {
-    /// The move.
+    /// The move, which begins [`line`](Self::line).
     #[must_use]
     pub fn m(&self) -> Move {
         self.line[0]
@@ -61,13 +61,12 @@ impl Candidate {
 impl Engine {
     /// The value of a position and its best move. `None` if the game is over.
     ///
-    /// Looks deeper and deeper until the value is exact, a limit is reached, or somebody raises `stop`; there is an
-    /// answer in any case.
+    /// Deepens iteratively until the value is exact, a limit is reached, or `stop` ends it. There is an answer in any case.
     pub fn search(&mut self, position: &AnyPosition, limits: Limits, stop: &Signal) -> Option<Found> {
         self.explore(position, limits, Breadth::Best, stop).map(|(found, _)| found)
     }
 
-    /// The value of every legal move, best first; none if the game is over. Limits are for all moves together.
+    /// The value of every legal move, best first; empty if the game is over. `limits` bound all moves together.
     pub fn candidates(&mut self, position: &AnyPosition, limits: Limits, stop: &Signal) -> Vec<Candidate> {
         self.explore(position, limits, Breadth::Every, stop).map(|(_, candidates)| candidates).unwrap_or_default()
     }
@@ -83,7 +82,7 @@ impl Engine {
     }
 }
 
-/// To look at moves as deep as limits allow.
+/// The task of searching the moves of a position within limits.
 pub(crate) struct Explore<'a> {
     pub limits: Limits,
     pub breadth: Breadth,
@@ -104,7 +103,7 @@ impl Task for Explore<'_> {
             line: candidates.first().map(|best| best.line.clone()).unwrap_or_default(),
             depth: root.depth,
             nodes: root.search.nodes,
-            is_stopped: root.search.is_told_to_stop(),
+            is_stopped: root.search.is_stop_requested(),
         };
         (found, candidates)
     }

@@ -1,15 +1,17 @@
-//! Playing well: what a position is worth, which move is best, how good a move was, and moves for a computer of any
-//! strength.
+//! Search for mancala games: the value of a position, its best move, the loss of each played move, and a computer
+//! opponent of eight levels.
 //!
-//! Pure as the rules are: no clock, no lot, no I/O. How long something may take is told in positions to look at, and
-//! whoever has a clock gives a signal that stops it, or has it rest. The same question to a fresh engine has the same answer.
+//! The crate is pure: it has no clock, no randomness of its own and no I/O. A search is bounded by a number of positions,
+//! and a caller with a clock stops or pauses it through a [`Signal`]. A fresh engine gives the same answer to the same
+//! question.
 //!
-//! **Values** are margins at the end of the game in seeds: South's less North's. Told is what the person has in the end
-//! who sits at South's side *in the position that is asked about*. The two differ under the pie rule only, where people may
-//! change sides; a swap is then worth what the other side was worth. A match of several rounds counts by its last round,
-//! as its result does. A value is exact if it is proven: by alpha-beta to the end of every line that matters, never by
-//! an estimate. Oware's rule against repetition is part of that, with all that was played before. What is remembered of a
-//! position is found by its seeds themselves where they are few, and by 64 bits of hash otherwise.
+//! **Values** are margins at the end of the game, in seeds: South's less North's. They belong to the players as they sit
+//! *in the position that is asked about*. That matters under the pie rule only, where players may exchange sides: a swap is
+//! then worth what the other side was worth. A match of several rounds counts by its last round, as its result does.
+//!
+//! A value is exact if it is proven: by alpha-beta to the end of every line that matters, never by an estimate. The proof
+//! covers Oware's rule against repetition, with all positions played before. The transposition table identifies a position
+//! by its seeds themselves where they are few, and by 64 bits of hash otherwise.
 //!
 //! ```
 //! use mancala_engine::{Engine, Limits, Signal};
@@ -25,8 +27,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What this module does not know: people, time, storage, HTTP. It searches games in their packed form where there is one
+//! The crate does not know players, time, storage or HTTP. It searches games in their packed form where there is one
 //! (`packed.rs`), and in their general form otherwise (`general.rs`), which takes six times as long.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod engine;
 mod estimate;

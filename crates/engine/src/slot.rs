@@ -1,4 +1,4 @@
-//! Moves in four bits, as the search handles them. Knows the kinds of moves, and no rule.
+//! Moves in four bits, as the search and the table hold them. Knows the kinds of moves, and no rule.
 
 use arrayvec::ArrayVec;
 use mancala_rules::{MOVES_MAX, Move, Pit, Side};
@@ -8,14 +8,14 @@ use mancala_rules::{MOVES_MAX, Move, Pit, Side};
 pub(crate) struct Slot(pub u8);
 
 impl Slot {
-    /// Above the index of every pit.
+    /// A pass; above the index of every pit.
     pub const PASS: Self = Self(12);
-    /// The people change seats.
+    /// The pie rule's swap: the players exchange sides.
     pub const SWAP: Self = Self(13);
     /// No move; fits in four bits as all others do.
     pub const NONE: Self = Self(15);
 
-    /// What a legal move is for the side that plays it. An agreed end takes both people, so nobody searches it.
+    /// The slot of a legal move. An agreed end has none: it takes both players, so no search considers it.
     pub const fn of(m: Move) -> Self {
         match m {
             Move::Sow(pit) => Self(pit.index),
@@ -25,7 +25,7 @@ impl Slot {
         }
     }
 
-    /// The move of this side.
+    /// The move, as this side plays it.
     pub const fn to_move(self, side: Side) -> Move {
         match self {
             Self::PASS => Move::Pass,

@@ -1,4 +1,4 @@
-//! What the search asks of a game, whatever its form. Knows no rule, and nothing of searching.
+//! The interface between the search and a game in any form. Knows no rule, and nothing of searching.
 
 use mancala_rules::Side;
 
@@ -8,9 +8,9 @@ use crate::{
     value::Bounds,
 };
 
-/// A game as the search walks through it. All numbers are as the person sees them who is to move.
+/// A game as the search walks through it. All numbers are from the view of the player to move.
 pub(crate) trait Tree {
-    /// A position with all that the search must know of it.
+    /// A position with all the state that the search needs.
     type Position: Clone;
 
     /// The legal moves in the order of the rules; none when the game is over, and only then.
@@ -19,46 +19,46 @@ pub(crate) trait Tree {
     /// The position after a legal move. The positions that led to this one must have been [entered](Tree::enter).
     fn play(&self, position: &Self::Position, slot: Slot) -> Self::Position;
 
-    /// Goes on from this position.
+    /// Appends this position to the line that is searched.
     fn enter(&mut self, position: &Self::Position);
 
-    /// Goes back to the position that was entered last.
+    /// Removes the position that was entered last.
     fn leave(&mut self);
 
     /// The side to move.
     fn turn(&self, position: &Self::Position) -> Side;
 
-    /// Whether the side to move is inside its turn, so that an estimate would say little.
+    /// Whether the side to move has an extra move, so that an estimate would say little.
     fn is_extra(&self, position: &Self::Position) -> bool;
 
-    /// What is certain about the end of the game.
-    fn standing(&self, position: &Self::Position) -> Standing;
+    /// The margins at the end of the game that are possible.
+    fn margin_range(&self, position: &Self::Position) -> MarginRange;
 
-    /// By what the position is remembered. The position before it must have been entered.
+    /// The position's key in the table. The position before it must have been entered.
     fn key(&self, position: &Self::Position) -> Key;
 
-    /// The margin at the end as it looks, in points.
+    /// The estimated margin at the end, in points.
     fn estimate(&self, position: &Self::Position) -> i32;
 }
 
-/// What is certain about the margin at the end of the game: own seeds less the other's.
+/// The range of possible margins at the end of the game: own seeds less the other side's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
-    /// The margin if nobody gained anything any more. What is remembered of a position is told relative to it.
+pub(crate) struct MarginRange {
+    /// The margin so far, by the stores. The values of a table entry are relative to it.
     pub margin: i32,
-    /// How far from it the end can be at most, in seeds; 0 once the game is over.
+    /// How far the margin at the end can be from it at most, in seeds; 0 once the game is over.
     pub reach: i32,
 }
 
-impl Standing {
+impl MarginRange {
     /// The margins that are possible.
     pub fn bounds(self) -> Bounds {
         Bounds { low: self.margin - self.reach, high: self.margin + self.reach }
     }
 }
 
-/// Whether the value of a position is told from the view of the same person as that of the position before it. After a
-/// swap the side to move is the same, but another person sits there.
-pub(crate) fn same_person<T: Tree>(tree: &T, before: &T::Position, slot: Slot, after: &T::Position) -> bool {
+/// Whether the values of a position and of the one before it are from the view of the same player. After a swap the side
+/// to move is the same, but the other player sits there.
+pub(crate) fn same_player<T: Tree>(tree: &T, before: &T::Position, slot: Slot, after: &T::Position) -> bool {
     slot != Slot::SWAP && tree.turn(before) == tree.turn(after)
 }
