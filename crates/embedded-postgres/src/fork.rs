@@ -27,8 +27,8 @@ pub(crate) fn bind_to_parent(command: &mut Command, identity: Identity, on_paren
         linux::die_with(parent, on_parent_death)
     };
     // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are sound. It makes system calls
-    // only (setgroups, unshare, open, write, close, prctl, getppid) and reads memory written before the fork. It does not
-    // allocate, lock or panic.
+    // only (setgroups, unshare, open, write, close, prctl, getppid) and reads memory written before the fork. It does
+    // not allocate, lock or panic.
     unsafe {
         command.pre_exec(before_exec);
     }

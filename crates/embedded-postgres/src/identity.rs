@@ -11,9 +11,9 @@ pub(crate) enum Identity {
     Own,
     /// This process is root's, and PostgreSQL refuses to run as root: an unprivileged user.
     User(Ids),
-    /// This process is root's: a user namespace in which root has these ids and no privileges. Files stay root's, so that
-    /// the program can reach a folder that only root can reach. It can also reach root's other files, which makes this the
-    /// second choice.
+    /// This process is root's: a user namespace in which root has these ids and no privileges. Files stay root's, so
+    /// that the program can reach a folder that only root can reach. It can also reach root's other files, which makes
+    /// this the second choice.
     Namespace(Ids),
 }
 

@@ -1,7 +1,7 @@
 //! What a killed run leaves behind: processes that still work on the database, and a file that names one of them.
 //!
-//! PostgreSQL refuses to start if that file names a living process, even an unrelated one or a zombie. So this module ends
-//! the real leftovers and removes the file. Does not know how a server is started.
+//! PostgreSQL refuses to start if that file names a living process, even an unrelated one or a zombie. So this module
+//! ends the real leftovers and removes the file. Does not know how a server is started.
 
 use std::io;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use crate::error::{EmbeddedError, at};
 use crate::file_system::remove_file_if_there;
 use crate::processes::{self, FAST_STOP_MAX};
 
-/// Leftover processes got a signal to stop when their server or postmaster died, and end within milliseconds. One that is
-/// busy or stuck is killed after this time, which loses nothing that was committed.
+/// Leftover processes got a signal to stop when their server or postmaster died, and end within milliseconds. One that
+/// is busy or stuck is killed after this time, which loses nothing that was committed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Ends the processes that still work on this database. We hold its lock, so they are orphans of a killed run.
@@ -32,7 +32,8 @@ pub(crate) fn stop(cluster: &Cluster) -> Result<(), EmbeddedError> {
     remove_file_if_there(&data.join("postmaster.pid"))
 }
 
-/// Without `/proc`, PostgreSQL's own tool finds the processes. It fails if there is nothing to stop, which is the usual case.
+/// Without `/proc`, PostgreSQL's own tool finds the processes. It fails if there is nothing to stop, which is the usual
+/// case.
 fn stop_with_pg_ctl(cluster: &Cluster) -> io::Result<()> {
     let mut pg_ctl = cluster.command("pg_ctl", Signal::SIGKILL);
     pg_ctl.arg("-D").arg(&cluster.data).args(["-m", "fast", "-w", "stop"]);

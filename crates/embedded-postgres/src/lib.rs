@@ -1,7 +1,7 @@
 //! Runs a PostgreSQL server as a child process on a data folder.
 //!
-//! [`Embedded::start`] creates the database if there is none, starts the server, restarts it when it dies, and stops it when
-//! the value is dropped. A client sees a socket folder, a user and a database, and no process.
+//! [`Embedded::start`] creates the database if there is none, starts the server, restarts it when it dies, and stops it
+//! when the value is dropped. A client sees a socket folder, a user and a database, and no process.
 //!
 //! ```no_run
 //! use mancala_embedded_postgres::{Durability, Embedded, PORT, Settings};

@@ -14,8 +14,8 @@ pub(crate) struct Log {
     path: PathBuf,
 }
 
-/// A longer log is rotated, and replaces the previous one. Both take at most twice this, plus what is written between two
-/// checks.
+/// A longer log is rotated, and replaces the previous one. Both take at most twice this, plus what is written between
+/// two checks.
 const SIZE_MAX: u64 = 8 * 1024 * 1024;
 /// How many bytes of the log's end an error message reads, and how many lines it quotes.
 const TAIL_SIZE_MAX: u64 = 4096;
@@ -40,7 +40,8 @@ impl Log {
         self.open().and_then(|mut file| file.write_all(&texts.concat())).map_err(at("write", &self.path))
     }
 
-    /// Copies the log aside and truncates it if it is too long. Its writer appends, and so continues at the new beginning.
+    /// Copies the log aside and truncates it if it is too long. Its writer appends, and so continues at the new
+    /// beginning.
     pub(crate) fn rotate(&self) -> Result<(), EmbeddedError> {
         let rotated = || -> io::Result<()> {
             let file = self.open()?;

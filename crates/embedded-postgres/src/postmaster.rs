@@ -33,8 +33,8 @@ const REPORT_AFTER: Duration = Duration::from_secs(5);
 /// An immediate shutdown writes nothing.
 const IMMEDIATE_STOP_MAX: Duration = Duration::from_secs(2);
 
-/// Settings for a small service: 100 connections, the memory of a small machine, a crash recovery of seconds, and a log of
-/// little but errors.
+/// Settings for a small service: 100 connections, the memory of a small machine, a crash recovery of seconds, and a log
+/// of little but errors.
 const SETTINGS: [(&str, &str); 12] = [
     ("cluster_name", "mancala-server"),
     ("listen_addresses", ""),
@@ -127,8 +127,8 @@ impl Postmaster {
 }
 
 impl Drop for Postmaster {
-    /// A fast shutdown first, which ends all connections and writes a checkpoint; then an immediate one; then a kill. None of
-    /// them loses anything that was committed.
+    /// A fast shutdown first, which ends all connections and writes a checkpoint; then an immediate one; then a kill.
+    /// None of them loses anything that was committed.
     fn drop(&mut self) {
         if self.death().is_some() {
             return;

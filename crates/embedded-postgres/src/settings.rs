@@ -31,8 +31,8 @@ pub enum Durability {
 /// The port to connect to. It only names the socket file, `.s.PGSQL.5432`: the server listens on no TCP port.
 pub const PORT: u16 = 5432;
 
-/// The role of clients. It owns [`DATABASE`] and may create databases. It is no superuser, so that injected SQL cannot run
-/// programs.
+/// The role of clients. It owns [`DATABASE`] and may create databases. It is no superuser, so that injected SQL cannot
+/// run programs.
 pub(crate) const USER: &str = "mancala";
 
 /// The database of clients.

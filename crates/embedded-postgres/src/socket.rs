@@ -2,8 +2,8 @@
 //!
 //! Knows where the folder may lie and when it can be trusted. Does not know PostgreSQL's settings.
 //!
-//! Only the owner of the folder and root can connect. Both can read and change the files of the database anyway, so that a
-//! password would protect nothing, and none is needed.
+//! Only the owner of the folder and root can connect. Both can read and change the files of the database anyway, so
+//! that a password would protect nothing, and none is needed.
 
 use std::env;
 use std::ffi::OsString;
@@ -25,8 +25,8 @@ const SOCKET_PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 }
 
 /// The socket folder of the database in `home`.
 ///
-/// It lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel. Then it lies in
-/// this user's runtime folder or, if there is none, in `/tmp`, where another user could have created it first.
+/// It lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel. Then it
+/// lies in this user's runtime folder or, if there is none, in `/tmp`, where another user could have created it first.
 pub(crate) fn place(home: &Path) -> PathBuf {
     let elsewhere = format!("mancala-server-{}-{}", geteuid(), hash_of(home));
     let runtime = if geteuid().is_root() { Some("/run".into()) } else { env::var_os("XDG_RUNTIME_DIR") };
@@ -38,8 +38,8 @@ pub(crate) fn place(home: &Path) -> PathBuf {
         .unwrap_or_else(|| Path::new("/tmp").join(&elsewhere))
 }
 
-/// Creates the folder, or checks that the existing one is ours alone. Removes the socket of an earlier run, because its lock
-/// file names a process id that may be another process's by now.
+/// Creates the folder, or checks that the existing one is ours alone. Removes the socket of an earlier run, because its
+/// lock file names a process id that may be another process's by now.
 pub(crate) fn prepare(folder: &Path, identity: Identity) -> Result<(), EmbeddedError> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -77,8 +77,8 @@ pub(crate) fn quoted(folder: &Path) -> OsString {
     OsString::from_vec([b"\"", &escaped[..], b"\""].concat())
 }
 
-/// A short name for a path: FNV-1a, which is the same in every run and every build. The standard library's hash does not
-/// guarantee that.
+/// A short name for a path: FNV-1a, which is the same in every run and every build. The standard library's hash does
+/// not guarantee that.
 pub(crate) fn hash_of(path: &Path) -> String {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = path.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step);

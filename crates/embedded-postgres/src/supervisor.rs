@@ -1,7 +1,7 @@
 //! The supervising thread: starts PostgreSQL, restarts it when it dies, stops it on request.
 //!
-//! Knows the delays between restarts and the bound on failures. Does not know how one server starts or stops: that is the
-//! postmaster's.
+//! Knows the delays between restarts and the bound on failures. Does not know how one server starts or stops: that is
+//! the postmaster's.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,8 +27,8 @@ const STEADY: Duration = Duration::from_secs(2);
 /// Failed starts in a row before the supervisor gives up: with the backoff above, more than a minute.
 const FAILURES_MAX: u32 = 20;
 
-/// The body of the supervising thread. It forks every child itself, and the kernel ends a child when the thread that forked
-/// it ends: so no child outlives this function.
+/// The body of the supervising thread. It forks every child itself, and the kernel ends a child when the thread that
+/// forked it ends: so no child outlives this function.
 pub(crate) fn supervise(
     settings: &Settings,
     stop: &StopRequest,

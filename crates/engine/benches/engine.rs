@@ -1,7 +1,7 @@
 //! The speed of the engine, the published values of Kalah, and the strength of its levels.
 //!
-//! `cargo bench -p mancala-engine` takes half a minute: positions per second, and the exact values of small boards, which it
-//! asserts. Other runs, after `--`:
+//! `cargo bench -p mancala-engine` takes half a minute: positions per second, and the exact values of small boards,
+//! which it asserts. Other runs, after `--`:
 //!
 //! - `solve-6-4`: the values of Kalah with six pits of four seeds, which takes minutes and [`BIG_TABLE_MIB`] of memory;
 //! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each by
@@ -21,8 +21,8 @@ use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
 /// A signal that never stops a search.
 static GO_ON: Signal = Signal::new();
 
-/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
-/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author.
+/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are
+/// known. From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author.
 const SOLVED: [(&str, u8, u8, i32, &[i32]); 11] = [
     ("standard", 2, 2, -2, &[]),
     ("standard", 4, 2, 6, &[]),
@@ -158,8 +158,8 @@ impl fmt::Display for Score {
     }
 }
 
-/// Plays each of some openings twice, with sides exchanged, on all processors. A game does not depend on its thread, because
-/// each move begins with an empty table.
+/// Plays each of some openings twice, with sides exchanged, on all processors. A game does not depend on its thread,
+/// because each move begins with an empty table.
 fn play_match(variant: Variant, higher: Level, lower: Level, games: u32) -> Score {
     let next = AtomicU32::new(0);
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! The engine: owns the transposition table and keeps it between questions. Does not know the questions: `explore`, `solve`,
-//! `review` and `level` add them.
+//! The engine: owns the transposition table and keeps it between questions. Does not know the questions: `explore`,
+//! `solve`, `review` and `level` add them.
 
 use mancala_rules::{AnyOptions, AnyPosition};
 

@@ -22,7 +22,8 @@ impl Weights {
         }
     }
 
-    /// The estimated margin at the end, from the view of the side to move: by the margin so far and the seeds in both rows.
+    /// The estimated margin at the end, from the view of the side to move: by the margin so far and the seeds in both
+    /// rows.
     #[inline]
     pub const fn points(self, margin: i32, own_row: i32, other_row: i32) -> i32 {
         margin * POINTS_PER_SEED + (own_row - other_row) * self.row + self.tempo

@@ -61,7 +61,8 @@ impl Candidate {
 impl Engine {
     /// The value of a position and its best move. `None` if the game is over.
     ///
-    /// Deepens iteratively until the value is exact, a limit is reached, or `stop` ends it. There is an answer in any case.
+    /// Deepens iteratively until the value is exact, a limit is reached, or `stop` ends it. There is an answer in any
+    /// case.
     pub fn search(&mut self, position: &AnyPosition, limits: Limits, stop: &Signal) -> Option<Found> {
         self.explore(position, limits, Breadth::Best, stop).map(|(found, _)| found)
     }

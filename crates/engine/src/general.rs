@@ -1,5 +1,5 @@
-//! The search of a game in its general form, for games without a packed one. Knows what the value of a position depends on,
-//! and no other rule.
+//! The search of a game in its general form, for games without a packed one. Knows what the value of a position depends
+//! on, and no other rule.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

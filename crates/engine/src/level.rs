@@ -31,8 +31,8 @@ pub struct LevelError {
 struct Strength {
     /// How many positions it visits for a move.
     nodes: u64,
-    /// The range of its error, in points. The value of each move is raised by two random numbers below it, so that small
-    /// differences between moves are often misjudged, and large ones seldom.
+    /// The range of its error, in points. The value of each move is raised by two random numbers below it, so that
+    /// small differences between moves are often misjudged, and large ones seldom.
     error: u32,
 }
 
@@ -41,12 +41,12 @@ const fn strength(nodes: u64, error: u32) -> Strength {
     Strength { nodes, error }
 }
 
-/// The levels of each game from 1 on. Those with a single position search only their own move: they see what it captures
-/// and that it gives an extra move, but not the reply.
+/// The levels of each game from 1 on. Those with a single position search only their own move: they see what it
+/// captures and that it gives an extra move, but not the reply.
 ///
-/// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures it.
-/// Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must err by
-/// many of its 98 seeds.
+/// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures
+/// it. Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must
+/// err by many of its 98 seeds.
 const fn strengths(variant: Variant) -> [Strength; 8] {
     match variant {
         Variant::Kalah => [
@@ -123,8 +123,8 @@ impl TryFrom<u8> for Level {
 impl Engine {
     /// The move that a computer of this level plays; `None` if the game is over.
     ///
-    /// Deterministic for the position, its history, the level, the seed and the size of the table. If `stop` ends the search,
-    /// it is the best move found so far.
+    /// Deterministic for the position, its history, the level, the seed and the size of the table. If `stop` ends the
+    /// search, it is the best move found so far.
     ///
     /// Clears the table first. A table of 16 MiB is enough. The highest level takes about a second in release builds.
     pub fn choose(&mut self, position: &AnyPosition, level: Level, seed: u64, stop: &Signal) -> Option<Move> {

@@ -1,17 +1,18 @@
 //! Search for mancala games: the value of a position, its best move, the loss of each played move, and a computer
 //! opponent of eight levels.
 //!
-//! The crate is pure: it has no clock, no randomness of its own and no I/O. A search is bounded by a number of positions,
-//! and a caller with a clock stops or pauses it through a [`Signal`]. A fresh engine gives the same answer to the same
-//! question.
+//! The crate is pure: it has no clock, no randomness of its own and no I/O. A search is bounded by a number of
+//! positions, and a caller with a clock stops or pauses it through a [`Signal`]. A fresh engine gives the same answer
+//! to the same question.
 //!
-//! **Values** are margins at the end of the game, in seeds: South's less North's. They belong to the players as they sit
-//! *in the position that is asked about*. That matters under the pie rule only, where players may exchange sides: a swap is
-//! then worth what the other side was worth. A match of several rounds counts by its last round, as its result does.
+//! **Values** are margins at the end of the game, in seeds: South's less North's. They belong to the players as they
+//! sit *in the position that is asked about*. That matters under the pie rule only, where players may exchange sides: a
+//! swap is then worth what the other side was worth. A match of several rounds counts by its last round, as its result
+//! does.
 //!
-//! A value is exact if it is proven: by alpha-beta to the end of every line that matters, never by an estimate. The proof
-//! covers Oware's rule against repetition, with all positions played before. The transposition table identifies a position
-//! by its seeds themselves where they are few, and by 64 bits of hash otherwise.
+//! A value is exact if it is proven: by alpha-beta to the end of every line that matters, never by an estimate. The
+//! proof covers Oware's rule against repetition, with all positions played before. The transposition table identifies a
+//! position by its seeds themselves where they are few, and by 64 bits of hash otherwise.
 //!
 //! ```
 //! use mancala_engine::{Engine, Limits, Signal};

@@ -23,7 +23,8 @@ pub(crate) struct Packed<G> {
     pits: u8,
     depends_on: DependsOn,
     weights: Weights,
-    /// Whether the search extends positions with an extra move beyond its depth. In Congkak turns are too long for that.
+    /// Whether the search extends positions with an extra move beyond its depth. In Congkak turns are too long for
+    /// that.
     extends: bool,
     path: Path,
     /// Whether a history of this length can drop positions during the search, so that keys are not sound.
@@ -52,9 +53,9 @@ struct Line {
     positions: u64,
 }
 
-/// With at most so many seeds in pits, the key of a position includes the positions before it, so that proofs for it can be
-/// stored. With more, such lines are seldom searched to the end, and one entry for a position by several lines is more
-/// useful.
+/// With at most so many seeds in pits, the key of a position includes the positions before it, so that proofs for it
+/// can be stored. With more, such lines are seldom searched to the end, and one entry for a position by several lines
+/// is more useful.
 const PROVABLE_SEEDS: u8 = 9;
 
 impl<G: Game> Packed<G> {
@@ -79,8 +80,8 @@ impl<G: Game> Packed<G> {
         }
     }
 
-    /// The seeds of each pit, side by side, and of the store where it matters, in unary: as many zeros and a one. A leading
-    /// one makes it unique. `None` if it does not fit in 63 bits.
+    /// The seeds of each pit, side by side, and of the store where it matters, in unary: as many zeros and a one. A
+    /// leading one makes it unique. `None` if it does not fit in 63 bits.
     #[inline]
     fn unary(&self, position: &Position) -> Option<u64> {
         let turn = position.turn();
@@ -206,8 +207,8 @@ impl<G: Game> Tree for Packed<G> {
     }
 }
 
-/// Distinguishes the sides. A tag does not, because a position is worth as much to North as its mirror image is to South.
-/// That holds only if the positions before it are mirrored as well.
+/// Distinguishes the sides. A tag does not, because a position is worth as much to North as its mirror image is to
+/// South. That holds only if the positions before it are mirrored as well.
 fn of_turn(position: &Position) -> u64 {
     match position.turn() {
         Side::South => 0,

@@ -29,10 +29,11 @@ pub struct Review {
     pub before: Evaluation,
     /// The value after the ply, by best play from then on.
     pub after: Evaluation,
-    /// The best move, and best play after it as far as the table still holds it. Never empty, unless the ply is an agreed end.
+    /// The best move, and best play after it as far as the table still holds it. Never empty, unless the ply is an
+    /// agreed end.
     pub line: Vec<Move>,
-    /// How much worse `after` is than `before` for the side that moved, in hundredths of a seed. Never negative, and 0 for the
-    /// best move.
+    /// How much worse `after` is than `before` for the side that moved, in hundredths of a seed. Never negative, and 0
+    /// for the best move.
     pub loss: i32,
     /// Whether `before` and `after` are both exact, and therefore the loss.
     pub is_exact: bool,
@@ -76,8 +77,9 @@ impl Review {
 impl Engine {
     /// Reviews one ply of a played game: the position before it, and the move that was played.
     ///
-    /// Review a game from its last ply to its first, with one engine: its table entries of later positions serve for the
-    /// earlier ones. `limits` bound the search of the best move; the played move, if it is another one, has as much again.
+    /// Review a game from its last ply to its first, with one engine: its table entries of later positions serve for
+    /// the earlier ones. `limits` bound the search of the best move; the played move, if it is another one, has as much
+    /// again.
     ///
     /// ```
     /// use mancala_engine::{Engine, Limits, Signal};

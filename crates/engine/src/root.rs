@@ -110,8 +110,8 @@ impl<'a, T: Tree> Root<'a, T> {
         (0..ranked.len()).map(|index| Ranked { value: ranked[index], line: self.line(index) }).collect()
     }
 
-    /// Proves the exact value of each move, without estimates. Calls `progress` after each null-window search. Returns whether
-    /// all values are proven: not if the search stops, or where lines are longer than any depth.
+    /// Proves the exact value of each move, without estimates. Calls `progress` after each null-window search. Returns
+    /// whether all values are proven: not if the search stops, or where lines are longer than any depth.
     pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> bool {
         let moves = self.children.len();
         (0..moves).all(|moves_solved| {
@@ -125,8 +125,8 @@ impl<'a, T: Tree> Root<'a, T> {
         self.children.iter().map(move |child| (child.slot.to_move(turn), child.bounds))
     }
 
-    /// Narrows the proven bounds of a child until they are exact. Each null-window search asks whether the child is worth some
-    /// margin or more, and so excludes that margin or the one below.
+    /// Narrows the proven bounds of a child until they are exact. Each null-window search asks whether the child is
+    /// worth some margin or more, and so excludes that margin or the one below.
     fn prove_child(&mut self, index: usize, mut report: impl FnMut(u64)) -> bool {
         let mut guess = self.values[index].points / POINTS_PER_SEED;
         while !self.children[index].bounds.is_exact() {
@@ -149,8 +149,9 @@ impl<'a, T: Tree> Root<'a, T> {
         true
     }
 
-    /// Finds the value of one move, within so many more positions. It searches to the depth that all moves were searched to,
-    /// because only then can two estimates be compared. Where the best move is proven, it searches as deep as it can.
+    /// Finds the value of one move, within so many more positions. It searches to the depth that all moves were
+    /// searched to, because only then can two estimates be compared. Where the best move is proven, it searches as deep
+    /// as it can.
     pub fn settle(&mut self, m: Move, nodes: u64) {
         let turn = self.search.tree.turn(&self.position);
         let Some(index) = self.children.iter().position(|child| child.slot.to_move(turn) == m) else { return };
@@ -207,7 +208,8 @@ impl<'a, T: Tree> Root<'a, T> {
         Some(values)
     }
 
-    /// Sorts the moves best first; equal moves keep their order. A proven best move comes before one that is estimated as good.
+    /// Sorts the moves best first; equal moves keep their order. A proven best move comes before one that is estimated
+    /// as good.
     fn sort(&mut self) {
         let most = self.bounds().high;
         let mut both: Vec<_> = self.children.drain(..).zip(self.values.drain(..)).collect();

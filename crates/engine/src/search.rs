@@ -1,9 +1,10 @@
-//! The search itself: alpha-beta with a transposition table and null windows (principal variation search). Knows no rule.
+//! The search itself: alpha-beta with a transposition table and null windows (principal variation search). Knows no
+//! rule.
 //!
-//! Each position has two values. One is the result of looking ahead by so many plies, which may be an estimate. The other
-//! is an interval that the true value is proven to lie in. It begins as what the seeds still in pits can change, and follows
-//! from the intervals of the moves alone, never from an estimate. So a value is exact where that interval is a single
-//! number, whatever was cut off, evicted or estimated on the way.
+//! Each position has two values. One is the result of looking ahead by so many plies, which may be an estimate. The
+//! other is an interval that the true value is proven to lie in. It begins as what the seeds still in pits can change,
+//! and follows from the intervals of the moves alone, never from an estimate. So a value is exact where that interval
+//! is a single number, whatever was cut off, evicted or estimated on the way.
 
 use arrayvec::ArrayVec;
 use mancala_rules::MOVES_MAX;
@@ -23,13 +24,13 @@ const NODES_BETWEEN_POLLS: u64 = 1024;
 /// More than any value in points, and less than overflows when it is negated.
 pub(crate) const INFINITE: i32 = i32::MAX / 2;
 
-/// Added to the order of a move that gives an extra move: more than any gain. After those, moves are ordered by gain, and
-/// among equal gains by nearness to the store, which leaves the most for later moves. Solving Kalah takes ten times as long
-/// if either is left out, or replaced by the best move of a shallower search or of another position.
+/// Added to the order of a move that gives an extra move: more than any gain. After those, moves are ordered by gain,
+/// and among equal gains by nearness to the store, which leaves the most for later moves. Solving Kalah takes ten times
+/// as long if either is left out, or replaced by the best move of a shallower search or of another position.
 const EXTRA_MOVE_FIRST: i32 = 1000;
 
-/// From this depth on, the table entries of all moves are looked up before a move is searched. Nearer to the leaves, the
-/// memory access takes longer than it saves.
+/// From this depth on, the table entries of all moves are looked up before a move is searched. Nearer to the leaves,
+/// the memory access takes longer than it saves.
 const LOOK_UP_DEPTH: u8 = 3;
 
 /// A running search.

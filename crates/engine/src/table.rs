@@ -75,7 +75,8 @@ pub(crate) struct Key {
     pub tag: u64,
     /// Selects the bucket. If the tag is a hash, this is an independent one.
     pub place: u64,
-    /// Whether a proof for one position of this key holds for all. It does not where the value depends on more than the key.
+    /// Whether a proof for one position of this key holds for all. It does not where the value depends on more than the
+    /// key.
     pub is_sound: bool,
 }
 

@@ -57,8 +57,8 @@ impl MarginRange {
     }
 }
 
-/// Whether the values of a position and of the one before it are from the view of the same player. After a swap the side
-/// to move is the same, but the other player sits there.
+/// Whether the values of a position and of the one before it are from the view of the same player. After a swap the
+/// side to move is the same, but the other player sits there.
 pub(crate) fn same_player<T: Tree>(tree: &T, before: &T::Position, slot: Slot, after: &T::Position) -> bool {
     slot != Slot::SWAP && tree.turn(before) == tree.turn(after)
 }

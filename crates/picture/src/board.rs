@@ -1,5 +1,5 @@
-//! The picture of a board. Knows what is shown. Does not know where it lies, which is `layout`'s, nor its text, which is
-//! `words`'s.
+//! The picture of a board. Knows what is shown. Does not know where it lies, which is `layout`'s, nor its text, which
+//! is `words`'s.
 
 use askama::Template;
 use mancala_rules::{Effect, Pit, Place, Side};

@@ -9,8 +9,8 @@ use crate::{
     words,
 };
 
-/// The most points of a graph: several times the longest game that people play. Of more points, the last ones are drawn. So a
-/// picture has at most 90 KiB.
+/// The most points of a graph: several times the longest game that people play. Of more points, the last ones are
+/// drawn. So a picture has at most 90 KiB.
 pub const POINTS_MAX: usize = 2000;
 
 /// The size of the picture, and the area of the graph in it, in units.

@@ -1,7 +1,7 @@
 //! Where pits, stores and seeds lie in the picture of a board. Knows how many there are, and not how they look.
 //!
-//! A picture is 640 units wide for every board: shown at 320 pixels, a unit is half a pixel. Counts stand beside the pits, on
-//! the wood. So they are readable for any number of seeds and any width of pits.
+//! A picture is 640 units wide for every board: shown at 320 pixels, a unit is half a pixel. Counts stand beside the
+//! pits, on the wood. So they are readable for any number of seeds and any width of pits.
 
 use std::f64::consts::TAU;
 
@@ -119,14 +119,16 @@ impl Layout {
         self.gap() / 4
     }
 
-    /// Where the seeds of a hollow lie: a heap, rotated so that the hollows differ. More seeds lie closer, never outside.
+    /// Where the seeds of a hollow lie: a heap, rotated so that the hollows differ. More seeds lie closer, never
+    /// outside.
     pub fn seeds(&self, place: Place, count: u16) -> Vec<Spot> {
         let (area, radius) = (self.hollow(place), self.seed_radius());
         let most = if matches!(place, Place::Store(_)) { STORE_SEEDS_MAX } else { PIT_SEEDS_MAX };
         let count = count.min(most);
         let room = |length: i32| f64::from((length / 2 - radius - 2).max(1));
         let (half_width, half_height) = (room(area.width), room(area.height));
-        // Vogel's spiral: each seed is rotated by the golden angle, so that none covers another until the hollow is full.
+        // Vogel's spiral: each seed is rotated by the golden angle, so that none covers another until the hollow is
+        // full.
         let reach = 1.15 * f64::from(radius) * f64::from(count).sqrt();
         let narrowed = (half_width / reach).min(1.0);
         let stretched = (half_height / reach).min(1.0 / narrowed);

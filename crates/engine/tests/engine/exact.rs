@@ -37,8 +37,8 @@ fn kalah_has_its_published_values() {
     }
 }
 
-/// Small boards of each game with every option that changes what a value depends on. The number is how many random moves
-/// lead from the opening to positions that brute force can solve.
+/// Small boards of each game with every option that changes what a value depends on. The number is how many random
+/// moves lead from the opening to positions that brute force can solve.
 const SMALL: [(Variant, &str, &str, u32); 36] = [
     (Variant::Kalah, "standard", "pits=3;seeds=2", 0),
     (Variant::Kalah, "standard", "pits=1;seeds=5", 0),

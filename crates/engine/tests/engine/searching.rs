@@ -35,7 +35,8 @@ proptest! {
             prop_assert!(after.legal_moves().contains(&m), "{} in {}", m, after);
             after.play_unchecked(m);
         }
-        let mut listed: Vec<_> = engine.candidates(&position, Limits::nodes(NODES), &GO_ON).iter().map(Candidate::m).collect();
+        let candidates = engine.candidates(&position, Limits::nodes(NODES), &GO_ON);
+        let mut listed: Vec<_> = candidates.iter().map(Candidate::m).collect();
         listed.sort_by_key(|m| legal.iter().position(|legal| legal == m));
         prop_assert_eq!(&listed[..], &legal[..]);
         let level = Level::try_from(u8::try_from(seed % 6).unwrap() + 1).unwrap();
