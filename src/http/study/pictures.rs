@@ -34,7 +34,7 @@ use crate::{
         view::wire::SideWord,
     },
     picture::{
-        Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, Standing, Theme, View, draw_board, draw_graph,
+        Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, SceneStatus, Theme, View, draw_board, draw_graph,
     },
     rules::{AnyPosition, BySide, Side},
 };
@@ -125,7 +125,7 @@ pub async fn get_variant_board_picture(
         names: BySide::default(),
         ply: position.plies(),
         last: None,
-        standing: Standing::of(&position),
+        status: SceneStatus::of(&position),
     };
     Ok(answer(draw_board(&scene, view(side, mirror, theme)), KEPT_FOR_MINUTES, &known))
 }
@@ -220,16 +220,16 @@ fn no_such_ply() -> Problem {
 /// A game as it is.
 fn present(seated: &SeatedGame) -> Scene<'_> {
     let game = &seated.game;
-    let standing = match game.status {
-        Status::Open => Standing::Open,
-        Status::Active => Standing::Turn(game.position.turn()),
-        Status::Finished => Standing::Over {
+    let status = match game.status {
+        Status::Open => SceneStatus::Open,
+        Status::Active => SceneStatus::Turn(game.position.turn()),
+        Status::Finished => SceneStatus::Over {
             winner: game.result.as_ref().and_then(|result| result.winner),
             reason: game.result.as_ref().map(|result| result.reason.to_string()),
         },
-        Status::Aborted => Standing::Aborted,
+        Status::Aborted => SceneStatus::Aborted,
     };
-    Scene { standing, ..past(seated, game.ply, &game.position, seated.last_ply.as_ref()) }
+    Scene { status, ..past(seated, game.ply, &game.position, seated.last_ply.as_ref()) }
 }
 
 /// A game as it was after a ply: how it was ended later is not to be seen, unless the rules ended it there.
@@ -244,7 +244,7 @@ fn past<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition, ply:
             .map(|player| player.name.as_str()),
         effects: &ply.effects,
     });
-    Scene { position, names: names(seated, position), ply: number, last, standing: Standing::of(position) }
+    Scene { position, names: names(seated, position), ply: number, last, status: SceneStatus::of(position) }
 }
 
 /// Who sits where in a position.
