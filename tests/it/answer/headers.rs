@@ -4,10 +4,14 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use mancala_server::http::RateLimits;
-use reqwest::{Method, RequestBuilder, StatusCode, header};
+use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, Guest, Setup, TestApp, send, signed};
+use crate::support::{
+    answer::{Answer, send_raw},
+    app::{Setup, TestApp},
+    calls::{Guest, send, signed},
+};
 
 const PAGE: &str = "https://play.example";
 
@@ -216,17 +220,7 @@ async fn what_an_answer_varies_by_is_one_list() {
 
 /// The answer to a GET that asks for these encodings, and its body as it came.
 async fn get_encoded(app: &TestApp, method: Method, path: &str, accepted: &str) -> (reqwest::Response, Vec<u8>) {
-    encoded(app.request(method, path).header(header::ACCEPT_ENCODING, accepted)).await
-}
-
-/// An answer, and its body as it came.
-pub async fn encoded(request: RequestBuilder) -> (reqwest::Response, Vec<u8>) {
-    let mut response = request.send().await.expect("the server answers");
-    let mut body = vec![];
-    while let Some(chunk) = response.chunk().await.expect("the body comes") {
-        body.extend_from_slice(&chunk);
-    }
-    (response, body)
+    send_raw(app.request(method, path).header(header::ACCEPT_ENCODING, accepted)).await
 }
 
 #[actix_web::test]
@@ -277,7 +271,7 @@ async fn what_is_sent_piece_by_piece_is_compressed_as_well() {
         (&plain.headers["vary"], &plain.headers["transfer-encoding"]),
         (&"Accept-Encoding".parse().expect("a header"), &"chunked".parse().expect("a header"))
     );
-    let (response, body) = encoded(export(Method::GET).header(header::ACCEPT_ENCODING, "gzip")).await;
+    let (response, body) = send_raw(export(Method::GET).header(header::ACCEPT_ENCODING, "gzip")).await;
     assert_eq!(
         (&response.headers()["content-encoding"], &response.headers()["vary"]),
         (&"gzip".parse().expect("a header"), &plain.headers["vary"])
@@ -286,7 +280,7 @@ async fn what_is_sent_piece_by_piece_is_compressed_as_well() {
     let mut text = String::new();
     GzDecoder::new(body.as_slice()).read_to_string(&mut text).expect("it is gzip, and whole");
     assert!(text == plain.text && body.len() * 5 < text.len(), "{} of {}", body.len(), text.len());
-    let (head, nothing) = encoded(export(Method::HEAD).header(header::ACCEPT_ENCODING, "gzip")).await;
+    let (head, nothing) = send_raw(export(Method::HEAD).header(header::ACCEPT_ENCODING, "gzip")).await;
     assert_eq!((head.status(), nothing.len()), (StatusCode::OK, 0));
 }
 

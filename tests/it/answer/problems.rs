@@ -11,7 +11,11 @@ use reqwest::{Client, Method, header};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-use crate::support::app::{Answer, TestApp, send, signed};
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{send, signed},
+};
 
 /// A body as it is, declared as JSON.
 async fn post_raw(app: &TestApp, path: &str, token: &str, body: impl Into<reqwest::Body>) -> Answer {

@@ -6,7 +6,11 @@ use mancala_server::http::RateLimits;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::app::{Answer, Setup, TestApp, send};
+use crate::support::{
+    answer::Answer,
+    app::{Setup, TestApp},
+    calls::send,
+};
 
 const PAGE: &str = include_str!("../../../docs/asynchronous.md");
 

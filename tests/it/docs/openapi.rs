@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::app::{TestApp, send, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{send, signed},
+};
 
 const COMMITTED: &str = include_str!("../../../openapi/openapi.json");
 

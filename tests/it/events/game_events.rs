@@ -4,73 +4,25 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
 use reqwest::{Method, StatusCode, header::HeaderValue};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
-use crate::{
-    games::waiting::game_of_one,
-    operation::metrics::count,
-    support::{
-        app::{Guest, TestApp, send, until},
-        listener::{Heard, Listener, asking},
-    },
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send},
+    clock::until,
+    games::{event_pages, finished_with_rematch, game_of_one},
+    listener::{Heard, Listener, asking, kinds},
+    scrape::count,
 };
 
 /// What "at once" means on a busy machine.
 const SOON: Duration = Duration::from_secs(15);
 
-pub fn base(app: &TestApp) -> String {
-    format!("http://{}", app.address)
-}
-
-pub fn kinds(events: &[Heard]) -> Vec<&str> {
-    events.iter().map(|event| event.kind.as_str()).collect()
-}
-
-/// All events of a game, by its pages.
-pub async fn pages(app: &TestApp, id: &str, limit: usize, guest: Option<&Guest>) -> Vec<Value> {
-    let (mut all, mut query) = (vec![], format!("limit={limit}"));
-    loop {
-        let page = app.get(&format!("/v1/games/{id}/events?{query}"), guest).await;
-        assert_eq!(page.status, 200, "{page:?}");
-        let items = page.body["items"].as_array().expect("items");
-        assert!(items.len() <= limit);
-        all.extend(items.iter().cloned());
-        let Some(cursor) = page.body["next_cursor"].as_str() else { return all };
-        let link = page.headers["link"].to_str().expect("text");
-        query = format!("limit={limit}&cursor={cursor}");
-        assert_eq!(link, format!("</v1/games/{id}/events?{query}>; rel=\"next\""));
-    }
-}
-
-/// A legal move; always the first would soon be the end of a game.
-pub fn some_move(game: &Value) -> &str {
-    let (legal, ply) = (game["legal_moves"].as_array().expect("moves"), game["ply"].as_u64().expect("a number"));
-    legal[usize::try_from(ply * 7).expect("a small number") % legal.len()].as_str().expect("a move")
-}
-
-/// A game after which nothing comes any more: created, joined, some moves, a resignation, and a rematch.
-pub async fn finished(app: &TestApp, moves: u32) -> (String, Guest, Guest) {
-    let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
-    for ply in 1..=moves {
-        let game = app.get_game(&id, None).await;
-        let mover = if game.string("/turn") == "south" { &south } else { &north };
-        let played = app.play_move(&id, mover, ply, some_move(&game.body)).await;
-        assert_eq!(played.status, 201, "{played:?}");
-    }
-    assert_eq!(app.resign_game(&id, &south).await.status, 200);
-    let offers = format!("/v1/games/{id}/offers");
-    let offered = app.post(&offers, Some(&north), &json!({"type": "rematch"})).await;
-    assert!(offered.status.is_success(), "{offered:?}");
-    let accepted = app.post(&format!("{offers}/rematch/accept"), Some(&south), &json!({})).await;
-    assert!(accepted.status.is_success(), "{accepted:?}");
-    (id, south, north)
-}
-
 #[actix_web::test]
 async fn whoever_resumes_anywhere_gets_exactly_the_log() {
     let app = TestApp::start().await;
-    let (id, south, north) = finished(&app, 9).await;
+    let (id, south, north) = finished_with_rematch(&app, 9).await;
     let whole = Listener::at(&app, &id, 0, None).await.rest().await;
     let moves = app.list_moves(&id, "limit=100", None).await.body["items"].take();
     let game = app.get_game(&id, None).await.body;
@@ -95,7 +47,7 @@ async fn whoever_resumes_anywhere_gets_exactly_the_log() {
 
     let items: Vec<_> = whole.iter().map(|event| event.data.clone()).collect();
     for limit in [1, 5, 100] {
-        assert_eq!(pages(&app, &id, limit, None).await, items);
+        assert_eq!(event_pages(&app, &id, limit, None).await, items);
     }
     for after in 0..whole.len() {
         let rest = &whole[after..];
@@ -103,7 +55,7 @@ async fn whoever_resumes_anywhere_gets_exactly_the_log() {
         assert_eq!(by_address.rest().await, rest);
         assert!(by_address.is_whole && by_address.retry_ms.is_some_and(|retry| (1000..=2000).contains(&retry)));
         // An `EventSource` repeats its address; the header is the later one.
-        let again = asking(&base(&app), &id, "after=1", None).header("last-event-id", after.to_string());
+        let again = asking(&app.base(), &id, "after=1", None).header("last-event-id", after.to_string());
         assert_eq!(Listener::open(again).await.rest().await, rest);
         let page = app.request(Method::GET, &format!("/v1/games/{id}/events?limit=100&after=4"));
         let page = send(page.header("last-event-id", after.to_string())).await;
@@ -111,7 +63,7 @@ async fn whoever_resumes_anywhere_gets_exactly_the_log() {
     }
     // Nothing comes any more: an `EventSource` is told not to come back.
     for request in
-        [asking(&base(&app), &id, "after=15", None), asking(&base(&app), &id, "", None).header("last-event-id", "15")]
+        [asking(&app.base(), &id, "after=15", None), asking(&app.base(), &id, "", None).header("last-event-id", "15")]
     {
         let answer = send(request).await;
         assert_eq!((answer.status, answer.text.as_str()), (StatusCode::NO_CONTENT, ""));
@@ -226,7 +178,7 @@ async fn a_private_game_is_told_to_its_players_only() {
     let id = game["id"].as_str().expect("an id");
     let unknown = Uuid::now_v7().to_string();
     for (id, reader) in [(id, None), (id, Some(&eve)), (&unknown, Some(&ana)), ("nonsense", None)] {
-        send(asking(&base(&app), id, "", reader)).await.is_problem(404, "not_found");
+        send(asking(&app.base(), id, "", reader)).await.is_problem(404, "not_found");
         app.get(&format!("/v1/games/{id}/events"), reader).await.is_problem(404, "not_found");
     }
     for reader in [&ana, &bo] {
@@ -234,7 +186,7 @@ async fn a_private_game_is_told_to_its_players_only() {
         assert_eq!(first.expect("an event").kind, "created");
     }
     let eve = Guest { token: format!("{}x", ana.token), ..eve };
-    send(asking(&base(&app), id, "", Some(&eve))).await.is_problem(401, "invalid_token");
+    send(asking(&app.base(), id, "", Some(&eve))).await.is_problem(401, "invalid_token");
 }
 
 #[actix_web::test]
@@ -321,8 +273,8 @@ async fn a_page_that_would_be_empty_waits_for_an_event() {
 #[actix_web::test]
 async fn a_stream_is_sent_as_it_is_and_kept_by_nobody() {
     let app = TestApp::start().await;
-    let (id, _, _) = finished(&app, 6).await;
-    let request = asking(&base(&app), &id, "", None).header("accept-encoding", "gzip");
+    let (id, _, _) = finished_with_rematch(&app, 6).await;
+    let request = asking(&app.base(), &id, "", None).header("accept-encoding", "gzip");
     let request = request.header("origin", "https://play.example");
     let mut stream = Listener::open(request).await;
     for (name, value) in [("cache-control", "no-store"), ("x-accel-buffering", "no"), ("transfer-encoding", "chunked")]
@@ -367,7 +319,7 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     let ticket = given.string("/ticket");
     // As often as needed: an `EventSource` that comes back repeats its address.
     for query in [format!("ticket={ticket}"), format!("after=0&ticket={ticket}")] {
-        let mut stream = Listener::open(asking(&base(&app), id, &query, None)).await;
+        let mut stream = Listener::open(asking(&app.base(), id, &query, None)).await;
         assert_eq!(stream.next().await.expect("an event").kind, "created");
         let page = app.get(&format!("/v1/games/{id}/events?{query}"), None).await;
         assert_eq!(page.body["items"][0]["type"], "created");
@@ -375,12 +327,12 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     // Neither another stream's nor a token, nor the other way round.
     for (id, ticket) in [(other, ticket.as_str()), (id, "x"), (id, &format!("{ticket}x")), (id, &ana.token)] {
         let query = format!("ticket={ticket}");
-        send(asking(&base(&app), id, &query, None)).await.is_problem(401, "invalid_token");
+        send(asking(&app.base(), id, &query, None)).await.is_problem(401, "invalid_token");
         app.get(&format!("/v1/games/{id}/events?{query}"), None).await.is_problem(401, "invalid_token");
     }
     let bearer = Guest { token: ticket.clone(), ..ana.clone() };
     app.get("/v1/me", Some(&bearer)).await.is_problem(401, "invalid_token");
-    let both = send(asking(&base(&app), id, &format!("ticket={ticket}"), Some(&ana))).await;
+    let both = send(asking(&app.base(), id, &format!("ticket={ticket}"), Some(&ana))).await;
     both.is_problem(422, "validation_failed");
     app.get(&format!("/v1/games/{id}?ticket={ticket}"), None).await.is_problem(422, "validation_failed");
     assert!(count(&app.metrics.text(), r#"mancala_tokens_refused_total{token="ticket"}"#) >= 8);
@@ -390,6 +342,6 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     ask(None, id).await.is_problem(401, "unauthenticated");
     app.post("/v1/me/stream-tickets", Some(&ana), &json!({"game_id": 1})).await.is_problem(422, "validation_failed");
     app.delete_me(&ana).await;
-    send(asking(&base(&app), id, &format!("ticket={ticket}"), None)).await.is_problem(401, "invalid_token");
+    send(asking(&app.base(), id, &format!("ticket={ticket}"), None)).await.is_problem(401, "invalid_token");
     ask(Some(&ana), id).await.is_problem(401, "invalid_token");
 }

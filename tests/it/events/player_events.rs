@@ -10,13 +10,14 @@ use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use sqlx::ConnectOptions;
 
-use crate::{
-    events::game_events::{base, pages, some_move},
-    games::waiting::{set_away, set_back},
-    support::{
-        app::{Answer, Guest, TestApp, send, signed, until},
-        listener::Listener,
-    },
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{Guest, send, signed},
+    clock::until,
+    database::{set_away, set_back},
+    games::{event_pages, some_move},
+    listener::Listener,
 };
 
 /// What "at once" means on a busy machine.
@@ -29,7 +30,7 @@ fn asking_for_all(base: &str, query: &str, guest: Option<&Guest>) -> RequestBuil
 }
 
 async fn listen(app: &TestApp, guest: &Guest) -> Listener {
-    Listener::open(asking_for_all(&base(app), "", Some(guest))).await
+    Listener::open(asking_for_all(&app.base(), "", Some(guest))).await
 }
 
 /// A page of them.
@@ -71,7 +72,7 @@ async fn are_complete(app: &TestApp, events: &[Value], guest: &Guest) {
         games.entry(event["game_id"].as_str().expect("an id")).or_default().push(told);
     }
     for (id, told) in games {
-        assert_eq!(told, pages(app, id, 100, Some(guest)).await);
+        assert_eq!(told, event_pages(app, id, 100, Some(guest)).await);
     }
 }
 
@@ -140,7 +141,7 @@ async fn a_player_is_told_of_all_that_happens_in_all_games_by_pages_and_by_a_str
         let again = rest(&app, id, 100, &ana).await.0;
         are_complete(&app, &[&heard[..=after], &again].concat(), &ana).await;
         assert_eq!(told(&heard[after + 1..]), told(&again));
-        let resumed = asking_for_all(&base(&app), "after=", Some(&ana)).header("last-event-id", id);
+        let resumed = asking_for_all(&app.base(), "after=", Some(&ana)).header("last-event-id", id);
         let mut resumed = Listener::open(resumed).await;
         for event in &again {
             let mut heard = resumed.next().await.expect("an event").data;
@@ -271,12 +272,12 @@ async fn what_happened_since_a_part_was_read_is_told_together_with_the_rest() {
         assert_eq!((told + all.len(), &all.last().expect("an event")["game_id"]), (4, &json!(last)));
         assert_eq!(rest(&app, &end, limit, &ana).await.0, Vec::<Value>::new());
     }
-    let mut resumed = Listener::open(asking_for_all(&base(&app), &format!("after={after}"), Some(&ana))).await;
+    let mut resumed = Listener::open(asking_for_all(&app.base(), &format!("after={after}"), Some(&ana))).await;
     while resumed.next().await.expect("an event").data["game_id"] != *last {}
     // Nobody waits for what is there.
     let rest_alone = rest(&app, &begun, 2, &ana).await.0[2]["id"].as_str().expect("an id").to_owned();
     let begun = Instant::now();
-    let request = Client::new().get(format!("{}/v1/me/events?after={rest_alone}", base(&app)));
+    let request = Client::new().get(format!("{}/v1/me/events?after={rest_alone}", app.base()));
     let waited = send(signed(request.header("prefer", "wait=50"), Some(&ana))).await;
     assert_eq!(waited.body["items"][0]["game_id"], *last);
     assert!(begun.elapsed() < SOON);
@@ -348,7 +349,7 @@ async fn who_is_cut_off_before_anything_has_happened_misses_nothing() {
     let last = stream.last_id.clone();
     drop(stream);
     let id = game_of(&app, &ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
-    let again = asking_for_all(&base(&app), "", Some(&ana)).header("last-event-id", last);
+    let again = asking_for_all(&app.base(), "", Some(&ana)).header("last-event-id", last);
     let heard = Listener::open(again).await.next().await.expect("an event");
     assert_eq!((heard.kind.as_str(), &heard.data["game_id"]), ("created", &json!(id)));
 }
@@ -371,12 +372,12 @@ async fn only_the_player_is_told_and_by_a_ticket_for_this_stream() {
     app.get(&format!("/v1/me/events?ticket={of_one}"), None).await.is_problem(401, "invalid_token");
     app.get(&format!("/v1/games/{id}/events?ticket={of_all}"), None).await.is_problem(401, "invalid_token");
     app.get(&format!("/v1/me/events?ticket={of_all}"), Some(&ana)).await.is_problem(422, "validation_failed");
-    let mut stream = Listener::open(asking_for_all(&base(&app), &format!("ticket={of_all}"), None)).await;
+    let mut stream = Listener::open(asking_for_all(&app.base(), &format!("ticket={of_all}"), None)).await;
     // Another player's place is of no use, nor is any other text.
     let place = beginning(&app, &bo).await;
     for after in [place.as_str(), "x", "0", &"A".repeat(2000)] {
         page(&app, &format!("after={after}"), &ana).await.is_problem(422, "validation_failed");
-        let named = asking_for_all(&base(&app), "", Some(&ana)).header("last-event-id", after);
+        let named = asking_for_all(&app.base(), "", Some(&ana)).header("last-event-id", after);
         send(named).await.is_problem(422, "validation_failed");
     }
     let own = beginning(&app, &ana).await;
@@ -408,7 +409,7 @@ async fn players_who_play_many_games_at_once_through_two_servers_are_told_all_of
     const PLIES: u32 = 15;
     let app = TestApp::start().await;
     let (elsewhere, _) = app.second_server();
-    let bases = [base(&app), format!("http://{elsewhere}")];
+    let bases = [app.base(), format!("http://{elsewhere}")];
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut streams = vec![];
     for base in &bases {

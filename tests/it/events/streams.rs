@@ -20,15 +20,15 @@ use reqwest::Client;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::{
-    events::game_events::{base, finished, kinds, pages, some_move},
-    games::waiting::{game_of_one, set_away, set_back},
-    operation::metrics::count,
-    support::{
-        app::{Guest, Setup, TestApp, send, signed, until},
-        binary::{Running, url},
-        listener::{Heard, Listener, asking},
-    },
+use crate::support::{
+    app::{Setup, TestApp},
+    binary::{Running, url},
+    calls::{Guest, send, signed},
+    clock::until,
+    database::{set_away, set_back},
+    games::{event_pages, finished_with_rematch, game_of_one, some_move},
+    listener::{Heard, Listener, asking, kinds},
+    scrape::count,
 };
 
 /// What "at once" means on a busy machine.
@@ -44,9 +44,9 @@ async fn a_stream_ends_with_the_sign_in_that_it_was_opened_under_wherever_it_is_
     let id = game["id"].as_str().expect("an id");
     let mut open = vec![];
     for (base, guest) in [
-        (base(&app), Some(&ana)),
-        (base(&app), Some(&bo)),
-        (base(&app), None),
+        (app.base(), Some(&ana)),
+        (app.base(), Some(&bo)),
+        (app.base(), None),
         (elsewhere.clone(), Some(&ana)),
         (elsewhere.clone(), Some(&bo)),
     ] {
@@ -61,7 +61,7 @@ async fn a_stream_ends_with_the_sign_in_that_it_was_opened_under_wherever_it_is_
         assert!(stream.is_whole);
     }
     // It does not come back with the old token, but with a new one.
-    send(asking(&base(&app), id, "", Some(&ana))).await.is_problem(401, "invalid_token");
+    send(asking(&app.base(), id, "", Some(&ana))).await.is_problem(401, "invalid_token");
     let ana = Guest { token: changed.string("/tokens/access_token"), ..ana };
     let mut again = Listener::open(asking(&elsewhere, id, "after=1", Some(&ana))).await;
     assert_eq!(app.delete_me(&ana).await.status, 204);
@@ -203,7 +203,7 @@ async fn who_hangs_up_does_not_listen_any_more() {
 #[actix_web::test]
 async fn a_client_that_does_not_take_its_stream_is_cut_off() {
     let app = TestApp::start_with(Setup { keep_alive: Duration::from_secs(1), ..Setup::default() }).await;
-    let (id, _, _) = finished(&app, 20).await;
+    let (id, _, _) = finished_with_rematch(&app, 20).await;
     let request = format!("GET /v1/games/{id}/events HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n");
     // Many times what the system keeps for a client that does not read.
     let requests = request.repeat(200);
@@ -300,7 +300,7 @@ async fn nobody_misses_an_event_when_one_of_three_servers_is_killed() {
         }
     };
     let (clients, ()) = join(clients, playing).await;
-    let log = pages(&app, &id, 100, None).await;
+    let log = event_pages(&app, &id, 100, None).await;
     assert!(log.len() > 20, "{}", log.len());
     let mut breaks = 0;
     for (heard, broken) in clients {

@@ -16,10 +16,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, PgPool, Row};
 use uuid::Uuid;
 
-use crate::{
-    games::lists::walk,
-    support::app::{Guest, TestApp, now},
-};
+use crate::support::{app::TestApp, calls::Guest, clock::now, games::walk};
 
 /// Copies of a game with its log, each under an id that begins so.
 async fn copy(app: &TestApp, id: &str, count: u32, prefix: &str) {

@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::support::app::{Guest, TestApp, now, send, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{send, signed},
+    clock::now,
+};
 
 const HOUR_S: i64 = 3600;
 
@@ -23,12 +27,6 @@ fn at(game: &Value, pointer: &str) -> OffsetDateTime {
     let text =
         game.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no moment at {pointer}: {game}"));
     OffsetDateTime::parse(text, &Rfc3339).expect("a moment")
-}
-
-async fn play(app: &TestApp, id: &str, guest: &Guest, ply: u32, mv: &str) -> Value {
-    let played = app.play_move(id, guest, ply, mv).await;
-    assert_eq!(played.status, 201, "{played:?}");
-    played.body["game"].clone()
 }
 
 /// What the job that settles games does in one round.
@@ -48,9 +46,9 @@ async fn each_turn_has_its_time_and_an_extra_move_no_more() {
     let first = at(&begun, "/clock/deadline");
     assert_eq!(first, at(&begun, "/started_at") + Duration::seconds(HOUR_S));
     // C ends in the store: South moves again, in the same turn.
-    let extra = play(&app, &id, &south, 1, "C").await;
+    let extra = app.played(&id, &south, 1, "C").await;
     assert_eq!((&extra["turn"], at(&extra, "/clock/deadline")), (&json!("south"), first));
-    let next = play(&app, &id, &south, 2, "A").await;
+    let next = app.played(&id, &south, 2, "A").await;
     let second = at(&next, "/last_move/at") + Duration::seconds(HOUR_S);
     assert_eq!((&next["turn"], at(&next, "/clock/deadline")), (&json!("north"), second));
     let over = app.resign_game(&id, &north).await.body;
@@ -62,12 +60,12 @@ async fn a_bank_pays_for_all_turns_and_is_filled_up_to_its_most() {
     let mut app = TestApp::start().await;
     let (id, south, north) = app.started(&bank()).await;
     app.let_pass(&id, 100).await;
-    let game = play(&app, &id, &south, 1, "A").await;
+    let game = app.played(&id, &south, 1, "A").await;
     let south_s = game["clock"]["bank_s"]["south"].as_i64().expect("seconds");
     assert!((900..=910).contains(&south_s), "{game}");
     assert_eq!(game["clock"]["bank_s"]["north"], 1000);
     assert_eq!(at(&game, "/clock/deadline"), at(&game, "/last_move/at") + Duration::seconds(1000));
-    let game = play(&app, &id, &north, 2, "a").await;
+    let game = app.played(&id, &north, 2, "a").await;
     assert_eq!(game["clock"]["bank_s"]["north"], 1005);
     let left = at(&game, "/clock/deadline") - at(&game, "/last_move/at");
     assert_eq!(left.whole_seconds(), south_s);
@@ -79,8 +77,8 @@ async fn who_moves_too_late_has_lost_also_if_nobody_else_has_noticed() {
     let mut app = TestApp::start().await;
     for clock in [per_move(60), bank()] {
         let (id, south, north) = app.started(&clock).await;
-        play(&app, &id, &south, 1, "A").await;
-        play(&app, &id, &north, 2, "a").await;
+        app.played(&id, &south, 1, "A").await;
+        app.played(&id, &north, 2, "a").await;
         app.let_pass(&id, 1100).await;
         let late = app.play_move(&id, &south, 3, "B").await;
         late.is_problem(409, "game_over");
@@ -99,8 +97,8 @@ async fn who_moves_too_late_has_lost_also_if_nobody_else_has_noticed() {
 async fn whoever_looks_at_a_game_whose_time_has_run_out_sees_how_it_ended() {
     let mut app = TestApp::start().await;
     let (id, south, north) = app.started(&per_move(60)).await;
-    play(&app, &id, &south, 1, "A").await;
-    play(&app, &id, &north, 2, "a").await;
+    app.played(&id, &south, 1, "A").await;
+    app.played(&id, &north, 2, "a").await;
     app.let_pass(&id, 100).await;
     let readers = join_all([None, Some(&south), Some(&north)].map(|reader| app.get_game(&id, reader))).await;
     for seen in readers {
@@ -117,7 +115,7 @@ async fn a_first_move_that_is_not_made_in_time_ends_the_game_without_a_result() 
     app.let_pass(&id, 100).await;
     app.play_move(&id, &south, 1, "A").await.is_problem(409, "game_over");
     let (id, south, north) = app.started(&per_move(60)).await;
-    play(&app, &id, &south, 1, "A").await;
+    app.played(&id, &south, 1, "A").await;
     app.let_pass(&id, 100).await;
     let seen = app.get_game(&id, Some(&north)).await.body;
     assert_eq!((&seen["status"], &seen["result"]), (&json!("aborted"), &json!(null)));
@@ -129,8 +127,8 @@ async fn games_that_nobody_looks_at_are_settled_once_whoever_does_it_and_others_
     let mut late = vec![];
     for n in 0..12 {
         let (id, south, north) = app.started(&per_move(60)).await;
-        play(&app, &id, &south, 1, "A").await;
-        play(&app, &id, &north, 2, "a").await;
+        app.played(&id, &south, 1, "A").await;
+        app.played(&id, &north, 2, "a").await;
         if n % 3 > 0 {
             app.let_pass(&id, 100).await;
             late.push(id);
@@ -157,8 +155,8 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_being_settled() {
     let mut ids = vec![];
     for _ in 0..4 {
         let (id, south, north) = app.started(&per_move(60)).await;
-        play(&app, &id, &south, 1, "A").await;
-        play(&app, &id, &north, 2, "a").await;
+        app.played(&id, &south, 1, "A").await;
+        app.played(&id, &north, 2, "a").await;
         app.let_pass(&id, 100).await;
         ids.push(Uuid::try_parse(&id).expect("an id"));
     }
@@ -183,17 +181,17 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_being_settled() {
 async fn whoever_waits_is_told_that_time_has_run_out() {
     let mut app = TestApp::start().await;
     let (id, south, north) = app.started(&per_move(60)).await;
-    play(&app, &id, &south, 1, "A").await;
-    play(&app, &id, &north, 2, "a").await;
+    app.played(&id, &south, 1, "A").await;
+    app.played(&id, &north, 2, "a").await;
     app.let_pass(&id, 55).await;
     let seen = app.get_game(&id, Some(&north)).await;
     let tag = seen.headers["etag"].clone();
     let waiting = signed(app.request(reqwest::Method::GET, &format!("/v1/games/{id}")), Some(&north));
     let waiting = send(waiting.header("if-none-match", tag).header("prefer", "wait=30"));
     let settling = async {
-        crate::support::app::until("somebody waits", || app.hub.waiters() == 1).await;
+        crate::support::clock::until("somebody waits", || app.hub.waiters() == 1).await;
         let deadline = at(&seen.body, "/clock/deadline");
-        crate::support::app::until("time runs out", || now() > deadline).await;
+        crate::support::clock::until("time runs out", || now() > deadline).await;
         settle(&app).await;
     };
     let (woken, ()) = join(waiting, settling).await;

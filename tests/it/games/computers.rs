@@ -9,12 +9,13 @@ use mancala_server::{
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::{
-    operation::metrics::count,
-    support::{
-        app::{Guest, Job, TestApp, now},
-        binary::{self, Running},
-    },
+use crate::support::{
+    app::TestApp,
+    binary::{self, Running},
+    calls::Guest,
+    clock::now,
+    job::Job,
+    scrape::count,
 };
 
 /// Plays for the computer on the database of a test, until it is told to stop.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::future::{join_all, join3};
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, TestApp, send};
+use crate::support::{answer::Answer, app::TestApp, calls::send};
 
 /// How many requests race; each client has connections of its own.
 const RACERS: usize = 64;

@@ -3,7 +3,10 @@
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::support::app::{Guest, TestApp, send, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send, signed},
+};
 
 fn for_player(guest: &Guest) -> Value {
     json!({"variant": "kalah", "side": "south", "opponent": {"type": "player", "player_id": guest.id}})

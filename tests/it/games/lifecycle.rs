@@ -3,7 +3,10 @@
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::support::app::{TestApp, send, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{send, signed},
+};
 
 #[actix_web::test]
 async fn a_new_game_is_open_and_says_everything_about_itself() {

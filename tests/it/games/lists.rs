@@ -9,7 +9,11 @@ use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::support::app::{Guest, TestApp, send};
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send},
+    games::walk,
+};
 
 #[actix_web::test]
 async fn lists_show_public_games_and_the_callers_own() {
@@ -288,22 +292,6 @@ impl Asked<'_> {
                     }
             })
     }
-}
-
-/// All pages of a list, by its links.
-pub async fn walk(app: &TestApp, query: &str, guest: Option<&Guest>) -> Vec<String> {
-    let mut seen = vec![];
-    let mut path = format!("/v1/games?{query}");
-    for _ in 0..100 {
-        let page = app.get(&path, guest).await;
-        assert_eq!(page.status, 200, "{path} {page:?}");
-        seen.extend(page.ids());
-        match page.headers.get("link").map(|link| link.to_str().expect("text").to_owned()) {
-            Some(link) => link[1..link.find('>').expect("a link ends")].clone_into(&mut path),
-            None => return seen,
-        }
-    }
-    panic!("{query} has no end")
 }
 
 /// Status, whose turn, result and order, as they are asked for.

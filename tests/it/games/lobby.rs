@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::app::{Guest, TestApp, send, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send, signed},
+};
 
 async fn created(app: &TestApp, guest: &Guest, more: &Value) -> String {
     let mut body = json!({"variant": "kalah"});

@@ -3,7 +3,10 @@
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::support::app::{Guest, TestApp, send, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send, signed},
+};
 
 /// A game against oneself.
 async fn alone(app: &TestApp, options: Value) -> (String, Guest) {

@@ -3,12 +3,11 @@
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, Guest, TestApp, send, signed};
-
-async fn play(app: &TestApp, id: &str, guest: &Guest, ply: u32, mv: &str) {
-    let played = app.play_move(id, guest, ply, mv).await;
-    assert_eq!(played.status, 201, "{played:?}");
-}
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{Guest, send, signed},
+};
 
 /// The kinds and sides of the offers that wait.
 fn waiting(game: &Value) -> Vec<(&str, &str)> {
@@ -79,7 +78,7 @@ async fn an_offer_is_declined_by_a_word_or_by_a_move_and_withdrawn_by_its_maker(
     assert_eq!((withdrawn.status.as_u16(), waiting(&withdrawn.body)), (200, vec![]));
     // The own move does not take back the own offer.
     app.offer(&id, &north, "draw").await;
-    play(&app, &id, &north, 2, "a").await;
+    app.played(&id, &north, 2, "a").await;
     assert_eq!(waiting(&app.get_game(&id, None).await.body), [("draw", "north")]);
 }
 
@@ -88,7 +87,7 @@ async fn an_agreed_end_of_oware_gives_each_the_own_row() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({"variant": "oware"})).await;
     // Four seeds go over to North's row.
-    play(&app, &id, &south, 1, "F").await;
+    app.played(&id, &south, 1, "F").await;
     app.offer(&id, &south, "end").await;
     let ended = app.answer_offer(&id, &north, "end", "accept").await;
     assert_eq!((ended.status.as_u16(), &ended.body["result"]["reason"]), (200, &json!("agreement")));
@@ -105,7 +104,7 @@ async fn a_takeback_is_a_ply_and_all_that_was_ever_played_can_be_read() {
     app.offer(&id, &south, "takeback").await.is_problem(409, "offer_not_possible");
     let opening = app.get_game(&id, None).await.body;
     for (guest, ply, mv) in [(&south, 1, "C"), (&south, 2, "A"), (&north, 3, "f")] {
-        play(&app, &id, guest, ply, mv).await;
+        app.played(&id, guest, ply, mv).await;
     }
     let offered = app.offer(&id, &south, "takeback").await;
     assert_eq!((offered.status.as_u16(), &offered.body["offers"][0]["to_ply"]), (201, &json!(0)));
@@ -121,23 +120,23 @@ async fn a_takeback_is_a_ply_and_all_that_was_ever_played_can_be_read() {
     // What was taken back is in the log for ever, and sending it again plays nothing.
     assert_eq!(app.play_move(&id, &south, 2, "A").await.status, 200);
     assert_eq!(app.get(&format!("/v1/games/{id}/positions/4"), None).await.body["board"], opening["board"]);
-    play(&app, &id, &south, 5, "B").await;
+    app.played(&id, &south, 5, "B").await;
     let history = app.list_moves(&id, "", None).await.body;
     let words: Vec<_> = history["items"].as_array().expect("moves").iter().map(|mv| &mv["move"]).collect();
     assert_eq!(words, ["C", "A", "f", "takeback", "B"]);
     // North moves, and takes back what North has just played.
-    play(&app, &id, &north, 6, "a").await;
+    app.played(&id, &north, 6, "a").await;
     assert_eq!(app.offer(&id, &north, "takeback").await.body["offers"][0]["to_ply"], 5);
     app.answer_offer(&id, &south, "takeback", "accept").await;
     assert_eq!(app.get_game(&id, None).await.body["turn"], "north");
-    play(&app, &id, &north, 8, "b").await;
+    app.played(&id, &north, 8, "b").await;
 }
 
 #[actix_web::test]
 async fn a_move_that_a_takeback_overtakes_is_not_played() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
-    play(&app, &id, &south, 1, "A").await;
+    app.played(&id, &south, 1, "A").await;
     app.offer(&id, &south, "takeback").await;
     let (accepted, moved) =
         join(app.answer_offer(&id, &north, "takeback", "accept"), app.play_move(&id, &north, 2, "a")).await;
@@ -153,11 +152,11 @@ async fn a_move_that_a_takeback_overtakes_is_not_played() {
 async fn owares_repetitions_are_counted_anew_after_a_takeback() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({"variant": "oware", "options": {"repetition": 2}})).await;
-    play(&app, &id, &south, 1, "A").await;
-    play(&app, &id, &north, 2, "a").await;
+    app.played(&id, &south, 1, "A").await;
+    app.played(&id, &north, 2, "a").await;
     app.offer(&id, &north, "takeback").await;
     assert_eq!(app.answer_offer(&id, &south, "takeback", "accept").await.status, 200);
-    play(&app, &id, &north, 4, "b").await;
+    app.played(&id, &north, 4, "b").await;
     let (address, _) = app.second_server();
     let url = format!("http://{address}/v1/games/{id}/moves");
     let there = signed(reqwest::Client::new().post(url), Some(&south)).json(&json!({"ply": 5, "move": "B"}));
@@ -177,7 +176,7 @@ async fn while_a_game_is_paused_no_time_runs_until_either_goes_on() {
     assert_eq!(wakes, None);
     assert_eq!(app.answer_offer(&id, &south, "pause", "accept").await.status, 200);
     assert_eq!(app.offer(&id, &south, "pause").await.status, 200);
-    play(&app, &id, &south, 1, "A").await;
+    app.played(&id, &south, 1, "A").await;
     assert_eq!(app.get_game(&id, None).await.body["clock"]["deadline"], json!(null));
     let resumed = app.answer_offer(&id, &south, "pause", "withdraw").await;
     assert_eq!(resumed.status, 200);
@@ -205,7 +204,7 @@ async fn a_rematch_begins_one_game_with_the_sides_exchanged_however_often_it_is_
     assert_eq!((&game["status"], &game["options"]["seeds"]), (&json!("active"), &json!(5)));
     assert_eq!((&game["seats"]["north"]["id"], &game["seats"]["south"]["id"]), (&json!(south.id), &json!(north.id)));
     assert_eq!(game["visibility"], "unlisted");
-    play(&app, &new, &north, 1, "A").await;
+    app.played(&new, &north, 1, "A").await;
     let games: i64 = sqlx::query_scalar("select count(*) from game").fetch_one(&app.db).await.expect("a count");
     assert_eq!(games, 2);
     // It is agreed: nothing is offered any more.
@@ -252,7 +251,7 @@ async fn a_takeback_pays_no_increment() {
     let app = TestApp::start().await;
     let clock = json!({"type": "bank", "bank_s": 1000, "increment_s": 100, "max_s": 2000});
     let (id, south, north) = app.started(&json!({ "clock": clock })).await;
-    play(&app, &id, &south, 1, "C").await;
+    app.played(&id, &south, 1, "C").await;
     for _ in 0..3 {
         app.offer(&id, &south, "takeback").await;
         assert_eq!(app.answer_offer(&id, &north, "takeback", "accept").await.status, 200);
@@ -260,7 +259,7 @@ async fn a_takeback_pays_no_increment() {
         let bank_s = &game["clock"]["bank_s"];
         assert!(bank_s["south"].as_i64() <= Some(1000) && bank_s["north"] == 1000, "{game}");
         let ply = u32::try_from(game["ply"].as_u64().expect("a number")).expect("a short game");
-        play(&app, &id, &south, ply + 1, "C").await;
+        app.played(&id, &south, ply + 1, "C").await;
     }
 }
 

@@ -10,12 +10,12 @@ use mancala_server::{
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::{
-    operation::metrics::count,
-    support::{
-        app::{Answer, Guest, Setup, TestApp, send},
-        binary::{Running, url},
-    },
+use crate::support::{
+    answer::Answer,
+    app::{Setup, TestApp},
+    binary::{Running, url},
+    calls::{Guest, send},
+    scrape::count,
 };
 
 /// Games of each variant that are played at once.

@@ -9,7 +9,10 @@ use mancala_server::{
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use crate::support::app::{Guest, TestApp, send, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send, signed},
+};
 
 /// A small board, on which many games go round in circles.
 const OPTIONS: &str = "pits=4;seeds=3;repetition=3";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, TestApp};
+use crate::support::{answer::Answer, app::TestApp};
 
 #[actix_web::test]
 async fn every_worked_game_of_kalah_is_played_step_by_step_to_its_end() {

@@ -15,12 +15,16 @@ use mancala_server::{
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use reqwest::{Client, header};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, PgConnection};
 use uuid::Uuid;
 
 use crate::support::{
-    app::{Answer, Guest, TestApp, send, signed, until},
+    answer::Answer,
+    app::TestApp,
     binary::{Running, url},
+    calls::{Guest, send, signed},
+    clock::until,
+    database::{set_away, set_back},
+    games::game_of_one,
 };
 
 /// What "at once" means on a busy machine, and how soon a change by another server is seen at the latest: far from the 50
@@ -64,12 +68,6 @@ async fn woken(app: &TestApp, id: &str, guest: Option<&Guest>, change: impl Futu
 
 async fn etag(app: &TestApp, id: &str) -> String {
     app.get_game(id, None).await.headers["etag"].to_str().expect("text").to_owned()
-}
-
-pub async fn game_of_one(app: &TestApp) -> (String, Guest) {
-    let ana = app.guest("Ana").await;
-    let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
-    (game["id"].as_str().expect("an id").to_owned(), ana)
 }
 
 fn applied(answer: &Answer) -> Option<&str> {
@@ -231,20 +229,6 @@ async fn a_change_through_another_server_is_noticed_too() {
         assert_eq!(answer.body["ply"], ply);
         assert!(took < SOON, "{took:?}");
     }
-}
-
-pub async fn set_away(app: &TestApp, superuser: &mut PgConnection) {
-    let database = app.options.get_database().expect("a name");
-    let away = format!("alter database {database} with allow_connections false");
-    sqlx::raw_sql(AssertSqlSafe(away)).execute(&mut *superuser).await.expect("it goes away");
-    let end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
-    sqlx::query(end).bind(database).execute(superuser).await.expect("connections end");
-}
-
-pub async fn set_back(app: &TestApp, superuser: &mut PgConnection) {
-    let database = app.options.get_database().expect("a name");
-    let back = format!("alter database {database} with allow_connections true");
-    sqlx::raw_sql(AssertSqlSafe(back)).execute(superuser).await.expect("it comes back");
 }
 
 #[actix_web::test]

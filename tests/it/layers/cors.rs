@@ -3,7 +3,7 @@
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, TestApp, send};
+use crate::support::{answer::Answer, app::TestApp, calls::send};
 
 const PAGE: &str = "https://play.example";
 

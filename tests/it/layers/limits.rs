@@ -7,7 +7,11 @@ use mancala_server::http::RateLimits;
 use reqwest::{Method, header};
 use serde_json::json;
 
-use crate::support::app::{Answer, Setup, TestApp, send, signed};
+use crate::support::{
+    answer::Answer,
+    app::{Setup, TestApp},
+    calls::{send, signed},
+};
 
 /// Calls that a test has under way at once, so that many take little time.
 const AT_ONCE: usize = 16;

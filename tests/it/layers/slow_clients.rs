@@ -9,9 +9,9 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
-    support::app::{Setup, TestApp},
-    variants::line::long_line,
+use crate::support::{
+    app::{Setup, TestApp},
+    games::long_line,
 };
 
 /// No connection of these tests may be open for longer: many times what the server allows, for the machine may be busy.

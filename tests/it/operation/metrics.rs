@@ -9,8 +9,11 @@ use serde_json::json;
 use sqlx::ConnectOptions;
 
 use crate::support::{
-    app::{Answer, Guest, TestApp, send},
+    answer::Answer,
+    app::TestApp,
     binary::{Running, url},
+    calls::{Guest, send},
+    scrape::sample,
 };
 
 /// The metrics of a server on a listener.
@@ -21,17 +24,6 @@ fn listening(app: &TestApp) -> (SocketAddr, actix_web::dev::ServerHandle) {
     let handle = server.handle();
     actix_web::rt::spawn(server);
     (address, handle)
-}
-
-/// The sample of this name and these labels; none is 0.
-pub fn sample(text: &str, name: &str) -> f64 {
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    line.map_or(0.0, |value| value.parse().expect("a number"))
-}
-
-/// The same of what is counted in whole numbers.
-pub fn count(text: &str, name: &str) -> usize {
-    format!("{:.0}", sample(text, name)).parse().expect("a whole number")
 }
 
 async fn scrape(address: SocketAddr) -> Answer {

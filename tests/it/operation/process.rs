@@ -14,8 +14,9 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions};
 
 use crate::support::{
-    app::{AUDIENCE, ISSUER, Setup, TestApp, send, service},
+    app::{AUDIENCE, ISSUER, Setup, TestApp, service},
     binary::{File, Running, ended, ended_with, server, url},
+    calls::send,
 };
 
 #[actix_web::test]

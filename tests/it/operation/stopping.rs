@@ -16,32 +16,14 @@ use serde_json::json;
 use sqlx::ConnectOptions;
 
 use crate::support::{
-    app::{Guest, TestApp, send},
-    binary::{File, Running, server, url},
+    app::TestApp,
+    binary::{File, Running, server, until_connections_refused, url},
+    calls::{Guest, send},
+    database::{until_lock_wait, until_no_lock_wait},
 };
 
 /// A drain that no test waits for.
 const LONG_S: &str = "600";
-
-/// Waits until a statement waits for a lock.
-pub async fn somebody_waits(app: &TestApp) {
-    let waits =
-        "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
-}
-
-async fn nobody_waits(app: &TestApp) {
-    let waits =
-        "select count(*) = 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
-}
-
-/// Waits until no new connection is accepted.
-pub async fn accepts_nobody(running: &Running) {
-    while TcpStream::connect(running.address()).is_ok() {
-        actix_web::rt::task::yield_now().await;
-    }
-}
 
 /// Waits until the server says that it is not ready.
 async fn is_not_ready(running: &Running) {
@@ -92,7 +74,7 @@ async fn a_server_that_is_told_to_stop_answers_what_it_has_accepted() {
         let mut running = Running::start(&app);
         let mut client = half_a_move(&running, &id, &south);
         running.signal(signal);
-        accepts_nobody(&running).await;
+        until_connections_refused(&running).await;
         client.write_all(FIRST_MOVE).expect("the server reads on");
         let mut answer = String::new();
         client.read_to_string(&mut answer).expect("an answer");
@@ -141,7 +123,7 @@ async fn a_second_signal_ends_at_once_what_is_still_waited_for() {
     let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", LONG_S], &[]);
     let mut client = half_a_move(&running, &id, &south);
     running.signal(Signal::SIGTERM);
-    accepts_nobody(&running).await;
+    until_connections_refused(&running).await;
     running.signal(Signal::SIGTERM);
     assert!(is_cut_off(&mut client));
     let (status, log) = running.ended();
@@ -208,7 +190,7 @@ async fn a_server_that_is_told_to_stop_while_it_starts_stops_cleanly() {
         let lock = "begin; lock table _sqlx_migrations in access exclusive mode";
         sqlx::raw_sql(lock).execute(&mut holder).await.expect("it is held");
         let starting = server(arguments).stderr(Stdio::piped()).spawn().expect("the binary runs");
-        somebody_waits(&app).await;
+        until_lock_wait(&app).await;
         kill(Pid::from_raw(starting.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
         let output = starting.wait_with_output().expect("it is a child of ours");
         let log = String::from_utf8_lossy(&output.stderr);
@@ -216,6 +198,6 @@ async fn a_server_that_is_told_to_stop_while_it_starts_stops_cleanly() {
         assert!(log.contains("stopped before the database was known to be up to date"), "{log}");
         sqlx::raw_sql("rollback").execute(&mut holder).await.expect("it is free");
         // The next waits for a lock again, and not the last one.
-        nobody_waits(&app).await;
+        until_no_lock_wait(&app).await;
     }
 }

@@ -18,8 +18,9 @@ use prost::Message;
 use serde_json::json;
 
 use crate::support::{
-    app::{TestApp, send},
+    app::TestApp,
     binary::{Running, url},
+    calls::send,
 };
 
 /// How long spans may take to arrive on a busy machine.

@@ -3,7 +3,10 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::app::{Guest, TestApp, send};
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send},
+};
 
 const PASSWORD: &str = "correct horse";
 
@@ -291,10 +294,10 @@ async fn an_unused_guest_is_forgotten_after_a_while() {
         }
     };
     let exists = async |guest: &Guest| app.get(&format!("/v1/players/{}", guest.id), None).await.status == 200;
-    purge(crate::support::app::now() - Duration::days(1)).await;
+    purge(crate::support::clock::now() - Duration::days(1)).await;
     assert!(exists(&unused).await);
     // As seen from tomorrow, nobody has been seen since.
-    purge(crate::support::app::now() + Duration::days(1)).await;
+    purge(crate::support::clock::now() + Duration::days(1)).await;
     assert!(!exists(&unused).await);
     assert!(exists(&player).await && exists(&account).await);
     app.get("/v1/me", Some(&unused)).await.is_problem(401, "invalid_token");
@@ -309,7 +312,7 @@ async fn guests_are_looked_through_once_a_day() {
     use time::Duration;
     let app = TestApp::start().await;
     let settings = Settings { guest_retention: Some(Duration::days(1)) };
-    let (now, mut guests) = (crate::support::app::now(), Guests::default());
+    let (now, mut guests) = (crate::support::clock::now(), Guests::default());
     let one = app.guest("One").await;
     let mut left = vec![];
     for hours in [12, 48, 49, 73] {

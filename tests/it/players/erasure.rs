@@ -8,7 +8,7 @@ use mancala_server::{
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::support::app::{TestApp, now, send};
+use crate::support::{app::TestApp, calls::send, clock::now};
 
 const PASSWORD: &str = "correct horse";
 

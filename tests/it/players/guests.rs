@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::app::{TestApp, send};
+use crate::support::{app::TestApp, calls::send};
 
 #[actix_web::test]
 async fn a_guest_needs_nothing_and_gets_a_name_and_a_token() {

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use mancala_server::db::players::refresh_tokens;
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, Guest, TestApp};
+use crate::support::{answer::Answer, app::TestApp, calls::Guest};
 
 async fn refresh(app: &TestApp, token: &str) -> Answer {
     app.refresh(token).await
@@ -163,7 +163,7 @@ async fn what_has_expired_or_was_revoked_is_purged_in_batches_and_nothing_else()
     sqlx::raw_sql(old).execute(&app.db).await.expect("time passes");
     let (_, fresh) = first(&app).await;
     let mut batches = 0;
-    while refresh_tokens::purge(&app.db, crate::support::app::now(), 2).await.expect("rows go") > 0 {
+    while refresh_tokens::purge(&app.db, crate::support::clock::now(), 2).await.expect("rows go") > 0 {
         batches += 1;
     }
     assert!((2..=6).contains(&batches), "{batches}");

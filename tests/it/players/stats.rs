@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::app::{Answer, Guest, TestApp};
+use crate::support::{answer::Answer, app::TestApp, calls::Guest};
 
 async fn stats(app: &TestApp, id: &str, query: &str) -> Answer {
     let answer = app.get(&format!("/v1/players/{id}/stats{query}"), None).await;

@@ -1,9 +1,13 @@
 //! Games to take along: that what is exported says what was played.
 
 use mancala_server::rules::notation::{Record, RecordResult, Termination, ogn::Ogn};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::app::{Answer, Guest, TestApp, send, signed};
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{Guest, send, signed},
+};
 
 async fn export(app: &TestApp, id: &str, query: &str, accept: &str, guest: Option<&Guest>) -> Answer {
     let request = app.request(reqwest::Method::GET, &format!("/v1/games/{id}/export{query}"));
@@ -16,19 +20,11 @@ async fn text(app: &TestApp, id: &str, guest: Option<&Guest>) -> Record {
     answer.text.parse().expect("a record")
 }
 
-async fn started(app: &TestApp, ana: &Guest, bo: &Guest, terms: Value) -> String {
-    let mut body = json!({"variant": "kalah", "side": "south"});
-    body.as_object_mut().expect("an object").extend(terms.as_object().expect("terms").clone());
-    let id = app.created(ana, &body).await["id"].as_str().expect("an id").to_owned();
-    assert_eq!(app.join_game(&id, bo).await.status, 200);
-    id
-}
-
 #[actix_web::test]
 async fn a_game_is_exported_in_the_form_that_is_asked_for() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id = started(&app, &ana, &bo, json!({"options": {"seeds": 3}})).await;
+    let id = app.started_between(&ana, &bo, &json!({"options": {"seeds": 3}})).await;
     for (ply, guest, word) in [(1, &ana, "D"), (2, &ana, "A"), (3, &bo, "f")] {
         assert_eq!(app.play_move(&id, guest, ply, word).await.status, 201);
     }
@@ -68,7 +64,7 @@ async fn a_game_is_exported_in_the_form_that_is_asked_for() {
 async fn a_record_says_how_a_game_ended_and_who_sat_where_at_its_start() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id = started(&app, &ana, &bo, json!({"options": {"pie": true}})).await;
+    let id = app.started_between(&ana, &bo, &json!({"options": {"pie": true}})).await;
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     assert_eq!(app.play_move(&id, &bo, 2, "swap").await.status, 201);
     assert_eq!(app.resign_game(&id, &bo).await.status, 200);
@@ -76,7 +72,7 @@ async fn a_record_says_how_a_game_ended_and_who_sat_where_at_its_start() {
     assert_eq!((record.name(mancala_server::rules::Side::South), record.moves().len()), (Some("Ana"), 2));
     // Bo sits South now, and has given up.
     assert_eq!((record.result(), record.termination()), (RecordResult::North, Some(Termination::Resignation)));
-    let drawn = started(&app, &ana, &bo, json!({})).await;
+    let drawn = app.started_between(&ana, &bo, &json!({})).await;
     app.offer(&drawn, &ana, "draw").await;
     assert_eq!(app.answer_offer(&drawn, &bo, "draw", "accept").await.status, 200);
     assert_eq!(text(&app, &drawn, None).await.result(), RecordResult::Draw);
@@ -86,7 +82,7 @@ async fn a_record_says_how_a_game_ended_and_who_sat_where_at_its_start() {
 async fn what_was_taken_back_is_in_the_json_and_not_in_the_record() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id = started(&app, &ana, &bo, json!({})).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     app.offer(&id, &ana, "takeback").await;
     assert_eq!(app.answer_offer(&id, &bo, "takeback", "accept").await.status, 200);
@@ -102,7 +98,7 @@ async fn what_was_taken_back_is_in_the_json_and_not_in_the_record() {
 async fn oware_is_exported_as_auale_writes_it() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id = started(&app, &ana, &bo, json!({"variant": "oware"})).await;
+    let id = app.started_between(&ana, &bo, &json!({"variant": "oware"})).await;
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     let answer = export(&app, &id, "?format=ogn", "*/*", None).await;
     assert!(answer.headers["content-disposition"].to_str().is_ok_and(|file| file.ends_with(".ogn\"")));
@@ -114,9 +110,13 @@ async fn oware_is_exported_as_auale_writes_it() {
 async fn a_private_game_is_exported_to_its_players_only() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id =
-        started(&app, &ana, &bo, json!({"visibility": "private", "opponent": {"type": "player", "player_id": bo.id}}))
-            .await;
+    let id = app
+        .started_between(
+            &ana,
+            &bo,
+            &json!({"visibility": "private", "opponent": {"type": "player", "player_id": bo.id}}),
+        )
+        .await;
     export(&app, &id, "", "*/*", None).await.is_problem(404, "not_found");
     assert_eq!(export(&app, &id, "", "*/*", Some(&bo)).await.status, 200);
 }

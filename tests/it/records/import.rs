@@ -5,8 +5,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
-    app::{Answer, Guest, TestApp, send, signed},
+    answer::Answer,
+    app::TestApp,
     binary::{self, File},
+    calls::{Guest, send, signed},
 };
 
 const WHOLE: &str = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\n1. CF a 2. A *\n";

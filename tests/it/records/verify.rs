@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 use uuid::Uuid;
 
-use crate::{
-    events::game_events::some_move,
-    support::{
-        app::{Guest, TestApp},
-        binary::{server, url},
-    },
+use crate::support::{
+    app::TestApp,
+    binary::{server, url},
+    calls::Guest,
+    games::some_move,
 };
 
 /// A game that was played to its end.

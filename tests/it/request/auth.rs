@@ -12,8 +12,10 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::support::{
-    app::{AUDIENCE, Guest, ISSUER, TestApp, now, send},
+    app::{AUDIENCE, ISSUER, TestApp},
     binary::{File, Running, url},
+    calls::{Guest, send},
+    clock::now,
 };
 
 fn segment(token: &str, n: usize) -> Value {

@@ -4,7 +4,11 @@ use futures_util::future::join_all;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, Guest, TestApp, send};
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{Guest, send},
+};
 
 fn create(app: &TestApp, guest: &Guest, key: &str, body: &Value) -> RequestBuilder {
     app.request(Method::POST, "/v1/games").bearer_auth(&guest.token).header("idempotency-key", key).json(body)
@@ -103,7 +107,7 @@ async fn a_key_is_good_for_a_day_and_then_purged() {
     assert!(!is_replayed(&next_day));
     assert_ne!(first.string("/id"), next_day.string("/id"));
     let purge = async || {
-        mancala_server::db::idempotency::purge(&app.db, crate::support::app::now(), 100).await.expect("keys go")
+        mancala_server::db::idempotency::purge(&app.db, crate::support::clock::now(), 100).await.expect("keys go")
     };
     assert_eq!(purge().await, 0);
     sqlx::raw_sql(age).execute(&app.db).await.expect("time passes");

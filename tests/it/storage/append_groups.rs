@@ -27,15 +27,14 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::{
-    operation::{
-        metrics::sample,
-        stopping::{accepts_nobody, somebody_waits},
-    },
-    support::{
-        app::{Answer, Guest, Setup, TestApp, send, until},
-        binary::{Running, url},
-    },
+use crate::support::{
+    answer::Answer,
+    app::{Setup, TestApp},
+    binary::{Running, until_connections_refused, url},
+    calls::{Guest, send},
+    clock::until,
+    database::until_lock_wait,
+    scrape::sample,
 };
 
 /// Moves that go together in most tests: not so many that the servers of several tests need more connections than the tests'
@@ -300,7 +299,7 @@ async fn while_nothing_can_be_stored_nobody_waits_much_longer_than_for_a_turn() 
             session
         })));
         // Then it is granted when the statement that is under way ends, before the group's.
-        somebody_waits(&app).await;
+        until_lock_wait(&app).await;
         Instant::now()
     };
     let moving = async {
@@ -470,7 +469,7 @@ async fn a_server_that_is_told_to_stop_stores_what_waits_also_of_those_who_have_
     reaches("mancala_appends_queued", TOGETHER).await;
     leaving.iter().for_each(JoinHandle::abort);
     running.signal(Signal::SIGTERM);
-    accepts_nobody(&running).await;
+    until_connections_refused(&running).await;
     open_gate(&app, &held).await;
     for answer in join_all(iter::once(first).chain(staying)).await {
         assert_eq!(answer.expect("nobody stopped it").status, 201);

@@ -23,7 +23,7 @@ use nix::{
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
-use crate::storage::log::every_log_replays_to_its_row;
+use crate::support::replay::every_log_replays_to_its_row;
 
 /// How often something is killed under load, for each way of killing.
 const KILLS: usize = 7;

@@ -15,8 +15,12 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::support::{
-    app::{Answer, Guest, Job, TestApp, now, send, signed},
+    answer::Answer,
+    app::TestApp,
     binary::Running,
+    calls::{Guest, send, signed},
+    clock::now,
+    job::Job,
 };
 
 /// Analyses what is asked for on the database of a test, until it is told to stop.

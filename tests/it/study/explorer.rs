@@ -5,9 +5,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{
-    games::lists::walk,
-    support::app::{Guest, TestApp, send},
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send},
+    games::walk,
 };
 
 pub async fn explore(app: &TestApp) {

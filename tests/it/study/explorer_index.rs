@@ -23,11 +23,12 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
-    games::lists::walk,
     study::explorer::{counts, encoded, explore, explored, play, waiting},
     support::{
-        app::{TestApp, now},
+        app::TestApp,
         binary::{self, Running},
+        clock::now,
+        games::walk,
     },
 };
 

@@ -13,7 +13,12 @@ use serde_json::{Value, json};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::support::app::{Answer, Guest, TestApp, now, send, signed};
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{Guest, send, signed},
+    clock::now,
+};
 
 async fn write(app: &TestApp, guest: &Guest, game: &str, ply: &str, text: &str) -> Answer {
     app.put(&format!("/v1/games/{game}/notes/{ply}"), Some(guest), &json!({ "text": text })).await

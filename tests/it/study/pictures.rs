@@ -6,7 +6,11 @@ use reqwest::Method;
 use roxmltree::Document;
 use serde_json::{Value, json};
 
-use crate::support::app::{Answer, Guest, TestApp, send, signed};
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{Guest, send, signed},
+};
 
 /// What a browser could run, or load from elsewhere.
 const ACTIVE: [&str; 6] = ["script", "foreignObject", "image", "a", "animate", "set"];

@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     io::{BufRead, BufReader},
+    net::TcpStream,
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -20,7 +21,12 @@ use nix::{
 use reqwest::{Client, RequestBuilder};
 use serde_json::json;
 
-use crate::support::app::{AUDIENCE, Answer, Guest, ISSUER, TestApp, now, send};
+use crate::support::{
+    answer::Answer,
+    app::{AUDIENCE, ISSUER, TestApp},
+    calls::{Guest, send},
+    clock::now,
+};
 
 /// The binary with nothing of the environment that could change what it does.
 pub fn server(arguments: &[&str]) -> Command {
@@ -162,5 +168,12 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Waits until no new connection is accepted.
+pub async fn until_connections_refused(running: &Running) {
+    while TcpStream::connect(running.address()).is_ok() {
+        actix_web::rt::task::yield_now().await;
     }
 }

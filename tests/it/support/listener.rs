@@ -6,7 +6,10 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::support::app::{Guest, TestApp, signed};
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, signed},
+};
 
 /// How long an event may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -136,4 +139,9 @@ impl Listener {
         }
         all
     }
+}
+
+/// The kinds of events, in order.
+pub fn kinds(events: &[Heard]) -> Vec<&str> {
+    events.iter().map(|event| event.kind.as_str()).collect()
 }

@@ -7,35 +7,20 @@ use std::{
 
 use actix_web::web;
 use flate2::read::GzDecoder;
-use mancala_server::{
-    http::RateLimits,
-    rules::{AnyOptions, AnyPosition, Variant},
-};
+use mancala_server::http::RateLimits;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::{
-    answer::headers::encoded,
-    support::app::{Answer, Setup, TestApp, send},
+use crate::support::{
+    answer::{Answer, send_raw},
+    app::{Setup, TestApp},
+    calls::send,
+    games::long_line,
 };
 
 const KALAH: &str = "/v1/variants/kalah/play";
 const OWARE: &str = "/v1/variants/oware/play";
 const CONGKAK: &str = "/v1/variants/congkak/play";
-
-/// Legal moves of a match of Congkak on the largest board: the longest answers there are.
-pub fn long_line(moves: usize) -> Value {
-    let options = AnyOptions::parse(Variant::Congkak, "match", "pits=12;seeds=12;max_rounds=100").expect("options");
-    let mut position = AnyPosition::opening(&options);
-    let mut line = vec![];
-    while line.len() < moves {
-        let legal = position.legal_moves();
-        let m = legal[line.len() * 7 % legal.len()];
-        position.play_unchecked(m);
-        line.push(m.to_string());
-    }
-    json!({"preset": "match", "options": {"pits": 12, "seeds": 12, "max_rounds": 100}, "moves": line})
-}
 
 async fn play(app: &TestApp, path: &str, body: &Value) -> Answer {
     app.post(path, None, body).await
@@ -268,7 +253,7 @@ async fn a_line_of_two_thousand_moves_is_whole_compressed_or_not() {
     assert_eq!((plain.status.as_u16(), plain.body["moves"].as_array().map(Vec::len)), (200, Some(2000)));
     assert!((1_000_000..6_000_000).contains(&plain.text.len()), "{} bytes", plain.text.len());
     let request = app.request(Method::POST, CONGKAK).header(header::ACCEPT_ENCODING, "gzip").json(&body);
-    let (response, compressed) = encoded(request).await;
+    let (response, compressed) = send_raw(request).await;
     assert_eq!(response.headers()["content-encoding"], "gzip");
     let mut text = String::new();
     GzDecoder::new(compressed.as_slice()).read_to_string(&mut text).expect("it is gzip, and whole");

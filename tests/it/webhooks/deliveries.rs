@@ -20,15 +20,13 @@ use rcgen::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig, crypto::ring};
 use serde_json::{Value, json};
 
-use crate::{
-    support::{
-        app::{Setup, TestApp, now},
-        binary::{Running, url},
-        endpoint::{Endpoint, Received, Reply},
-    },
-    webhooks::endpoints::{
-        count, create, created, created_for, deliver, let_pass, play, purge, round, settings, started,
-    },
+use crate::support::{
+    app::{Setup, TestApp},
+    binary::{Running, url},
+    clock::now,
+    database::count_rows,
+    endpoint::{Endpoint, Received, Reply},
+    webhooks::{create, created, created_for, deliver, let_pass, purge, round, settings},
 };
 
 #[actix_web::test]
@@ -37,12 +35,12 @@ async fn what_happens_in_a_game_arrives_in_order_though_the_endpoint_fails_now_a
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     created(&app, &ana, &endpoint).await;
-    let games = [started(&app, &ana, &bo, &json!({})).await, started(&app, &ana, &bo, &json!({})).await];
+    let games = [app.started_between(&ana, &bo, &json!({})).await, app.started_between(&ana, &bo, &json!({})).await];
     endpoint.will(&[Reply::Status(500), Reply::Nothing, Reply::Status(200), Reply::Status(503), Reply::Status(404)]);
     for id in &games {
         for (ply, mv, reply) in [(1, "A", "a"), (3, "E", "e"), (5, "D", "d")] {
-            play(&app, id, &ana, ply, mv).await;
-            play(&app, id, &bo, ply + 1, reply).await;
+            app.played(id, &ana, ply, mv).await;
+            app.played(id, &bo, ply + 1, reply).await;
         }
         deliver(&app).await;
     }
@@ -60,7 +58,7 @@ async fn what_happens_in_a_game_arrives_in_order_though_the_endpoint_fails_now_a
         assert!(told.is_sorted(), "{told:?}");
         assert_eq!(told.iter().collect::<HashSet<_>>().len(), 6 + 4);
     }
-    assert_eq!(count(&app, "webhook_delivery where not is_delivered").await, 0);
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
     assert_eq!(endpoint.received().len(), 20 + 4);
 }
 
@@ -153,10 +151,10 @@ async fn an_endpoint_that_never_answers_is_in_nobodys_way() {
     dead.always(Reply::Silence);
     created(&app, &ana, &dead).await;
     created(&app, &bo, &live).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
     for (ply, mv, reply) in [(1, "A", "a"), (3, "E", "e"), (5, "D", "d")] {
-        play(&app, &id, &ana, ply, mv).await;
-        play(&app, &id, &bo, ply + 1, reply).await;
+        app.played(&id, &ana, ply, mv).await;
+        app.played(&id, &bo, ply + 1, reply).await;
     }
     let begun = Instant::now();
     // What a process does: what is on its way to one endpoint keeps nobody from taking what is due to others.
@@ -387,9 +385,9 @@ async fn two_servers_share_the_work_and_send_nothing_twice() {
     let mine = settings(&app, Reach::Anywhere, system_names());
     let mut games = vec![];
     for _ in 0..8 {
-        let id = started(&app, &ana, &bo, &json!({})).await;
-        play(&app, &id, &ana, 1, "A").await;
-        play(&app, &id, &bo, 2, "a").await;
+        let id = app.started_between(&ana, &bo, &json!({})).await;
+        app.played(&id, &ana, 1, "A").await;
+        app.played(&id, &bo, 2, "a").await;
         games.push(id);
     }
     // First the one, then the other, then both at once.
@@ -400,7 +398,9 @@ async fn two_servers_share_the_work_and_send_nothing_twice() {
         assert!(begun.elapsed() < Duration::from_mins(1));
         let (one, two) = join(webhooks::round(&app.db, &mine), webhooks::round(&other, &mine)).await;
         assert!(one.is_ok() || two.is_ok(), "{one:?} {two:?}");
-        if count(&app, "webhook_event").await + count(&app, "webhook_delivery where ended_at is null").await == 0 {
+        if count_rows(&app, "webhook_event").await + count_rows(&app, "webhook_delivery where ended_at is null").await
+            == 0
+        {
             break;
         }
     }
@@ -425,7 +425,7 @@ async fn what_ended_is_forgotten_a_week_later() {
     for (seconds, left) in [(6 * 24 * 60 * 60, 1), (24 * 60 * 60 + 1, 0)] {
         let_pass(&app, seconds).await;
         purge(&app).await;
-        assert_eq!(count(&app, "webhook_delivery").await, left);
+        assert_eq!(count_rows(&app, "webhook_delivery").await, left);
     }
 }
 
@@ -435,7 +435,7 @@ async fn a_server_tells_as_soon_as_something_happens_and_a_killed_one_loses_noth
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
     let arrived = async |count: usize| {
         let begun = Instant::now();
         // What was sent and not recorded when the server was killed comes twice.
@@ -453,7 +453,7 @@ async fn a_server_tells_as_soon_as_something_happens_and_a_killed_one_loses_noth
     // It may not have recorded what it had sent; what it had taken is free again then.
     let_pass(&app, 31).await;
     // It is told by whichever server there is.
-    play(&app, &id, &bo, 2, "a").await;
+    app.played(&id, &bo, 2, "a").await;
     let second = Running::start_with(&url(&app), &app.key, &options, &[]);
     arrived(2).await;
     second.signal(Signal::SIGTERM);

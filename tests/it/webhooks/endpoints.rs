@@ -1,106 +1,19 @@
 //! Webhooks: who is told of what, and whose they are.
 
 use futures_util::future::join;
-use mancala_server::{
-    db::Writers,
-    http::write_notice,
-    jobs::{
-        deadlines,
-        purge::{self, Guests},
-        webhooks::{self, Settings},
-    },
-    webhook::{Names, Reach, Sender, system_names},
-};
+use mancala_server::{db::Writers, jobs::deadlines};
 use reqwest::Method;
 use serde_json::{Value, json};
-use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::support::{
-    app::{Answer, Guest, TestApp, now, send, signed},
+    app::TestApp,
+    calls::{send, signed},
+    clock::now,
+    database::count_rows,
     endpoint::{Endpoint, Reply},
+    webhooks::{create, created, created_for, deliver, let_pass, purge},
 };
-
-pub fn settings(app: &TestApp, reach: Reach, names: Names) -> Settings {
-    Settings { sender: Sender::new(reach, names), write: write_notice, metrics: app.metrics.clone() }
-}
-
-/// One round of what a process does all the time; says how many attempts it made.
-pub async fn round(app: &TestApp) -> usize {
-    webhooks::round(&app.db, &settings(app, Reach::Anywhere, system_names())).await.expect("a round")
-}
-
-/// Rounds until nothing is due any more.
-pub async fn deliver(app: &TestApp) {
-    for _ in 0..1000 {
-        if round(app).await == 0 {
-            return;
-        }
-    }
-    panic!("there is always something to send");
-}
-
-/// Lets so much time pass for all webhooks.
-pub async fn let_pass(app: &TestApp, seconds: i64) {
-    for (table, columns) in [
-        ("webhook_event", &["put_off_until"][..]),
-        ("webhook_delivery", &["next_attempt_at", "leased_until", "ended_at", "created_at"][..]),
-        (
-            "webhook",
-            &["created_at", "due_at", "flag_at", "failing_since", "failed_at", "paused_until", "disabled_at"][..],
-        ),
-    ] {
-        let mut changes: Vec<_> =
-            columns.iter().map(|column| format!("{column} = {column} - interval '{seconds} s'")).collect();
-        if table == "webhook" {
-            changes.push(format!(
-                "previous_until = array(select until - interval '{seconds} s' from unnest(previous_until) as until)"
-            ));
-        }
-        let statement = format!("update {table} set {}", changes.join(", "));
-        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&app.db).await.expect("time can be moved");
-    }
-}
-
-pub async fn count(app: &TestApp, what: &'static str) -> i64 {
-    sqlx::query_scalar(AssertSqlSafe(format!("select count(*) from {what}"))).fetch_one(&app.db).await.expect("a count")
-}
-
-/// One round of what a process does every minute.
-pub async fn purge(app: &TestApp) {
-    let settings = purge::Settings { guest_retention: None };
-    purge::run(&app.db, settings, &mut Guests::default(), now()).await.expect("it is purged");
-}
-
-pub async fn create(app: &TestApp, guest: &Guest, body: &Value) -> Answer {
-    app.post("/v1/webhooks", Some(guest), body).await
-}
-
-/// A webhook for all events; its address and its secret.
-pub async fn created(app: &TestApp, guest: &Guest, endpoint: &Endpoint) -> (String, String) {
-    created_for(app, guest, endpoint, &Value::Null).await
-}
-
-pub async fn created_for(app: &TestApp, guest: &Guest, endpoint: &Endpoint, events: &Value) -> (String, String) {
-    let answer = create(app, guest, &json!({"url": endpoint.url(), "events": events})).await;
-    assert_eq!(answer.status, 201, "{answer:?}");
-    assert_eq!(answer.headers["location"], format!("/v1/webhooks/{}", answer.string("/id")));
-    (format!("/v1/webhooks/{}", answer.string("/id")), answer.string("/secret"))
-}
-
-/// An active game of two who are there already, the first South.
-pub async fn started(app: &TestApp, south: &Guest, north: &Guest, terms: &Value) -> String {
-    let mut body = json!({"variant": "kalah", "side": "south"});
-    body.as_object_mut().expect("an object").extend(terms.as_object().expect("terms").clone());
-    let id = app.created(south, &body).await["id"].as_str().expect("an id").to_owned();
-    assert_eq!(app.join_game(&id, north).await.status, 200);
-    id
-}
-
-pub async fn play(app: &TestApp, id: &str, guest: &Guest, ply: u32, mv: &str) {
-    let played = app.play_move(id, guest, ply, mv).await;
-    assert_eq!(played.status, 201, "{played:?}");
-}
 
 #[actix_web::test]
 async fn a_player_is_told_of_each_thing_by_a_notice_that_verifies_and_names_nobody() {
@@ -118,8 +31,8 @@ async fn a_player_is_told_of_each_thing_by_a_notice_that_verifies_and_names_nobo
     // What a notice says of the game is what it is when it is made.
     deliver(&app).await;
     // An extra move begins no turn.
-    play(&app, &id, &ana, 1, "C").await;
-    play(&app, &id, &ana, 2, "A").await;
+    app.played(&id, &ana, 1, "C").await;
+    app.played(&id, &ana, 2, "A").await;
     app.offer(&id, &bo, "takeback").await;
     app.offer(&id, &bo, "draw").await;
     app.answer_offer(&id, &ana, "draw", "decline").await;
@@ -191,33 +104,33 @@ async fn games_without_webhooks_leave_nothing_to_tell_and_games_with_one_are_tol
     let (ana, bo, cy) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Cy").await);
     let endpoint = Endpoint::start().await;
     created(&app, &cy, &endpoint).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
-    play(&app, &id, &ana, 1, "A").await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
     app.resign_game(&id, &bo).await;
-    assert_eq!((count(&app, "webhook_event").await, count(&app, "game where has_webhooks").await), (0, 0));
-    let id = started(&app, &ana, &cy, &json!({})).await;
-    play(&app, &id, &ana, 1, "A").await;
+    assert_eq!((count_rows(&app, "webhook_event").await, count_rows(&app, "game where has_webhooks").await), (0, 0));
+    let id = app.started_between(&ana, &cy, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
     // That somebody joined, and a move.
-    assert_eq!((count(&app, "webhook_event").await, count(&app, "game where has_webhooks").await), (2, 1));
+    assert_eq!((count_rows(&app, "webhook_event").await, count_rows(&app, "game where has_webhooks").await), (2, 1));
     deliver(&app).await;
     deliver(&app).await;
     assert_eq!(endpoint.kinds(), ["game.move", "game.your_turn"]);
-    assert_eq!(count(&app, "webhook_event").await, 0);
+    assert_eq!(count_rows(&app, "webhook_event").await, 0);
 }
 
 #[actix_web::test]
 async fn a_webhook_that_is_made_in_the_middle_of_a_game_is_told_of_the_rest() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id = started(&app, &ana, &bo, &json!({})).await;
-    let other = started(&app, &bo, &ana, &json!({})).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    let other = app.started_between(&bo, &ana, &json!({})).await;
     let invited = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ana.id}});
     let invited = app.created(&bo, &invited).await["id"].as_str().expect("an id").to_owned();
-    play(&app, &id, &ana, 1, "A").await;
+    app.played(&id, &ana, 1, "A").await;
     let endpoint = Endpoint::start().await;
     created(&app, &ana, &endpoint).await;
-    play(&app, &id, &bo, 2, "a").await;
-    play(&app, &other, &bo, 1, "A").await;
+    app.played(&id, &bo, 2, "a").await;
+    app.played(&other, &bo, 1, "A").await;
     app.abort_game(&invited, &bo).await;
     deliver(&app).await;
     assert_eq!(endpoint.received().iter().filter(|one| one.kind() == "game.your_turn").count(), 2);
@@ -226,8 +139,8 @@ async fn a_webhook_that_is_made_in_the_middle_of_a_game_is_told_of_the_rest() {
     sqlx::raw_sql("update game set has_webhooks = false").execute(&app.db).await.expect("it is older");
     let_pass(&app, 16).await;
     deliver(&app).await;
-    assert_eq!(count(&app, "game where has_webhooks").await, 2);
-    assert_eq!(count(&app, "webhook where flag_at is not null").await, 0);
+    assert_eq!(count_rows(&app, "game where has_webhooks").await, 2);
+    assert_eq!(count_rows(&app, "webhook where flag_at is not null").await, 0);
 }
 
 #[actix_web::test]
@@ -239,12 +152,12 @@ async fn only_what_was_asked_for_is_sent() {
     created_for(&app, &ana, &ends, &json!(["game.finished"])).await;
     created_for(&app, &bo, &offers, &json!(["game.offer", "game.invited"])).await;
     assert_eq!(app.get(&path, Some(&ana)).await.body["events"], json!(["game.your_turn"]));
-    let id = started(&app, &ana, &bo, &json!({})).await;
-    play(&app, &id, &ana, 1, "A").await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
     deliver(&app).await;
     let changed = app.patch(&path, Some(&ana), &json!({"events": ["game.move"]})).await;
     assert_eq!((changed.status.as_u16(), &changed.body["events"]), (200, &json!(["game.move"])));
-    play(&app, &id, &bo, 2, "a").await;
+    app.played(&id, &bo, 2, "a").await;
     app.offer(&id, &ana, "draw").await;
     app.answer_offer(&id, &bo, "draw", "accept").await;
     deliver(&app).await;
@@ -287,9 +200,9 @@ async fn what_was_sent_can_be_looked_at_and_sent_again() {
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     let (path, _) = created(&app, &ana, &endpoint).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
-    play(&app, &id, &ana, 1, "A").await;
-    play(&app, &id, &bo, 2, "a").await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
+    app.played(&id, &bo, 2, "a").await;
     deliver(&app).await;
     let first = app.get(&format!("{path}/deliveries?limit=3"), Some(&ana)).await;
     let next = first.body["next_cursor"].as_str().expect("there is more").to_owned();
@@ -302,7 +215,7 @@ async fn what_was_sent_can_be_looked_at_and_sent_again() {
     // It fails, and what is new in its game does not wait for it.
     endpoint.will(&[Reply::Status(500), Reply::Status(500)]);
     deliver(&app).await;
-    play(&app, &id, &ana, 3, "B").await;
+    app.played(&id, &ana, 3, "B").await;
     let_pass(&app, 10).await;
     deliver(&app).await;
     let_pass(&app, 11).await;
@@ -396,21 +309,21 @@ async fn whoever_is_erased_has_no_webhook_any_more() {
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     let (_, secret) = created(&app, &ana, &endpoint).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
     let export = app.get("/v1/me/export", Some(&ana)).await;
     assert_eq!(export.body["webhooks"][0]["url"], endpoint.url());
     assert!(!export.text.contains(&secret));
     deliver(&app).await;
     let sent = endpoint.received().len();
-    play(&app, &id, &ana, 1, "A").await;
+    app.played(&id, &ana, 1, "A").await;
     assert_eq!(app.delete_me(&ana).await.status, 204);
     deliver(&app).await;
     assert_eq!(endpoint.received().len(), sent);
-    assert_eq!(count(&app, "webhook where player_id is not null or url <> '' or secret <> ''").await, 0);
-    assert_eq!(count(&app, "webhook_event").await, 0);
+    assert_eq!(count_rows(&app, "webhook where player_id is not null or url <> '' or secret <> ''").await, 0);
+    assert_eq!(count_rows(&app, "webhook_event").await, 0);
     purge(&app).await;
     for table in ["webhook", "webhook_delivery"] {
-        assert_eq!(count(&app, table).await, 0, "{table}");
+        assert_eq!(count_rows(&app, table).await, 0, "{table}");
     }
 }
 
@@ -420,7 +333,7 @@ async fn a_player_is_told_of_the_end_of_a_game_that_nobody_looks_at() {
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     created_for(&app, &ana, &endpoint, &json!(["game.finished"])).await;
-    let id = started(&app, &ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 60}})).await;
+    let id = app.started_between(&ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 60}})).await;
     app.let_pass(&id, 61).await;
     let_pass(&app, 61).await;
     let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;

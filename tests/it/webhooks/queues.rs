@@ -12,12 +12,13 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions};
 
-use crate::{
-    support::{
-        app::{Guest, TestApp, now, send, signed},
-        endpoint::{Endpoint, Received, Reply},
-    },
-    webhooks::endpoints::{count, created, created_for, deliver, let_pass, play, purge, round, settings, started},
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send, signed},
+    clock::now,
+    database::count_rows,
+    endpoint::{Endpoint, Received, Reply},
+    webhooks::{created, created_for, deliver, let_pass, purge, round, settings},
 };
 
 async fn sql(app: &TestApp, statement: String) {
@@ -42,13 +43,13 @@ async fn however_much_waits_in_one_game_others_are_told_and_it_arrives_in_order(
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     created_for(&app, &bo, &endpoint, &json!(["game.offer", "game.your_turn"])).await;
-    let crowded = started(&app, &ana, &bo, &json!({})).await;
-    let other = started(&app, &ana, &bo, &json!({})).await;
+    let crowded = app.started_between(&ana, &bo, &json!({})).await;
+    let other = app.started_between(&ana, &bo, &json!({})).await;
     endpoint.will(&[Reply::Status(500)]);
     offers(&app, &crowded, &ana, 80).await;
     assert_eq!(round(&app).await, 1);
     // The endpoint is left alone for some seconds; then the other game's notice is not behind those of this one.
-    play(&app, &other, &ana, 1, "A").await;
+    app.played(&other, &ana, 1, "A").await;
     let_pass(&app, 5).await;
     deliver(&app).await;
     assert_eq!(of_game(&endpoint, &other).len(), 1);
@@ -57,7 +58,7 @@ async fn however_much_waits_in_one_game_others_are_told_and_it_arrives_in_order(
     let told = of_game(&endpoint, &crowded);
     assert_eq!((told.len(), told[0]), (1 + 160, told[1]));
     assert!(told.is_sorted(), "{told:?}");
-    assert_eq!(count(&app, "webhook_delivery where not is_delivered").await, 0);
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
 }
 
 #[actix_web::test]
@@ -68,17 +69,18 @@ async fn what_waits_is_sent_when_the_endpoint_is_enabled_or_moves_or_answers_aga
     for way in ["enable", "enable again", "move", "redeliver", "ping"] {
         let endpoint = Endpoint::start().await;
         let (path, _) = created_for(&app, &ana, &endpoint, &json!(["game.move", "game.offer"])).await;
-        let games = [started(&app, &ana, &bo, &json!({})).await, started(&app, &ana, &bo, &json!({})).await];
+        let games =
+            [app.started_between(&ana, &bo, &json!({})).await, app.started_between(&ana, &bo, &json!({})).await];
         endpoint.always(Reply::Status(500));
         for id in &games {
-            play(&app, id, &ana, 1, "A").await;
-            play(&app, id, &bo, 2, "a").await;
+            app.played(id, &ana, 1, "A").await;
+            app.played(id, &bo, 2, "a").await;
         }
         for _ in 0..6 {
             deliver(&app).await;
             let_pass(&app, 7).await;
         }
-        assert_eq!((endpoint.received().len() >= 3, count(&app, waiting).await), (true, 4), "{way}");
+        assert_eq!((endpoint.received().len() >= 3, count_rows(&app, waiting).await), (true, 4), "{way}");
         deliver(&app).await;
         endpoint.always(Reply::Status(200));
         match way {
@@ -88,7 +90,7 @@ async fn what_waits_is_sent_when_the_endpoint_is_enabled_or_moves_or_answers_aga
             "enable again" => {
                 app.patch(&path, Some(&ana), &json!({"enabled": false})).await;
                 deliver(&app).await;
-                assert_eq!(count(&app, waiting).await, 4);
+                assert_eq!(count_rows(&app, waiting).await, 4);
                 app.patch(&path, Some(&ana), &json!({"enabled": true})).await;
             }
             "move" => {
@@ -106,7 +108,7 @@ async fn what_waits_is_sent_when_the_endpoint_is_enabled_or_moves_or_answers_aga
             }
         }
         deliver(&app).await;
-        assert_eq!(count(&app, waiting).await, 0, "{way}");
+        assert_eq!(count_rows(&app, waiting).await, 0, "{way}");
         for id in &games {
             assert!(of_game(&endpoint, id).is_sorted());
         }
@@ -122,12 +124,12 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_from_being_told() {
     let endpoint = Endpoint::start().await;
     created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
     let games = [
-        started(&app, &ana, &bo, &json!({})).await,
-        started(&app, &ana, &bo, &json!({})).await,
-        started(&app, &ana, &bo, &json!({})).await,
+        app.started_between(&ana, &bo, &json!({})).await,
+        app.started_between(&ana, &bo, &json!({})).await,
+        app.started_between(&ana, &bo, &json!({})).await,
     ];
     for id in &games {
-        play(&app, id, &ana, 1, "A").await;
+        app.played(id, &ana, 1, "A").await;
     }
     let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
     let mut set_kind = async |from: &str, to: &str| {
@@ -140,18 +142,18 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_from_being_told() {
     assert_eq!([0, 1, 2].map(|n| of_game(&endpoint, &games[n]).len()), [1, 0, 1]);
     // It is told once it can be, in order.
     set_kind("unheard of", "moved").await;
-    play(&app, &games[1], &bo, 2, "a").await;
+    app.played(&games[1], &bo, 2, "a").await;
     let_pass(&app, 11).await;
     deliver(&app).await;
     assert_eq!(of_game(&endpoint, &games[1]), [3, 4]);
-    assert_eq!(count(&app, "webhook_event").await, 0);
+    assert_eq!(count_rows(&app, "webhook_event").await, 0);
 }
 
 #[actix_web::test]
 async fn a_game_that_is_changing_when_a_webhook_is_made_is_told_of_later() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id = started(&app, &ana, &bo, &json!({})).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
     let mut transaction = app.db.begin().await.expect("a transaction");
     let lock = format!("select from game where id = '{id}' for update");
     sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut *transaction).await.expect("it is locked");
@@ -160,13 +162,13 @@ async fn a_game_that_is_changing_when_a_webhook_is_made_is_told_of_later() {
     // Still locked when it is looked for once more.
     let_pass(&app, 16).await;
     deliver(&app).await;
-    assert_eq!(count(&app, "game where has_webhooks").await, 0);
+    assert_eq!(count_rows(&app, "game where has_webhooks").await, 0);
     transaction.rollback().await.expect("it is free");
     let_pass(&app, 16).await;
     deliver(&app).await;
-    assert_eq!(count(&app, "game where has_webhooks").await, 1);
-    assert_eq!(count(&app, "webhook where flag_at is not null").await, 0);
-    play(&app, &id, &ana, 1, "A").await;
+    assert_eq!(count_rows(&app, "game where has_webhooks").await, 1);
+    assert_eq!(count_rows(&app, "webhook where flag_at is not null").await, 0);
+    app.played(&id, &ana, 1, "A").await;
     deliver(&app).await;
     assert_eq!(endpoint.kinds(), ["game.move"]);
 }
@@ -177,7 +179,7 @@ async fn a_webhook_that_is_made_while_its_player_is_erased_is_deleted_and_nothin
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     created(&app, &ana, &endpoint).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
     deliver(&app).await;
     let kept = "create table kept as select * from webhook".to_owned();
     sql(&app, kept).await;
@@ -187,12 +189,12 @@ async fn a_webhook_that_is_made_while_its_player_is_erased_is_deleted_and_nothin
     let sent = endpoint.received().len();
     app.resign_game(&id, &bo).await;
     deliver(&app).await;
-    assert_eq!((endpoint.received().len(), count(&app, "webhook_event").await), (sent, 0));
+    assert_eq!((endpoint.received().len(), count_rows(&app, "webhook_event").await), (sent, 0));
     let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;
     erasure::end_games(&app.db, &writers, now()).await.expect("it ends them");
-    assert_eq!(count(&app, "webhook where url <> ''").await, 0);
+    assert_eq!(count_rows(&app, "webhook where url <> ''").await, 0);
     purge(&app).await;
-    assert_eq!(count(&app, "webhook").await, 0);
+    assert_eq!(count_rows(&app, "webhook").await, 0);
 }
 
 #[actix_web::test]
@@ -204,8 +206,8 @@ async fn an_endpoint_for_which_too_much_waits_is_disabled_and_what_waits_for_a_d
     let waiting = "insert into webhook_delivery (id, webhook_id, created_at, game_id, seq, type, payload, in_order) \
         select gen_random_uuid(), id, now(), id, n, 'game.move', '{}', true from webhook, generate_series(1, 10000) n";
     sql(&app, waiting.to_owned()).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
-    play(&app, &id, &ana, 1, "A").await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
     deliver(&app).await;
     let shown = app.get(&path, Some(&ana)).await.body;
     assert_eq!((&shown["enabled"], &shown["disabled_reason"]), (&json!(false), &json!("overflow")));
@@ -220,12 +222,12 @@ async fn an_endpoint_for_which_too_much_waits_is_disabled_and_what_waits_for_a_d
     // What waits is dropped, so that it can go on.
     app.patch(&other, Some(&ana), &json!({"enabled": true})).await;
     purge(&app).await;
-    assert_eq!(count(&app, "webhook_delivery").await, 10_000);
+    assert_eq!(count_rows(&app, "webhook_delivery").await, 10_000);
     let_pass(&app, 7 * 24 * 60 * 60 + 1).await;
     purge(&app).await;
-    assert_eq!((count(&app, "webhook_delivery").await, count(&app, "webhook").await), (0, 2));
+    assert_eq!((count_rows(&app, "webhook_delivery").await, count_rows(&app, "webhook").await), (0, 2));
     app.patch(&path, Some(&ana), &json!({"enabled": true})).await;
-    play(&app, &id, &bo, 2, "a").await;
+    app.played(&id, &bo, 2, "a").await;
     deliver(&app).await;
     assert_eq!(endpoint.kinds(), ["game.move"]);
 }
@@ -239,12 +241,12 @@ async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_the
     created_for(&app, &ana, &to_ana, &soon).await;
     created_for(&app, &bo, &to_bo, &soon).await;
     let days = json!({"clock": {"type": "per_move", "move_s": 2 * 24 * 60 * 60}});
-    let id = started(&app, &ana, &bo, &days).await;
+    let id = app.started_between(&ana, &bo, &days).await;
     // Too short to be told of.
-    started(&app, &ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 3599}})).await;
+    app.started_between(&ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 3599}})).await;
     let waiting = "webhook_delivery where ended_at is null";
     deliver(&app).await;
-    assert_eq!((count(&app, waiting).await, to_ana.received().len()), (1, 0));
+    assert_eq!((count_rows(&app, waiting).await, to_ana.received().len()), (1, 0));
     // An offer changes nothing about it.
     app.offer(&id, &ana, "draw").await;
     let_pass(&app, 35 * 60 * 60).await;
@@ -259,10 +261,10 @@ async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_the
     let shown = ["turn", "deadline"].map(|name| told[0].body["data"][name].clone());
     assert_eq!(shown, [json!("south"), game["clock"]["deadline"].clone()]);
     // Of a turn that is over nobody is told, whether that was noticed before its time came or not.
-    play(&app, &id, &ana, 1, "A").await;
+    app.played(&id, &ana, 1, "A").await;
     deliver(&app).await;
-    assert_eq!(count(&app, waiting).await, 1);
-    play(&app, &id, &bo, 2, "a").await;
+    assert_eq!(count_rows(&app, waiting).await, 1);
+    app.played(&id, &bo, 2, "a").await;
     let_pass(&app, 37 * 60 * 60).await;
     let taken = job::take(&app.db, Lane::Unproven, 10, now()).await;
     assert_eq!(taken.expect("it is taken").len(), 1);
@@ -270,7 +272,7 @@ async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_the
     round(&app).await;
     assert_eq!(to_bo.received().len(), 0);
     deliver(&app).await;
-    assert_eq!(count(&app, waiting).await, 1);
+    assert_eq!(count_rows(&app, waiting).await, 1);
 }
 
 #[actix_web::test]
@@ -288,7 +290,7 @@ async fn a_deleted_webhook_sends_nothing_and_its_log_goes_however_long_it_is() {
     deliver(&app).await;
     assert_eq!(endpoint.received().len(), 0);
     purge(&app).await;
-    assert_eq!((count(&app, "webhook_delivery").await, count(&app, "webhook").await), (0, 0));
+    assert_eq!((count_rows(&app, "webhook_delivery").await, count_rows(&app, "webhook").await), (0, 0));
 }
 
 #[actix_web::test]
@@ -328,11 +330,11 @@ async fn pings_that_race_with_their_records_end_once() {
         assert!(answers.iter().all(|answer| answer.status == 202 || answer.status == 503), "{answers:?}");
     }
     deliver(&app).await;
-    assert_eq!(count(&app, "webhook_delivery where not is_delivered or next_attempt_at is not null").await, 0);
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered or next_attempt_at is not null").await, 0);
     // Those that were sent, each once.
     let received = endpoint.received();
     let ids: HashSet<_> = received.iter().map(|one| one.id().to_owned()).collect();
-    assert_eq!((ids.len(), i64::try_from(ids.len())), (received.len(), Ok(count(&app, "webhook_delivery").await)));
+    assert_eq!((ids.len(), i64::try_from(ids.len())), (received.len(), Ok(count_rows(&app, "webhook_delivery").await)));
 }
 
 #[actix_web::test]
@@ -341,8 +343,8 @@ async fn a_notice_that_fails_again_and_again_is_not_given_up_because_others_succ
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
     let (path, _) = created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
-    let id = started(&app, &ana, &bo, &json!({})).await;
-    play(&app, &id, &ana, 1, "A").await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
     endpoint.will(&[Reply::Status(500)]);
     round(&app).await;
     for _ in 0..15 {
@@ -356,10 +358,10 @@ async fn a_notice_that_fails_again_and_again_is_not_given_up_because_others_succ
         app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
         round(&app).await;
     }
-    let waiting = count(&app, "webhook_delivery where type = 'game.move' and ended_at is null").await;
+    let waiting = count_rows(&app, "webhook_delivery where type = 'game.move' and ended_at is null").await;
     let arrived = endpoint.received().iter().filter(|one| one.kind() == "game.move").count();
     assert!(waiting == 1 || arrived > 1);
     let_pass(&app, 25 * 60 * 60).await;
     deliver(&app).await;
-    assert_eq!(count(&app, "webhook_delivery where not is_delivered").await, 0);
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
 }
