@@ -112,7 +112,7 @@ async fn page(
     let mut found = Box::pin(find_visible(state, id, reader)).await?;
     place.check(&found.seated.game)?;
     if let Some((mut waiter, wait_s)) = waiting
-        && found.seated.game.version == place.after
+        && found.seated.game.version() == place.after
         && what_follows(&found.seated.game, now()) != Follows::Nothing
     {
         drop(found);
@@ -126,7 +126,7 @@ async fn page(
     let part = game_log::read(&state.db, game, place.after, limit).await?;
     let items = views(&found.seated, &part)?;
     let last = items.last().map_or(place.after, |event| event.seq);
-    let next_cursor = (last < game.version).then(|| state.cursors.seal(&last.to_string(), &list_of(id)));
+    let next_cursor = (last < game.version()).then(|| state.cursors.seal(&last.to_string(), &list_of(id)));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/events", id.0);
@@ -158,11 +158,11 @@ pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
 
 /// What may still follow the last event of a game, at a moment.
 pub fn what_follows(game: &Game, now: OffsetDateTime) -> Follows {
-    if !game.status.is_over() {
+    if !game.status().is_over() {
         return Follows::Play;
     }
-    let is_recent = game.finished_at.is_some_and(|ended| now - ended < REMATCH_AWAITED);
-    let is_open = game.status == Status::Finished && game.rematch.is_none();
+    let is_recent = game.finished_at().is_some_and(|ended| now - ended < REMATCH_AWAITED);
+    let is_open = game.status() == Status::Finished && game.rematch().is_none();
     if is_recent && is_open { Follows::Rematch } else { Follows::Nothing }
 }
 
@@ -178,10 +178,10 @@ impl Place {
     /// Refuses an event that has not happened: whoever has seen it has seen a state that is lost, of a database that was set back,
     /// and must begin again.
     pub fn check(self, game: &Game) -> Result<(), Problem> {
-        if self.after <= game.version {
+        if self.after <= game.version() {
             return Ok(());
         }
-        let detail = format!("the game's last event is {}; what the client has seen beyond it is void", game.version);
+        let detail = format!("the game's last event is {}; what the client has seen beyond it is void", game.version());
         Err(Problem::invalid(self.said_by, detail))
     }
 }

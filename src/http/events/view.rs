@@ -169,7 +169,7 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
         Fact::Finished(result) => FactView::Finished { result: ResultView::of(result, game) },
         Fact::Analysed => FactView::Analysed {},
     };
-    Ok(EventView { game_id: game.id.0, seq: event.seq, at: Timestamp(event.at), fact })
+    Ok(EventView { game_id: game.id().0, seq: event.seq, at: Timestamp(event.at), fact })
 }
 
 /// The side of the board at which a seat's player sat after a ply.

@@ -159,8 +159,7 @@ pub async fn join_game(
     body: OptionalBody<JoinGame>,
 ) -> Result<HttpResponse, Problem> {
     me::find(&state, caller).await?;
-    let running = games::count_running(&state.db, caller.player).await?;
-    let join = Action::Join { join_code: body.0.join_code.as_deref(), running };
+    let join = Action::Join { join_code: body.0.join_code.as_deref() };
     change(&state, caller, path, if_match, join).await
 }
 
@@ -232,7 +231,7 @@ pub async fn abort_game(
 
 /// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
 pub(crate) fn kept(game: &Game) -> (HeaderName, &'static str) {
-    if game.status == Status::Finished && game.terms.visibility == Visibility::Public {
+    if game.status() == Status::Finished && game.terms().visibility == Visibility::Public {
         KEPT_FOR_EVER
     } else {
         NOT_KEPT
@@ -262,7 +261,7 @@ pub(crate) async fn find_past(
     id: GameId,
     reader: Option<PlayerId>,
 ) -> Result<Arc<Remembered>, Problem> {
-    let is_complete = |found: &Arc<Remembered>| found.seated.game.status.is_over();
+    let is_complete = |found: &Arc<Remembered>| found.seated.game.status().is_over();
     match state.recent.get(id).filter(is_complete) {
         Some(found) => {
             state.metrics.game_asked_for(Remembrance::Hit);
@@ -297,7 +296,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
     let read_at = now();
     let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
     // Who plays on asks for the history, and is not to find a game without it.
-    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status.is_over()) {
+    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status().is_over()) {
         state.recent.keep(found);
     }
     Ok(found)
