@@ -9,7 +9,7 @@ use mancala_server::{
         games::{self, Appended, SeatedGame},
         lists::{self, Filter, Of, Place as After, Whose},
     },
-    domain::{Action, Command, Event, Game, GameId},
+    domain::{Action, Command, Context, Event, Game, GameId},
     embedded,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -304,7 +304,7 @@ type Next = (Game, Vec<Event>);
 fn next_moves(playing: &mut Vec<Game>, lot: &mut StdRng) -> Vec<Next> {
     let mut next = vec![];
     playing.retain_mut(|game| {
-        let legal = game.position.legal_moves();
+        let legal = game.position().legal_moves();
         let events = move_events(game, legal[lot.random_range(..legal.len())]);
         let goes_on = events.len() == 1;
         if goes_on {
@@ -318,9 +318,10 @@ fn next_moves(playing: &mut Vec<Game>, lot: &mut StdRng) -> Vec<Next> {
 
 /// A game that its first player gives up.
 fn resigned(game: &Game) -> Next {
-    let player = game.players.first.expect("both seats are taken");
+    let player = game.players().first.expect("both seats are taken");
     let command = Command { player, if_version: None, action: Action::Resign };
-    let events = game.decide(&command, game.updated_at).expect("an active game can be resigned");
+    let context = Context::new(game.updated_at(), || GameId(Uuid::now_v7()));
+    let events = game.decide(&command, &context).expect("an active game can be resigned").events;
     let mut game = game.clone();
     apply(&events, &mut game);
     (game, events)

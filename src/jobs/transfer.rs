@@ -18,7 +18,7 @@ use crate::{
         games::{self, SeatedGame},
         records::{import, verify},
     },
-    domain::{GameId, Import, Ply, Unplayable, Visibility},
+    domain::{GameId, Import, ImportRejection, Ply, Visibility},
     rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
 
@@ -180,8 +180,8 @@ impl Part {
         for (line, played) in lines.into_iter().zip(import::play(&pool, imports, None, visibility, now).await?) {
             match played {
                 Ok(game) => whole.push(game),
-                Err(Unplayable { place: Some(place), error }) => {
-                    refused(line + place.line - 1, Some(place.column), &error.to_string());
+                Err(ImportRejection { location: Some(at), error }) => {
+                    refused(line + at.line - 1, Some(at.column), &error.to_string());
                 }
                 Err(error) => refused(line, None, &error.to_string()),
             }

@@ -283,8 +283,9 @@ async fn make_deliveries(
     now: OffsetDateTime,
 ) -> Result<(), TellError> {
     let games: HashMap<_, _> =
-        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id, seated)).collect();
-    let of_game = |seated: &SeatedGame| [seated.game.players.first, seated.game.players.second, seated.game.invited()];
+        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
+    let of_game =
+        |seated: &SeatedGame| [seated.game.players().first, seated.game.players().second, seated.game.invited()];
     let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
     let listeners = queue::listeners(pool, &players).await?;
     // Of each append its events, with what they were played upon.
@@ -302,7 +303,7 @@ async fn make_deliveries(
     }
     let present = games.values().flat_map(|seated| {
         let here = listeners.iter().filter(|listener| of_game(seated).contains(&Some(listener.player)));
-        here.map(|listener| (listener.webhook, seated.game.id, seated.game.time.deadline))
+        here.map(|listener| (listener.webhook, seated.game.id(), seated.game.time().deadline))
     });
     let present: Vec<_> = present.collect();
     batch.tell(&deliveries, &present, now).await?;
@@ -326,8 +327,8 @@ fn of_append(
         }
         previous = previous.after(event);
     }
-    let last = part.events.last().filter(|last| last.seq == game.version);
-    if let (Some(deadline), Some(last)) = (game.time.deadline, last)
+    let last = part.events.last().filter(|last| last.seq == game.version());
+    if let (Some(deadline), Some(last)) = (game.time().deadline, last)
         && let Some((player, at)) = deadline_soon(game, last.at)
     {
         let notice = Notice { player, kind: NoticeKind::DeadlineSoon, seq: last.seq };
@@ -358,7 +359,7 @@ fn for_listeners(
     let of_listener = |listener: &&Listener| NewDelivery {
         id: Uuid::now_v7(),
         webhook: listener.webhook,
-        game: told.seated.game.id,
+        game: told.seated.game.id(),
         seq,
         kind,
         payload: payload.clone(),

@@ -406,7 +406,7 @@ impl From<&Refusal> for Problem {
             Refusal::Unknown => Code::NotFound,
             Refusal::NotSeated => Code::NotSeated,
             Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::NoCode | Refusal::AlreadyMoved => Code::Forbidden,
-            Refusal::TooManyGames => Code::TooManyGames,
+            Refusal::TooManyGames | Refusal::TooManyGamesForRematch => Code::TooManyGames,
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,
             Refusal::NotStarted => Code::GameNotStarted,

@@ -102,7 +102,7 @@ async fn page(
     let mut found = Box::pin(find_visible(state, id, reader)).await?;
     place.check(&found.seated.game)?;
     if let Some((mut waiter, wait_s)) = waiting
-        && found.seated.game.version == place.after
+        && found.seated.game.version() == place.after
         && what_follows(&found.seated.game, now()) != Follows::Nothing
     {
         drop(found);
@@ -116,7 +116,7 @@ async fn page(
     let part = game_log::read(&state.db, game, place.after, limit).await?;
     let items = views(&found.seated, &part)?;
     let last = items.last().map_or(place.after, |event| event.seq);
-    let next_cursor = (last < game.version).then(|| state.cursors.seal(&last.to_string(), &list_of(id)));
+    let next_cursor = (last < game.version()).then(|| state.cursors.seal(&last.to_string(), &list_of(id)));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/events", id.0);

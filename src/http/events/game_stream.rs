@@ -52,10 +52,10 @@ pub async fn open(
     let found = in_turn(&state, Box::pin(find_visible(&state, game, caller.map(|caller| caller.player)))).await?;
     let present = &found.seated.game;
     place.check(present)?;
-    if place.after == present.version && what_follows(present, now()) == Follows::Nothing {
+    if place.after == present.version() && what_follows(present, now()) == Follows::Nothing {
         return Ok(HttpResponse::NoContent().insert_header(VARIES).finish());
     }
-    let known = present.version;
+    let known = present.version();
     let chunk = if place.after < known {
         Some(Box::pin(read(&state, Asked { game, after: place.after, until: known })).await?)
     } else {
@@ -129,9 +129,9 @@ async fn read_chunk(state: &AppState, asked: Asked) -> Result<Arc<Chunk>, Proble
     for event in &events {
         write_event(&mut text, event.seq, event.fact.word(), event);
     }
-    if follows == Follows::Nothing && last == game.version {
+    if follows == Follows::Nothing && last == game.version() {
         // So that a client need not come back to be told so.
-        write!(text, "event: end\ndata: {{\"game_id\":\"{}\",\"seq\":{last}}}\n\n", game.id.0).expect(ALWAYS_TAKEN);
+        write!(text, "event: end\ndata: {{\"game_id\":\"{}\",\"seq\":{last}}}\n\n", game.id().0).expect(ALWAYS_TAKEN);
     }
-    Ok(Arc::new(Chunk { text: text.into(), last, version: game.version, follows }))
+    Ok(Arc::new(Chunk { text: text.into(), last, version: game.version(), follows }))
 }

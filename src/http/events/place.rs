@@ -25,10 +25,10 @@ impl Place {
     /// Refuses an event that has not happened: whoever has seen it has seen a state that is lost, of a database that was set back,
     /// and must begin again.
     pub fn check(self, game: &Game) -> Result<(), Problem> {
-        if self.after <= game.version {
+        if self.after <= game.version() {
             return Ok(());
         }
-        let detail = format!("the game's last event is {}; what the client has seen beyond it is void", game.version);
+        let detail = format!("the game's last event is {}; what the client has seen beyond it is void", game.version());
         Err(Problem::invalid(self.said_by, detail))
     }
 }

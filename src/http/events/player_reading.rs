@@ -137,7 +137,7 @@ pub(crate) async fn load(state: &AppState, changed: &[Changed]) -> Result<Vec<Ev
     }
     let ids: Vec<_> = changed.iter().map(|changed| changed.game).collect();
     let found: HashMap<_, _> =
-        games::find_all(&state.db, &ids).await?.into_iter().map(|seated| (seated.game.id, seated)).collect();
+        games::find_all(&state.db, &ids).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
     let known: Vec<_> = changed.iter().filter_map(|changed| Some((found.get(&changed.game)?, changed))).collect();
     let wanted = known.iter().map(|(seated, changed)| Wanted {
         game: &seated.game,

@@ -26,7 +26,7 @@ pub(crate) const TURN_WAIT: Duration = Duration::from_secs(20);
 
 /// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
 pub(crate) fn kept(game: &Game) -> (HeaderName, &'static str) {
-    if game.status == Status::Finished && game.terms.visibility == Visibility::Public {
+    if game.status() == Status::Finished && game.terms().visibility == Visibility::Public {
         KEPT_FOR_EVER
     } else {
         NOT_KEPT
@@ -56,7 +56,7 @@ pub(crate) async fn find_past(
     id: GameId,
     reader: Option<PlayerId>,
 ) -> Result<Arc<Remembered>, Problem> {
-    let is_complete = |found: &Arc<Remembered>| found.seated.game.status.is_over();
+    let is_complete = |found: &Arc<Remembered>| found.seated.game.status().is_over();
     match state.recent.get(id).filter(is_complete) {
         Some(found) => {
             state.metrics.game_asked_for(Remembrance::Hit);
@@ -91,7 +91,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
     let read_at = now();
     let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
     // Who plays on asks for the history, and is not to find a game without it.
-    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status.is_over()) {
+    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status().is_over()) {
         state.recent.keep(found);
     }
     Ok(found)

@@ -15,7 +15,6 @@ use super::{
     find::{find_visible, in_turn},
 };
 use crate::{
-    db::games,
     domain::Action,
     http::{
         answer::{
@@ -151,8 +150,7 @@ pub async fn join_game(
     body: OptionalBody<JoinGame>,
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
-    let running = games::count_running(&state.db, caller.player).await?;
-    let join = Action::Join { join_code: body.0.join_code.as_deref(), running };
+    let join = Action::Join { join_code: body.0.join_code.as_deref() };
     change(&state, caller, path, if_match, join).await
 }
 

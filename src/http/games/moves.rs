@@ -41,6 +41,7 @@ use crate::{
             moves::{MoveJson, MovePage, MoveView},
         },
     },
+    rules::Effect,
 };
 
 /// Play a move
@@ -81,19 +82,16 @@ pub async fn play_move(
     if !(1..=PLY_MAX).contains(&ply) {
         return Err(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")));
     }
-    let command = Command {
-        player: caller.player,
-        if_version: if_match.0.as_deref(),
-        action: Action::Play { ply, word, recorded: None },
-    };
+    let command =
+        Command { player: caller.player, if_version: if_match.0.as_deref(), action: Action::Play { ply, word } };
     match carry_out(&state, path.0, &command).await? {
-        Carried::Out { before, game, events } => {
-            let seated = after_move(&before.seated, game, &events)?;
+        Carried::Out { before, game, events, effects } => {
+            let seated = after_move(&before.seated, game, &events, effects)?;
             let played = seated.last_ply.as_ref().map(MoveJson::of);
             let played = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
             let after = Remembered::after_move(seated, before.read_at, played.clone());
             state.recent.keep(&after);
-            state.metrics.move_played(after.seated.game.terms.options.variant().word());
+            state.metrics.move_played(after.seated.game.terms().options.variant().word());
             Ok(answer(HttpResponse::Created(), &played, after.shown(Some(caller.player))))
         }
         Carried::Already { found, recorded } => {
@@ -105,9 +103,9 @@ pub async fn play_move(
             let problem = Problem::from(&refusal);
             Err(match refusal {
                 Refusal::Illegal(illegal) => {
-                    problem.with_legal_moves(illegal.reason(), legal_moves(&seated.game.position))
+                    problem.with_legal_moves(illegal.reason(), legal_moves(seated.game.position()))
                 }
-                Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(&seated.game.position)),
+                Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(seated.game.position())),
                 Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
                     let unseen = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
                     problem
@@ -153,7 +151,7 @@ pub async fn list_moves(
     let next_cursor = page.more.then(|| cursor_after(&state.cursors, game, after + limit));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
-        let path = format!("/v1/games/{}/moves", game.id.0);
+        let path = format!("/v1/games/{}/moves", game.id().0);
         response.insert_header(next_link(&path, &format!("limit={limit}"), cursor));
     }
     response.insert_header(kept(game)).insert_header(VARIES).content_type(ContentType::json());
@@ -163,13 +161,13 @@ pub async fn list_moves(
 /// The whole history of a game that is over, which never changes again; read once, and remembered with the game.
 async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result<Option<Arc<History>>, Problem> {
     let game = &found.seated.game;
-    if !game.status.is_over() || game.ply > PLIES_REMEMBERED_MAX {
+    if !game.status().is_over() || game.ply() > PLIES_REMEMBERED_MAX {
         return Ok(None);
     }
     if let Some(history) = &found.history {
         return Ok(Some(history.clone()));
     }
-    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply).await?));
+    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply()).await?));
     state.recent.keep(&found.with_history(history.clone()));
     Ok(Some(history))
 }
@@ -182,17 +180,14 @@ fn answer(mut response: HttpResponseBuilder, played: &MoveJson, game: ShownGame)
 }
 
 /// The game after a move that was just stored, with the people who were there before it.
-fn after_move(before: &SeatedGame, game: Game, events: &[Event]) -> Result<SeatedGame, Problem> {
+fn after_move(before: &SeatedGame, game: Game, events: &[Event], effects: Vec<Effect>) -> Result<SeatedGame, Problem> {
     let moved = events.iter().find_map(|event| match &event.fact {
         Fact::Moved(moved) => Some((moved, event.at)),
         _ => None,
     });
     let (moved, at) = moved.ok_or_else(|| Problem::internal("a move was stored as something else"))?;
-    let previous = Previous {
-        at: before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at),
-        position: before.game.position.clone(),
-    };
-    let last_ply = Some(Ply::replay(&game, &previous, moved, at).map_err(Problem::internal)?);
+    let since = before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at);
+    let last_ply = Some(Ply::played(&before.game, since, moved, at, effects).map_err(Problem::internal)?);
     Ok(SeatedGame { game, players: before.players.clone(), invited: before.invited.clone(), last_ply })
 }
 
@@ -257,5 +252,5 @@ fn cursor_after(cursors: &Cursors, game: &Game, ply: u32) -> String {
 }
 
 fn list_of(game: &Game) -> String {
-    format!("moves {}", game.id.0)
+    format!("moves {}", game.id().0)
 }

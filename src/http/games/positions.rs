@@ -57,8 +57,8 @@ pub async fn get_position(
     let unknown = || Problem::not_found("the game has no such ply");
     let ply: u32 = ply_of(&request).ok_or_else(unknown)?;
     let position = match ply.checked_sub(1) {
-        None => game.terms.opening(),
-        Some(before) if ply <= game.ply => {
+        None => game.terms().opening(),
+        Some(before) if ply <= game.ply() => {
             games::plies(&state.db, game, before, 1).await?.pop().ok_or_else(unknown)?.position
         }
         Some(_) => return Err(unknown()),

@@ -141,7 +141,7 @@ async fn play(
     for ((line, before), played) in lines.into_iter().zip(played) {
         match played {
             Ok(game) => {
-                items.push(ImportedView { line, game_id: Some(game.0.id.0), error: None });
+                items.push(ImportedView { line, game_id: Some(game.0.id().0), error: None });
                 stored.push(game);
             }
             Err(error) => items.push(ImportedView::refused(line, before, error.into())),

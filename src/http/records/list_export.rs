@@ -156,7 +156,7 @@ fn cut(page: &mut Page) {
     let mut plies = 0;
     let fits = page.games.iter().take_while(|seated| {
         let is_first = plies == 0;
-        plies += seated.game.ply.max(1);
+        plies += seated.game.ply().max(1);
         is_first || plies <= PLIES_AT_ONCE
     });
     let count = fits.count();
@@ -185,7 +185,7 @@ pub fn write_game(
         ListForm::Text => {
             let written = match recorded(seated, plies) {
                 Ok(record) => write!(text, "{record}"),
-                Err(why) => writeln!(text, "{{game {}: {why}}}", seated.game.id.0),
+                Err(why) => writeln!(text, "{{game {}: {why}}}", seated.game.id().0),
             };
             let cursor = cursor.map_or(Ok(()), |cursor| writeln!(text, "{{cursor: {cursor}}}"));
             let end = writeln!(text);

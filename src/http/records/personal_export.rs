@@ -143,7 +143,7 @@ async fn page_of_games(db: &PgPool, player: PlayerId, before: Option<GameId>) ->
     let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Written::All)) };
     let histories = games::histories(db, &found).await?;
     let exported = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
-    Ok((items(exported, before.is_some()), Written::Games { before: Some(last.game.id) }))
+    Ok((items(exported, before.is_some()), Written::Games { before: Some(last.game.id()) }))
 }
 
 /// Items of a list, after a comma if others are written before them.

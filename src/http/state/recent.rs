@@ -74,9 +74,9 @@ impl RecentGames {
         let kept = &game.seated.game;
         let history = positions_before(kept);
         // Whoever reads may be overtaken by whoever plays.
-        let is_newest = || self.0.peek(&kept.id).is_none_or(|known| known.seated.game.version <= kept.version);
+        let is_newest = || self.0.peek(&kept.id()).is_none_or(|known| known.seated.game.version() <= kept.version());
         if history <= HISTORY_REMEMBERED_MAX && is_newest() {
-            self.0.insert(kept.id, game.clone());
+            self.0.insert(kept.id(), game.clone());
         }
     }
 
@@ -101,7 +101,7 @@ impl Remembered {
 
     /// A game that was read to be shown.
     pub fn looked_at(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
-        let has_history = seated.game.history_from_seq.is_none();
+        let has_history = seated.game.history_from_seq().is_none();
         Arc::new(Self { seated, read_at, has_history, history: None, shown: OnceLock::new() })
     }
 
@@ -134,7 +134,7 @@ impl Remembered {
 
 /// How many positions before the present one a game holds.
 fn positions_before(game: &Game) -> usize {
-    game.position.history().map_or(0, rules::History::len)
+    game.position().history().map_or(0, rules::History::len)
 }
 
 /// How much memory a game takes, as far as that differs.
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        domain::{BySeat, Clock, Game, Opponent, Seat, Terms, Visibility},
+        domain::{BySeat, Clock, GameState, Opponent, Seat, Terms, Visibility},
         rules::{AnyOptions, Variant},
     };
 
@@ -186,7 +186,7 @@ mod tests {
         recent.keep(&busy);
         for _ in 0..3 * BYTES_MAX / BYTES_EACH as u64 {
             recent.keep(&remembered(new_game()));
-            assert!(recent.get(busy.seated.game.id).is_some());
+            assert!(recent.get(busy.seated.game.id()).is_some());
         }
         let CacheSize { bytes, games } = recent.size();
         assert!((BYTES_MAX / 2..=BYTES_MAX).contains(&bytes), "{bytes}");
@@ -197,9 +197,9 @@ mod tests {
     fn an_earlier_state_does_not_take_the_place_of_a_later_one() {
         let recent = RecentGames::new();
         let game = new_game();
-        let version = || recent.get(game.id).map(|known| known.seated.game.version);
+        let version = || recent.get(game.id()).map(|known| known.seated.game.version());
         for (kept, known) in [(2, 2), (1, 2), (3, 3), (2, 3), (3, 3)] {
-            recent.keep(&remembered(Game { version: kept, ..game.clone() }));
+            recent.keep(&remembered(Game::from_stored(GameState { version: kept, ..game.state().clone() })));
             assert_eq!(version(), Some(known));
         }
     }

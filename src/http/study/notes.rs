@@ -47,7 +47,7 @@ pub async fn list_notes(
     path: GamePath,
     query: Query<ListNotes>,
 ) -> Result<HttpResponse, Problem> {
-    let game = find_past(&state, path.0, Some(caller.player)).await?.seated.game.id;
+    let game = find_past(&state, path.0, Some(caller.player)).await?.seated.game.id();
     let limit = page_size(query.0.limit)?;
     let list = format!("notes {} {}", game.0, caller.player.0);
     let after = query.0.after(&state.cursors, &list)?;
@@ -143,7 +143,7 @@ pub async fn delete_note(
 /// The ply that the address names, of a game that the player may see.
 async fn find_ply(state: &AppState, player: PlayerId, game: GameId, request: &HttpRequest) -> Result<u32, Problem> {
     let found = find_visible(state, game, Some(player)).await?;
-    let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply);
+    let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply());
     ply.ok_or_else(|| Problem::not_found("the game has no such ply"))
 }
 

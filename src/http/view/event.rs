@@ -176,7 +176,7 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
         Fact::Finished(result) => FactView::Finished { result: ResultView::of(result, game) },
         Fact::Analysed => FactView::Analysed {},
     };
-    Ok(EventView { game_id: game.id.0, seq: event.seq, at: Timestamp(event.at), fact })
+    Ok(EventView { game_id: game.id().0, seq: event.seq, at: Timestamp(event.at), fact })
 }
 
 /// The side of the board at which a seat's player sat after a ply.
@@ -201,11 +201,11 @@ pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
 
 /// What may still follow the last event of a game, at a moment.
 pub fn what_follows(game: &Game, now: OffsetDateTime) -> Follows {
-    if !game.status.is_over() {
+    if !game.status().is_over() {
         return Follows::Play;
     }
-    let is_recent = game.finished_at.is_some_and(|ended| now - ended < REMATCH_AWAITED);
-    let is_open = game.status == Status::Finished && game.rematch.is_none();
+    let is_recent = game.finished_at().is_some_and(|ended| now - ended < REMATCH_AWAITED);
+    let is_open = game.status() == Status::Finished && game.rematch().is_none();
     if is_recent && is_open { Follows::Rematch } else { Follows::Nothing }
 }
 

@@ -139,7 +139,7 @@ struct OfferView {
 impl OfferView {
     fn of(offer: &Offer, game: &Game) -> Self {
         let side = if game.seat_at(Side::South) == offer.seat { Side::South } else { Side::North };
-        let player_id = game.players[offer.seat].map(|player| player.0);
+        let player_id = game.players()[offer.seat].map(|player| player.0);
         Self { kind: offer.kind.as_str(), side: side.into(), player_id, at: Timestamp(offer.at), to_ply: offer.to_ply }
     }
 }
@@ -204,7 +204,7 @@ struct BanksView {
 
 impl ClockView {
     fn of(game: &Game) -> Self {
-        let Time { deadline, banks, pause } = game.time;
+        let Time { deadline, banks, pause } = game.time();
         let nothing = Self {
             kind: ClockWord::Unlimited,
             move_s: None,
@@ -217,7 +217,7 @@ impl ClockView {
             left_s: pause.map(|pause| pause.left.whole_seconds()),
         };
         let bank = |side| banks[game.seat_at(side)].whole_seconds();
-        match game.terms.clock {
+        match game.terms().clock {
             Clock::Unlimited => nothing,
             Clock::PerMove { allowance } => {
                 Self { kind: ClockWord::PerMove, move_s: Some(allowance.whole_seconds()), ..nothing }
@@ -269,7 +269,7 @@ impl GameView {
     fn with(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
         let SeatedGame { game, players, invited, .. } = seated;
         let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
-        let Terms { options, rules_version, opponent, visibility, .. } = &game.terms;
+        let Terms { options, rules_version, opponent, visibility, .. } = game.terms();
         let opponent = match opponent {
             Opponent::Open => OpponentView::Open {},
             Opponent::Link { .. } => OpponentView::Link {},
@@ -282,29 +282,29 @@ impl GameView {
         };
         let turn = game.turn();
         Self {
-            id: game.id.0,
-            version: game.version,
+            id: game.id().0,
+            version: game.version(),
             variant: options.variant().to_string(),
             preset: options.preset(),
             options: options.values().into_iter().map(|(name, value)| (name, value.into())).collect(),
             rules_version: *rules_version,
-            status: match game.status {
+            status: match game.status() {
                 Status::Open => StatusWord::Open,
                 Status::Active => StatusWord::Active,
                 Status::Finished => StatusWord::Finished,
                 Status::Aborted => StatusWord::Aborted,
             },
             seats: Seats { south: seat(Side::South), north: seat(Side::North) },
-            ply: game.ply,
-            board: BoardView::of(&game.position),
-            position: game.position.to_string(),
+            ply: game.ply(),
+            board: BoardView::of(game.position()),
+            position: game.position().to_string(),
             turn: turn.map(SideWord::from),
-            legal_moves: turn.map(|_| legal_moves(&game.position)).unwrap_or_default(),
+            legal_moves: turn.map(|_| legal_moves(game.position())).unwrap_or_default(),
             last_move,
-            offers: game.offers.iter().map(|offer| OfferView::of(offer, game)).collect(),
+            offers: game.offers().iter().map(|offer| OfferView::of(offer, game)).collect(),
             clock: ClockView::of(game),
-            result: game.result.as_ref().map(|result| ResultView::of(result, game)),
-            rematch_game_id: game.rematch.map(|game| game.0),
+            result: game.result().map(|result| ResultView::of(result, game)),
+            rematch_game_id: game.rematch().map(|game| game.0),
             opponent,
             join_code: join_code_for(game, viewer).map(str::to_owned),
             visibility: match visibility {
@@ -312,13 +312,13 @@ impl GameView {
                 Visibility::Unlisted => VisibilityWord::Unlisted,
                 Visibility::Private => VisibilityWord::Private,
             },
-            created_at: Timestamp(game.created_at),
-            started_at: game.started_at.map(Timestamp),
-            updated_at: Timestamp(game.updated_at),
-            finished_at: game.finished_at.map(Timestamp),
-            analysed_at: game.analysed_at.map(Timestamp),
-            expires_at: game.expires_at.map(Timestamp),
-            start: game.terms.start.as_ref().map(StartView::of),
+            created_at: Timestamp(game.created_at()),
+            started_at: game.started_at().map(Timestamp),
+            updated_at: Timestamp(game.updated_at()),
+            finished_at: game.finished_at().map(Timestamp),
+            analysed_at: game.analysed_at().map(Timestamp),
+            expires_at: game.expires_at().map(Timestamp),
+            start: game.terms().start.as_ref().map(StartView::of),
         }
     }
 }
@@ -367,8 +367,8 @@ const GAME_BYTES: usize = 2048;
 
 /// The join code, for the creator of a game by link and nobody else.
 pub fn join_code_for(game: &Game, viewer: Option<PlayerId>) -> Option<&str> {
-    match &game.terms.opponent {
-        Opponent::Link { join_code } if viewer.is_some() && game.players[game.terms.creator] == viewer => {
+    match &game.terms().opponent {
+        Opponent::Link { join_code } if viewer.is_some() && game.players()[game.terms().creator] == viewer => {
             Some(join_code)
         }
         _ => None,

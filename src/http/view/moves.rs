@@ -12,7 +12,7 @@ use super::{
     wire::{ALWAYS_JSON, SideWord, Timestamp},
 };
 use crate::{
-    domain::{Played, Ply},
+    domain::{Ply, PlyAction},
     rules::{Effect, Place, Side},
 };
 
@@ -141,8 +141,8 @@ impl MoveView {
             at: Timestamp(ply.at),
             elapsed_ms: u64::try_from(ply.elapsed.whole_milliseconds()).unwrap_or(0),
             effects: match ply.mv {
-                Played::Move(_) => ply.effects.iter().map(EffectView::of).collect(),
-                Played::Takeback { to_ply } => vec![EffectView::Takeback { to_ply }],
+                PlyAction::Move(_) => ply.effects.iter().map(EffectView::of).collect(),
+                PlyAction::Takeback { to_ply } => vec![EffectView::Takeback { to_ply }],
             },
             position: ply.position.to_string(),
         }

@@ -29,16 +29,16 @@ pub struct Wanted<'a> {
 
 /// Up to `limit` events of a game, oldest first, from the one after `after`.
 pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<Part, DbError> {
-    let wanted = Wanted { game, after, until: game.version.min(after.saturating_add(limit)) };
+    let wanted = Wanted { game, after, until: game.version().min(after.saturating_add(limit)) };
     let mut parts = read_all(pool, &[wanted]).await?;
     Ok(parts.pop().expect("one part was asked for"))
 }
 
 /// The same of several games at once, in their order.
 pub async fn read_all(pool: &PgPool, wanted: &[Wanted<'_>]) -> Result<Vec<Part>, DbError> {
-    let ids: Vec<_> = wanted.iter().map(|wanted| wanted.game.id.0).collect();
+    let ids: Vec<_> = wanted.iter().map(|wanted| wanted.game.id().0).collect();
     let after: Vec<_> = wanted.iter().map(|wanted| i32::try_from(wanted.after).unwrap_or(i32::MAX)).collect();
-    let until: Vec<_> = wanted.iter().map(|wanted| column(wanted.until.min(wanted.game.version))).collect();
+    let until: Vec<_> = wanted.iter().map(|wanted| column(wanted.until.min(wanted.game.version()))).collect();
     // The last ply before them comes along.
     let rows = sqlx::query!(
         r#"
@@ -68,7 +68,7 @@ pub async fn read_all(pool: &PgPool, wanted: &[Wanted<'_>]) -> Result<Vec<Part>,
         while let Some(row) = rows.next_if(|row| row.n == n) {
             let (at, seq, ply, seat, kind) = (row.at, row.seq, row.ply, row.seat, row.kind);
             let row = EventRow { at, seq, ply, seat, kind, mv: row.mv, position: row.position, detail: row.detail };
-            let event = row.into_event(game.id, Some(&game.terms.options))?;
+            let event = row.into_event(game.id(), Some(&game.terms().options))?;
             match event.fact {
                 Fact::Moved(moved) if event.seq <= *after => {
                     part.previous = Previous { position: moved.position, at: event.at };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mancala_domain::{Change, Event, Fact, Game, Opponent, Visibility};
+use mancala_domain::{Change, Event, Exploration, Fact, Game, Opponent};
 use serde::Serialize;
 use sqlx::{PgConnection, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -48,7 +48,7 @@ struct Once {
     join_code: Option<String>,
     /// Whether the computer is to move after it.
     computer_to_move: bool,
-    /// Whether it gives a public game its result.
+    /// Whether the game counts for the explorer from now on.
     is_to_explore: bool,
 }
 
@@ -56,7 +56,7 @@ impl Append {
     /// `next` is the game after the events, of which there is one at least.
     pub(crate) fn of(next: &Game, events: &[Event]) -> Self {
         let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
-        let is_to_explore = gets_result && next.terms.visibility == Visibility::Public;
+        let is_to_explore = gets_result && Exploration::counts(next.terms().visibility, next.result());
         let mut events = events.iter().map(NewEvent::of);
         let first = events.next().expect("who appends has something to append");
         let further: Vec<_> = events.collect();
@@ -65,9 +65,9 @@ impl Append {
         Self {
             change: next.change(),
             expected: first.seq - 1,
-            updated_at: next.updated_at,
-            seat_0_moved: next.moved.first,
-            seat_1_moved: next.moved.second,
+            updated_at: next.updated_at(),
+            seat_0_moved: next.moved().first,
+            seat_1_moved: next.moved().second,
             computer_to_move: next.computer_to_move().is_some(),
             once: (!is_plain_move).then(|| Json(Once::of(next, &fold, is_to_explore))),
             fold,
@@ -94,16 +94,16 @@ impl Append {
 impl Once {
     fn of(game: &Game, fold: &Fold, is_to_explore: bool) -> Self {
         Self {
-            status: game.status.as_str(),
+            status: game.status().as_str(),
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
-            started_at: game.started_at,
+            started_at: game.started_at(),
             end: EndText::of(game, fold),
-            rematch_game_id: game.rematch.map(|game| game.0),
-            analysed_at: game.analysed_at,
+            rematch_game_id: game.rematch().map(|game| game.0),
+            analysed_at: game.analysed_at(),
             computer_to_move: game.computer_to_move().is_some(),
             is_to_explore,
-            join_code: match &game.terms.opponent {
+            join_code: match &game.terms().opponent {
                 Opponent::Link { join_code } => Some(join_code.clone()),
                 _ => None,
             },

@@ -69,7 +69,7 @@ impl Signs {
             (None, None) => true,
             _ => false,
         };
-        u32::try_from(self.version) == Ok(game.version) && self.people.iter().zip(known).all(is_shown_so)
+        u32::try_from(self.version) == Ok(game.version()) && self.people.iter().zip(known).all(is_shown_so)
     }
 }
 

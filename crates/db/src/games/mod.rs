@@ -138,7 +138,7 @@ pub async fn list_seated(
 
 /// All plies of some games, in their order; oldest first.
 pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Ply>>, DbError> {
-    let ids: Vec<_> = games.iter().map(|seated| seated.game.id.0).collect();
+    let ids: Vec<_> = games.iter().map(|seated| seated.game.id().0).collect();
     let rows = sqlx::query!(
         r#"
         select game_id, at, ply as "ply!", seat as "seat!", move as "mv!", position as "position!"
@@ -155,9 +155,9 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
         histories.entry(row.game_id).or_default().push(ply);
     }
     let history = |SeatedGame { game, .. }: &SeatedGame| {
-        let rows = histories.remove(&game.id.0).unwrap_or_default();
+        let rows = histories.remove(&game.id().0).unwrap_or_default();
         // What was played since the game was read is left out.
-        let known = rows.into_iter().take_while(|row| row.ply <= column(game.ply));
+        let known = rows.into_iter().take_while(|row| row.ply <= column(game.ply()));
         replay(game, Previous::opening(game), known)
     };
     games.iter().map(history).collect()
@@ -175,10 +175,10 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
         where game_id = $1 and kind = 'moved' and seq > $2 and ply between $2 and $4
         order by seq limit $3
         "#,
-        game.id.0,
+        game.id().0,
         i32::try_from(after).unwrap_or(i32::MAX),
         i64::from(count) + i64::from(after > 0),
-        column(game.ply),
+        column(game.ply()),
     )
     .fetch_all(pool)
     .instrument(statement("select event plies"))
@@ -276,7 +276,7 @@ pub async fn insert(
     keyed: Option<&Keyed>,
 ) -> Result<Inserted, DbError> {
     let fold = Fold::of(game);
-    let terms = TermsText::of(&game.terms);
+    let terms = TermsText::of(game.terms());
     let event = NewEvent::of(created);
     // A key that has run out is used anew. Of several requests under one key the first holds its row, the others wait.
     let inserted = sqlx::query!(
@@ -309,8 +309,8 @@ pub async fn insert(
         )
         insert into event (game_id, at, seq, kind, detail) select id, $19, $20, $21, $22 from made
         "#,
-        game.id.0,
-        game.created_at,
+        game.id().0,
+        game.created_at(),
         terms.variant,
         terms.preset,
         terms.options,
@@ -319,13 +319,13 @@ pub async fn insert(
         terms.join_code,
         terms.visibility,
         terms.creator_seat,
-        game.updated_at,
-        game.started_at,
+        game.updated_at(),
+        game.started_at(),
         fold.version,
         fold.ply,
         fold.seat_0_player_id,
         fold.seat_1_player_id,
-        game.status.as_str(),
+        game.status().as_str(),
         fold.position,
         created.at,
         event.seq,
@@ -339,12 +339,12 @@ pub async fn insert(
         keyed.map(|keyed| &keyed.answer.location),
         keyed.map(|keyed| &keyed.answer.etag),
         keyed.map(|keyed| &keyed.answer.body),
-        game.created_at - idempotency::KEPT,
+        game.created_at() - idempotency::KEPT,
         fold.history_from_seq,
         terms.clock,
         fold.deadline,
         fold.clock_and_offers as Option<Json<ClockAndOffers>>,
-        game.expires_at,
+        game.expires_at(),
         game.wakes_at(),
         terms.start.map(Json) as Option<Json<StartText>>,
         game.computer_to_move().is_some(),
@@ -377,7 +377,7 @@ pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside:
     let append = Append::of(next, events);
     let mut transaction = pool.begin().await?;
     if let Some(keyed) = &beside.keyed
-        && !idempotency::claim(&mut *transaction, keyed, next.updated_at).await?
+        && !idempotency::claim(&mut *transaction, keyed, next.updated_at()).await?
     {
         return Ok(Appended::KeyUsed);
     }
@@ -385,7 +385,8 @@ pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside:
         return Ok(Appended::Conflict);
     }
     if let Some((game, [created, joined])) = &beside.begun {
-        let new = Game::replay(game.id, [created]).map_err(|e| DbError::inconsistent("event", "kind", game.id.0, e))?;
+        let new =
+            Game::replay(game.id(), [created]).map_err(|e| DbError::inconsistent("event", "kind", game.id().0, e))?;
         insert(&mut *transaction, &new, created, None).await?;
         append::store(&mut transaction, &[&Append::of(game, slice::from_ref(joined))]).await?;
     }

@@ -3,7 +3,8 @@
 use std::fmt::Display;
 
 use mancala_domain::{
-    BySeat, Created, Event, Fact, Game, GameId, Moved, OfferKind, Player, PlayerId, Ply, Previous, Seat, Status, Terms,
+    BySeat, Created, Event, Fact, Game, GameId, GameState, Moved, OfferKind, Player, PlayerId, Ply, Previous, Seat,
+    Status, Terms,
 };
 use mancala_rules::{AnyOptions, AnyPosition, HISTORY_MAX};
 use serde::{Deserialize, Serialize};
@@ -102,7 +103,7 @@ impl TryFrom<GameRow> for SeatedGame {
         let history_from_seq =
             row.history_from_seq.map(|seq| number("game", "history_from_seq", id, seq)).transpose()?;
         let present = position("game", id, &terms.options, &row.position)?;
-        let game = Game {
+        let game = Game::from_stored(GameState {
             id: GameId(id),
             version: number("game", "version", id, row.version)?,
             status: word("game", "status", id, &Status::ALL, Status::as_str, &row.status)?,
@@ -125,7 +126,7 @@ impl TryFrom<GameRow> for SeatedGame {
             analysed_at: row.analysed_at,
             expires_at: row.expires_at.filter(|_| row.started_at.is_none() && row.aborted_at.is_none()),
             terms,
-        };
+        });
         let first = player_row(row.seat_0_player_id, row.first_kind, row.first_name, row.first_created_at);
         let second = player_row(row.seat_1_player_id, row.second_kind, row.second_name, row.second_created_at);
         let players = BySeat {
@@ -135,7 +136,7 @@ impl TryFrom<GameRow> for SeatedGame {
         let invited = player_row(row.invited_player_id, row.invited_kind, row.invited_name, row.invited_created_at);
         let invited = invited.map(Player::try_from).transpose()?;
         let previous = match (row.previous_position, row.previous_at) {
-            (Some(text), Some(at)) => Previous { position: position("event", id, &game.terms.options, &text)?, at },
+            (Some(text), Some(at)) => Previous { position: position("event", id, &game.terms().options, &text)?, at },
             _ => Previous::opening(&game),
         };
         let last_ply = match (row.last_at, row.last_seat, row.last_move, row.last_position) {
@@ -168,18 +169,18 @@ pub(crate) struct PlyRow {
 
 impl PlyRow {
     pub(crate) fn into_ply(self, game: &Game, previous: &Previous) -> Result<Ply, DbError> {
-        let id = game.id.0;
+        let id = game.id().0;
         let moved = Moved {
             ply: number("event", "ply", id, self.ply)?,
             seat: seat("event", id, self.seat)?,
             mv: parse_played(&self.mv, id)?,
-            position: position("event", id, &game.terms.options, &self.position)?,
+            position: position("event", id, &game.terms().options, &self.position)?,
         };
         Ply::replay(game, previous, &moved, self.at).map_err(|e| DbError::inconsistent("event", "position", id, e))
     }
 
     pub(crate) fn into_previous(self, game: &Game) -> Result<Previous, DbError> {
-        Ok(Previous { position: position("event", game.id.0, &game.terms.options, &self.position)?, at: self.at })
+        Ok(Previous { position: position("event", game.id().0, &game.terms().options, &self.position)?, at: self.at })
     }
 }
 
@@ -331,7 +332,7 @@ pub(crate) struct ClockAndOffers {
 impl ClockAndOffers {
     fn of(game: &Game) -> Option<Json<Self>> {
         let time = TimeText::of(game);
-        let offers = (!game.offers.is_empty()).then(|| game.offers.iter().map(OfferText::of).collect());
+        let offers = (!game.offers().is_empty()).then(|| game.offers().iter().map(OfferText::of).collect());
         (time.is_some() || offers.is_some()).then_some(Json(Self { time, offers }))
     }
 }
@@ -340,17 +341,17 @@ impl Fold {
     pub(crate) fn of(game: &Game) -> Self {
         let seat_at = |side| seat_number(game.seat_at(side));
         Self {
-            finished_at: game.finished_at.filter(|_| game.status == Status::Finished),
-            aborted_at: game.finished_at.filter(|_| game.status == Status::Aborted),
-            version: column(game.version),
-            ply: column(game.ply),
-            seat_0_player_id: game.players.first.map(|player| player.0),
-            seat_1_player_id: game.players.second.map(|player| player.0),
-            position: game.position.to_string(),
-            history_from_seq: game.history_from_seq.map(column),
-            winner_seat: game.result.as_ref().and_then(|result| result.winner).map(seat_at),
+            finished_at: game.finished_at().filter(|_| game.status() == Status::Finished),
+            aborted_at: game.finished_at().filter(|_| game.status() == Status::Aborted),
+            version: column(game.version()),
+            ply: column(game.ply()),
+            seat_0_player_id: game.players().first.map(|player| player.0),
+            seat_1_player_id: game.players().second.map(|player| player.0),
+            position: game.position().to_string(),
+            history_from_seq: game.history_from_seq().map(column),
+            winner_seat: game.result().and_then(|result| result.winner).map(seat_at),
             turn_seat: game.turn().map(seat_at),
-            deadline: game.time.deadline,
+            deadline: game.time().deadline,
             clock_and_offers: ClockAndOffers::of(game),
         }
     }

@@ -166,7 +166,7 @@ pub(crate) struct EndText {
 
 impl EndText {
     pub(crate) fn of(game: &Game, fold: &Fold) -> Self {
-        let result = game.result.as_ref();
+        let result = game.result();
         Self {
             finished_at: fold.finished_at,
             aborted_at: fold.aborted_at,

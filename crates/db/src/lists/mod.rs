@@ -232,7 +232,7 @@ pub(crate) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result
         }
     }
     let mut games = games::load(pool, &ids, Histories::Left).await?;
-    games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id.0));
+    games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id().0));
     Ok(Page { games, places, next })
 }
 

@@ -357,7 +357,7 @@ impl TryFrom<PlayerRow> for Player {
             .into_iter()
             .find(|kind| kind.as_str() == row.kind)
             .ok_or_else(|| DbError::inconsistent("player", "kind", row.id, &row.kind))?;
-        Ok(Player { id: PlayerId(row.id), kind, name: PlayerName::recorded(row.name), created_at: row.created_at })
+        Ok(Player { id: PlayerId(row.id), kind, name: PlayerName::from_stored(row.name), created_at: row.created_at })
     }
 }
 

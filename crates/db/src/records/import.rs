@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use mancala_domain::{BySeat, Event, Fact, Game, GameId, Import, PlayerId, Unplayable, Visibility};
+use mancala_domain::{BySeat, Event, Exploration, Fact, Game, GameId, Import, ImportRejection, PlayerId, Visibility};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -27,7 +27,7 @@ const GAMES_AT_ONCE: usize = 100;
 pub type Whole = (Game, Vec<Event>);
 
 /// What becomes of each of some games.
-pub type Played = Vec<Result<Whole, Unplayable>>;
+pub type Played = Vec<Result<Whole, ImportRejection>>;
 
 /// Plays games again, move by move, with the players that their names stand for. Nothing of the games is stored yet.
 pub async fn play(
@@ -45,8 +45,8 @@ pub async fn play(
         let play = move || {
             let play = |import: &Import| {
                 let seated = BySeat { first: among.id(&import.names.first), second: among.id(&import.names.second) };
-                let played = import.played(new_id(import.begun_at), seated, importer, visibility, now);
-                played.map_err(|error| import.unplayable(error))
+                let played = import.replay(new_id(import.begun_at), seated, importer, visibility, now);
+                played.map_err(|error| import.rejection(error))
             };
             again.iter().map(play).collect::<Played>()
         };
@@ -197,7 +197,7 @@ async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result
             $9::jsonb[]
         )
         "#,
-        &events().map(|(game, _)| game.id.0).collect::<Vec<_>>(),
+        &events().map(|(game, _)| game.id().0).collect::<Vec<_>>(),
         &events().map(|(_, event)| event.at).collect::<Vec<_>>(),
         &rows.iter().map(|row| row.seq).collect::<Vec<_>>(),
         &plies as &[Option<i32>],
@@ -213,10 +213,10 @@ async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result
     Ok(())
 }
 
-/// Leaves the public games that have a result to whoever explores them.
+/// Queues the games that count for the explorer.
 async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let is_to_explore = |game: &Game| game.terms.visibility == Visibility::Public && game.result.is_some();
-    let ids: Vec<_> = games.iter().filter(|(game, _)| is_to_explore(game)).map(|(game, _)| game.id.0).collect();
+    let counts = |game: &Game| Exploration::counts(game.terms().visibility, game.result());
+    let ids: Vec<_> = games.iter().filter(|(game, _)| counts(game)).map(|(game, _)| game.id().0).collect();
     sqlx::query!(
         "insert into unexplored_game (game_id, is_imported) select id, true from unnest($1::uuid[]) as id",
         &ids
@@ -257,17 +257,17 @@ impl NewGame {
     fn of(game: &Game) -> Self {
         let fold = Fold::of(game);
         Self {
-            id: game.id.0,
-            created_at: game.created_at,
-            terms: TermsText::of(&game.terms),
+            id: game.id().0,
+            created_at: game.created_at(),
+            terms: TermsText::of(game.terms()),
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
-            started_at: game.started_at,
+            started_at: game.started_at(),
             end: EndText::of(game, &fold),
-            status: game.status.as_str(),
-            seat_0_moved: game.moved.first,
-            seat_1_moved: game.moved.second,
-            updated_at: game.updated_at,
+            status: game.status().as_str(),
+            seat_0_moved: game.moved().first,
+            seat_1_moved: game.moved().second,
+            updated_at: game.updated_at(),
             version: fold.version,
             ply: fold.ply,
             history_from_seq: fold.history_from_seq,

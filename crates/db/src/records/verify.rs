@@ -1,6 +1,6 @@
 //! Stored games compared with their logs.
 
-use mancala_domain::{Event, Flaw, Game, GameId, PlayerId, flaw_of_analysis, flaws};
+use mancala_domain::{Event, Flaw, Game, GameId, PlayerId, audit, audit_analysis};
 use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
@@ -46,13 +46,13 @@ pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbErr
             Ok(Some(stored)) => stored.game,
             Ok(None) => return Ok(None),
             Err(error) if error.is_of_the_rows() => {
-                let flaws = flaws(id, &log, None);
+                let flaws = audit(id, &log, None);
                 return Ok(Some(Verified { events, flaws, ..Verified::unreadable(&error) }));
             }
             Err(error) => return Err(error),
         };
         if let Some(of_columns) = of_columns(pool, &stored).await? {
-            let mut flaws = flaws(id, &log, Some(&stored));
+            let mut flaws = audit(id, &log, Some(&stored));
             flaws.extend(of_columns);
             let (flaw, unreadable) = of_analysis(pool, &log, &stored).await?;
             flaws.extend(flaw);
@@ -70,8 +70,8 @@ async fn of_columns(pool: &PgPool, game: &Game) -> Result<Option<Vec<Flaw>>, DbE
         select turn_seat, winner_seat, finished_at, aborted_at, wake_at is not null as "wakes!"
         from game where id = $1 and version = $2
         "#,
-        game.id.0,
-        column(game.version),
+        game.id().0,
+        column(game.version()),
     )
     .fetch_optional(pool)
     .instrument(statement("select columns of game"))
@@ -116,11 +116,11 @@ fn reason(error: &DbError) -> String {
 /// What is wrong with a game's analysis, or why it cannot be read.
 async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Option<Flaw>, Option<String>), DbError> {
     // Of hardly any game there is one.
-    if game.analysed_at.is_none() {
+    if game.analysed_at().is_none() {
         return Ok((None, None));
     }
-    match analyses::find(pool, game.id).await {
-        Ok(known) => Ok((flaw_of_analysis(log, game, known.analysis.as_ref()), None)),
+    match analyses::find(pool, game.id()).await {
+        Ok(known) => Ok((audit_analysis(log, game, known.analysis.as_ref()), None)),
         Err(error) if error.is_of_the_rows() => Ok((None, Some(reason(&error)))),
         Err(error) => Err(error),
     }

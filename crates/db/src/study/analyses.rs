@@ -136,7 +136,7 @@ pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDa
             (select count(*) from analysis_request where player_id = $2 and not has_failed) as "own!",
             (select count(*) from analysis_request where not has_failed) as "all!"
         "#,
-        game.id.0,
+        game.id().0,
         player.0,
     )
     .fetch_one(&mut *transaction)
@@ -168,11 +168,11 @@ pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDa
             attempts = case when kept.has_failed then 0 else kept.attempts end,
             has_failed = false
         "#,
-        game.id.0,
+        game.id().0,
         player.0,
         now,
-        column(game.ply),
-        column(game.ply.min(PLIES_ANALYSED_MAX)),
+        column(game.ply()),
+        column(game.ply().min(PLIES_ANALYSED_MAX)),
     )
     .execute(&mut *transaction)
     .instrument(statement("insert analysis_request"))

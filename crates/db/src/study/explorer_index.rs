@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mancala_domain::{Event, Exploration, GameId, GameResult};
+use mancala_domain::{Event, Exploration, GameId, GameResult, Visibility};
 use mancala_rules::{AnyOptions, AnyPosition, Side};
 use sqlx::{Connection, PgConnection, PgPool, types::Json};
 use time::{Duration, OffsetDateTime};
@@ -17,7 +17,7 @@ use super::explorer::{SAMPLE_GAMES, position_column};
 use crate::{
     connection::{DbError, statement},
     games::{
-        rows::{EventRow, MOVED},
+        rows::{EventRow, MOVED, word},
         term_rows::{ResultText, StartText},
     },
 };
@@ -128,7 +128,8 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
         .execute(&mut *transaction)
         .instrument(statement("lock explorer"))
         .await?;
-    // A game that ends meanwhile is not seen here: the statement that ends it has it wait.
+    // A game that ends meanwhile is not seen here: the statement that ends it has it wait. The condition mirrors
+    // `Exploration::counts`, over all games; a test compares both.
     sqlx::query!(
         r#"
         insert into unexplored_game as waiting (game_id, is_imported)
@@ -221,7 +222,9 @@ async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
 /// A game that waits, as far as its row tells of it; what is missing there is told when it is looked at.
 struct Waiting {
     id: Uuid,
+    /// Variant, preset and options.
     terms: Option<(String, String, String)>,
+    visibility: Option<String>,
     start: Option<StartText>,
     result: Option<(ResultText, OffsetDateTime)>,
 }
@@ -236,7 +239,7 @@ async fn waiting(
         r#"
         select waiting.game_id as "id!", ply as "ply?", variant as "variant?", preset as "preset?", options as "options?",
             start as "start: Json<StartText>", finished_at, result_winner, result_reason, result_score_south,
-            result_score_north
+            result_score_north, visibility as "visibility?"
         from (
             select game_id, is_imported, number from unexplored_game
             where put_off_until is null or put_off_until <= $1
@@ -266,6 +269,7 @@ async fn waiting(
                 .zip(row.preset)
                 .zip(row.options)
                 .map(|((variant, preset), options)| (variant, preset, options)),
+            visibility: row.visibility,
             start: row.start.map(|Json(start)| start),
             result: result.zip(row.finished_at),
         }
@@ -308,7 +312,7 @@ async fn logs(connection: &mut PgConnection, games: &[Waiting]) -> Result<HashMa
 impl Waiting {
     /// Looks at the game. Its plies are not played again: that the log is as it was written, others see to.
     fn explored(self, log: Vec<EventRow>) -> Result<Exploration, DbError> {
-        let Self { id, terms, start, result } = self;
+        let Self { id, terms, visibility, start, result } = self;
         let inconsistent =
             |column, detail: &dyn std::fmt::Display| DbError::inconsistent("game", column, id, detail.to_string());
         let (variant, preset, options) = terms.ok_or_else(|| inconsistent("id", &"there is no such game"))?;
@@ -316,6 +320,11 @@ impl Waiting {
         let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
         let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a game without a result waits"))?;
         let result: GameResult = result.parse("game", id)?;
+        let visibility = visibility.unwrap_or_default();
+        let visibility = word("game", "visibility", id, &Visibility::ALL, Visibility::as_str, &visibility)?;
+        if !Exploration::counts(visibility, Some(&result)) {
+            return Err(inconsistent("visibility", &"a game that does not count waits"));
+        }
         let opening = match start {
             Some(start) => start.parse("game", id, &options)?.position,
             None => AnyPosition::opening(&options),

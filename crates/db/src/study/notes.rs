@@ -53,7 +53,7 @@ impl TryFrom<Row> for Note {
         Ok(Self {
             game: GameId(row.game_id),
             ply: number("note", "ply", row.game_id, row.ply)?,
-            text: NoteText::recorded(row.text),
+            text: NoteText::from_stored(row.text),
             updated_at: row.updated_at,
         })
     }
