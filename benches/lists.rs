@@ -20,10 +20,10 @@ use mancala_server::{
         self, DbError,
         events::player_feed::{self, Asked, Moment},
         games::{self, wakes},
+        kinds::OpponentKind,
         lists::{
             self, Ended, Filter, Of, Order, Page, Place, Whose,
             invitations::{self, Direction},
-            kinds::OpponentKind,
         },
         migrations,
         players::summary,

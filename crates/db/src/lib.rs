@@ -7,6 +7,7 @@ pub mod connection;
 pub mod events;
 pub mod games;
 pub mod idempotency;
+pub mod kinds;
 pub mod lists;
 pub mod migrations;
 pub mod players;

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::view::{GameView, StatusWord, VisibilityWord};
 use crate::{
-    db::lists::{
-        self, Ended, Filter, Of, Order, Page, Place, Whose,
+    db::{
         kinds::{ClockKind, OpponentKind},
+        lists::{self, Ended, Filter, Of, Order, Page, Place, Whose},
     },
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{

@@ -6,7 +6,10 @@ use tracing::Instrument;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::{Detail, EventRow, column},
+    games::{
+        columns::column,
+        event_rows::{Detail, EventRow},
+    },
 };
 
 /// Some events of a game, in their order, without gaps.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::number,
+    games::columns::number,
 };
 
 /// A moment as the database knows it.

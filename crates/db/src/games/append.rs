@@ -9,10 +9,21 @@ use time::{OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
 use super::{
-    rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent},
-    term_rows::EndText,
+    event_rows::{Detail, MOVED, NewEvent},
+    fold::{ClockAndOffers, EndText, Fold},
 };
 use crate::connection::DbError;
+
+/// Whether an append took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// The events are in the log, durably.
+    Stored,
+    /// Somebody else was faster: the game is at another version, and nothing was stored.
+    Conflict,
+    /// Another request came under the same key, and nothing was stored.
+    KeyUsed,
+}
 
 /// The events that one command led to, and what they make of their game's row.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
-use super::rows::{seat, seat_number, word};
+use super::columns::{seat, seat_number, word};
 use crate::connection::DbError;
 
 /// What is stored of a game's time beside its deadline.

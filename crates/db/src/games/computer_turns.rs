@@ -5,7 +5,7 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use tracing::Instrument;
 
-use super::rows::{column, number};
+use super::columns::{column, number};
 use crate::connection::{DbError, statement};
 
 /// Turns that are counted: that more wait is enough to know.

@@ -16,20 +16,18 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use mancala_domain::Change;
+use mancala_domain::{Change, Event, Game};
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
     sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{
-    Appended,
-    append::{self, Append},
-};
-use crate::connection::{DbError, Link};
+use super::append::{self, Append, Appended};
+use crate::connection::{DbError, Link, statement};
 
 /// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
 const GROUP_MAX: usize = 64;
@@ -149,6 +147,14 @@ impl Writing {
             let _ = task.await;
         }
     }
+}
+
+/// Appends events to a game's log and makes its row their fold, in one guarded statement: either all of it is stored,
+/// durably, or nothing. `next` is the game after the events; the row must still be at the version before them.
+///
+/// Once this has been called it is done or fails as a whole, also if the caller does not wait for the end.
+pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
+    writers.append(Append::of(next, events)).instrument(statement("update game insert event")).await
 }
 
 /// One writer.

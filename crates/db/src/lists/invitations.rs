@@ -5,7 +5,7 @@ use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{Found, Page, Place, page};
+use super::page::{Found, Page, Place, page};
 use crate::connection::{DbError, statement};
 
 /// Which invitations.

@@ -5,11 +5,14 @@ use sqlx::PgPool;
 use tracing::Instrument;
 
 use super::{
-    END, Filter, Found, Of, Order, SCAN_MAX, Window,
-    kinds::{ClockKind, OpponentKind},
-    pairs,
+    filter::{Filter, Of, Order},
+    page::Found,
+    scan::{END, SCAN_MAX, Window, pairs},
 };
-use crate::connection::{DbError, statement};
+use crate::{
+    connection::{DbError, statement},
+    kinds::{ClockKind, OpponentKind},
+};
 
 /// A player's games, newest first.
 pub(crate) async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {

@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{OwnPlayer, OwnPlayerRow, SignIn};
+use super::rows::{OwnPlayer, OwnPlayerRow};
 use crate::connection::{DbError, statement};
 
 /// SHA-256 of a refresh token.
@@ -22,6 +22,15 @@ const GENERATIONS_KEPT: i32 = 100;
 /// How many successors of one token are good at once, the newest: who loses more answers than this in a row has the last of
 /// them.
 const SIBLINGS_KEPT: i64 = 32;
+
+/// A sign-in with its first refresh token.
+#[derive(Clone, Copy, Debug)]
+pub struct SignIn {
+    pub family: Uuid,
+    /// Of the token that its holder gets.
+    pub first: Hash,
+    pub expires_at: OffsetDateTime,
+}
 
 /// Begins a family with its first token.
 pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) -> Result<(), DbError> {

@@ -7,7 +7,7 @@ use tracing::Instrument;
 
 use crate::{
     connection::{DbError, statement},
-    lists::kinds::OpponentKind,
+    kinds::OpponentKind,
 };
 
 /// How many finished games of a player are looked at, the last ones: more than nearly anybody plays, and some forty milliseconds' work.

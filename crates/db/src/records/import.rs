@@ -14,8 +14,10 @@ use crate::{
     connection::{DbError, statement},
     games::{
         Inserted,
-        rows::{Detail, Fold, MOVED, NewEvent, column},
-        term_rows::{EndText, TermsText},
+        columns::column,
+        event_rows::{Detail, MOVED, NewEvent},
+        fold::{EndText, Fold},
+        term_rows::TermsText,
     },
     idempotency::{self, Keyed},
 };

@@ -7,10 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::{
-        self,
-        rows::{Fold, column},
-    },
+    games::{self, columns::column, fold::Fold},
     study::analyses,
 };
 

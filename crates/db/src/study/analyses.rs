@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::{column, number, seat, seat_number, word},
+    games::columns::{column, number, seat, seat_number, word},
 };
 
 /// How many analyses a player waits for at most: what one thread does in some minutes.

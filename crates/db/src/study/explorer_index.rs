@@ -17,7 +17,7 @@ use super::explorer::{SAMPLE_GAMES, position_column};
 use crate::{
     connection::{DbError, statement},
     games::{
-        rows::{EventRow, MOVED},
+        event_rows::{EventRow, MOVED},
         term_rows::{ResultText, StartText},
     },
 };

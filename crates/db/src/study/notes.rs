@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::{column, number},
+    games::columns::{column, number},
 };
 
 /// How many notes a player has at most: on every ply of some two hundred games. They are counted, and deleted with their player, in some

@@ -9,6 +9,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::health;
+pub use super::health::{Lane, Next, Outcome};
 use crate::connection::{DbError, statement};
 
 /// The type of a test that its player asked for.
@@ -16,39 +17,6 @@ pub const PING: &str = "webhook.ping";
 
 /// How long what has ended is kept, and what waits for a webhook that is disabled.
 pub const KEPT: Duration = Duration::days(7);
-
-/// Which endpoints. An endpoint that fails, or has yet to show that it answers, may keep whoever sends to it waiting for as long as they
-/// wait: these have places of their own, and are in nobody else's way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    /// Those whose last attempt succeeded, and soon.
-    Quick,
-    /// Those that are new, or changed, or slow.
-    Unproven,
-    /// Those whose last attempt failed.
-    Failing,
-}
-
-impl Lane {
-    pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
-
-    /// The number for it in the database.
-    pub(crate) const fn number(self) -> i16 {
-        match self {
-            Lane::Quick => 0,
-            Lane::Unproven => 1,
-            Lane::Failing => 2,
-        }
-    }
-
-    /// How many attempts an endpoint gets at once.
-    pub const fn at_once(self) -> u32 {
-        match self {
-            Lane::Quick => 4,
-            Lane::Unproven | Lane::Failing => 1,
-        }
-    }
-}
 
 /// An endpoint of which so many attempts in a row have failed was down. After fewer, what failed is its own matter, and is not tried
 /// again whenever something else succeeds.
@@ -77,31 +45,6 @@ impl fmt::Debug for Due {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Due").field("id", &self.id).field("attempt", &self.attempt).finish_non_exhaustive()
     }
-}
-
-/// What became of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// The status of the answer, if there was one.
-    pub status: Option<u16>,
-    /// Why it failed, in a word.
-    pub error: Option<&'static str>,
-    /// For how long the endpoint asked to be left alone.
-    pub retry_after: Duration,
-    pub next: Next,
-}
-
-/// What follows from an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It succeeded.
-    Delivered,
-    /// It is tried again at this time.
-    Again(OffsetDateTime),
-    /// It was tried often enough.
-    GivenUp,
-    /// The endpoint wants nothing any more.
-    Gone,
 }
 
 /// A delivery as its player sees it.

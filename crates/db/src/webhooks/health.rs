@@ -6,7 +6,6 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::deliveries::{Lane, Next, Outcome};
 use crate::connection::{DbError, statement};
 
 /// An endpoint that answers within this time gets more attempts at once.
@@ -21,6 +20,64 @@ const FAILING_FOR: Duration = Duration::days(5);
 
 /// Failures that are further apart are not one spell of failing: nothing was tried between them.
 const FAILING_GAP: Duration = Duration::days(2);
+
+/// Which endpoints. An endpoint that fails, or has yet to show that it answers, may keep whoever sends to it waiting for as long as they
+/// wait: these have places of their own, and are in nobody else's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Those whose last attempt succeeded, and soon.
+    Quick,
+    /// Those that are new, or changed, or slow.
+    Unproven,
+    /// Those whose last attempt failed.
+    Failing,
+}
+
+impl Lane {
+    pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
+
+    /// The number for it in the database.
+    pub(crate) const fn number(self) -> i16 {
+        match self {
+            Lane::Quick => 0,
+            Lane::Unproven => 1,
+            Lane::Failing => 2,
+        }
+    }
+
+    /// How many attempts an endpoint gets at once.
+    pub const fn at_once(self) -> u32 {
+        match self {
+            Lane::Quick => 4,
+            Lane::Unproven | Lane::Failing => 1,
+        }
+    }
+}
+
+/// What became of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The status of the answer, if there was one.
+    pub status: Option<u16>,
+    /// Why it failed, in a word.
+    pub error: Option<&'static str>,
+    /// For how long the endpoint asked to be left alone.
+    pub retry_after: Duration,
+    pub next: Next,
+}
+
+/// What follows from an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It succeeded.
+    Delivered,
+    /// It is tried again at this time.
+    Again(OffsetDateTime),
+    /// It was tried often enough.
+    GivenUp,
+    /// The endpoint wants nothing any more.
+    Gone,
+}
 
 /// What an endpoint is like, by what was sent to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

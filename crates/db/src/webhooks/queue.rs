@@ -8,11 +8,10 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::health;
+use super::{endpoints::OVERFLOW, health};
 use crate::{
     connection::{DbError, statement},
-    games::{SeatedGame, rows},
-    webhooks,
+    games::{SeatedGame, columns},
 };
 
 /// How many appends to a game are told at once.
@@ -218,7 +217,7 @@ impl Batch {
             &column(&deliveries, |delivery| delivery.id),
             &column(&deliveries, |delivery| delivery.webhook),
             &column(&deliveries, |delivery| delivery.game.0),
-            &column(&deliveries, |delivery| rows::column(delivery.seq)),
+            &column(&deliveries, |delivery| columns::column(delivery.seq)),
             &column(&deliveries, |delivery| delivery.kind.as_str()) as &[&str],
             &column(&deliveries, |delivery| delivery.payload.as_str()) as &[&str],
             &column(&deliveries, |delivery| delivery.due.map(|soon| soon.at)) as &[Option<OffsetDateTime>],
@@ -269,7 +268,7 @@ impl Batch {
                 "update webhook set disabled_at = $2, disabled_reason = $3 where id = any($1)",
                 &column(&full, |row| row.id),
                 now,
-                webhooks::OVERFLOW,
+                OVERFLOW,
             )
             .execute(&mut *self.transaction)
             .instrument(statement("update webhook disabled_at"))

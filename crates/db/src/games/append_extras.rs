@@ -1,0 +1,45 @@
+//! Appends that are stored in one transaction with something else.
+
+use std::slice;
+
+use mancala_domain::{Event, Game};
+use sqlx::PgPool;
+
+use super::{
+    append::{self, Append, Appended},
+    insert::insert,
+};
+use crate::{
+    connection::DbError,
+    idempotency::{self, Keyed},
+};
+
+/// What is stored together with an append, in one transaction: hardly any has it, and none is a move.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// What is answered if the request may be sent again.
+    pub keyed: Option<Keyed>,
+    /// A game that begins with it, with its first events.
+    pub begun: Option<(Game, [Event; 2])>,
+}
+
+/// The same as [`append`] with something beside it: either all of it is stored, durably, or nothing.
+pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside: &Beside) -> Result<Appended, DbError> {
+    let append = Append::of(next, events);
+    let mut transaction = pool.begin().await?;
+    if let Some(keyed) = &beside.keyed
+        && !idempotency::claim(&mut *transaction, keyed, next.updated_at).await?
+    {
+        return Ok(Appended::KeyUsed);
+    }
+    if append::store(&mut transaction, &[&append]).await?.games.is_empty() {
+        return Ok(Appended::Conflict);
+    }
+    if let Some((game, [created, joined])) = &beside.begun {
+        let new = Game::replay(game.id, [created]).map_err(|e| DbError::inconsistent("event", "kind", game.id.0, e))?;
+        insert(&mut *transaction, &new, created, None).await?;
+        append::store(&mut transaction, &[&Append::of(game, slice::from_ref(joined))]).await?;
+    }
+    transaction.commit().await?;
+    Ok(Appended::Stored)
+}
