@@ -22,12 +22,12 @@ pub struct Keyed {
     pub key: String,
     /// SHA-256 of what is asked for.
     pub request_hash: Hash,
-    pub answer: Answer,
+    pub answer: StoredAnswer,
 }
 
 /// An answer to a creation: a 201.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct StoredAnswer {
     pub location: String,
     pub etag: String,
     pub body: String,
@@ -66,7 +66,7 @@ pub async fn find(
     player: PlayerId,
     key: &str,
     now: OffsetDateTime,
-) -> Result<Option<(Answer, Vec<u8>)>, DbError> {
+) -> Result<Option<(StoredAnswer, Vec<u8>)>, DbError> {
     let row = sqlx::query!(
         r#"
         select location, etag, body, request_hash from idempotency_key
@@ -80,7 +80,7 @@ pub async fn find(
     .instrument(statement("select idempotency_key"))
     .await?;
     Ok(row.map(|row| {
-        let answer = Answer { location: row.location, etag: row.etag, body: row.body };
+        let answer = StoredAnswer { location: row.location, etag: row.etag, body: row.body };
         (answer, row.request_hash)
     }))
 }

@@ -17,6 +17,6 @@ pub mod webhooks;
 
 pub use connection::{DbError, pool};
 pub use games::{
-    lookups::{Lookups, Signs},
-    writers::{Writers, Writing},
+    lookups::{Fingerprint, Lookups},
+    writers::{WriterTasks, Writers},
 };

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     db::{
         events::{
-            game_log::{self, Wanted},
-            player_feed::{self, Asked, Changed, Moment},
+            game_log::{self, LogRange},
+            player_feed::{self, ChangedGame, FeedQuery, Moment},
         },
         games,
     },
@@ -204,7 +204,7 @@ pub async fn read(state: &AppState, player: PlayerId, place: &Place, limit: u32)
 async fn read_once(state: &AppState, player: PlayerId, place: &Place, limit: u32) -> Result<Portion, Problem> {
     let rest = place.rest.as_ref();
     let asked =
-        Asked { since: &place.since, until: rest.map(|rest| &rest.next), past: rest.map(|rest| rest.past), limit };
+        FeedQuery { since: &place.since, until: rest.map(|rest| &rest.next), past: rest.map(|rest| rest.past), limit };
     let news = player_feed::news(&state.db, player, &asked).await?;
     if !place.since.is_known_at(&news.now) {
         // While somebody waited, another server was made the primary.
@@ -241,7 +241,7 @@ async fn read_once(state: &AppState, player: PlayerId, place: &Place, limit: u32
 }
 
 /// Events of some games.
-async fn load(state: &AppState, changed: &[Changed]) -> Result<Vec<EventView>, Problem> {
+async fn load(state: &AppState, changed: &[ChangedGame]) -> Result<Vec<EventView>, Problem> {
     if changed.is_empty() {
         return Ok(vec![]);
     }
@@ -249,7 +249,7 @@ async fn load(state: &AppState, changed: &[Changed]) -> Result<Vec<EventView>, P
     let found: HashMap<_, _> =
         games::find_all(&state.db, &ids).await?.into_iter().map(|seated| (seated.game.id, seated)).collect();
     let known: Vec<_> = changed.iter().filter_map(|changed| Some((found.get(&changed.game)?, changed))).collect();
-    let wanted = known.iter().map(|(seated, changed)| Wanted {
+    let wanted = known.iter().map(|(seated, changed)| LogRange {
         game: &seated.game,
         after: changed.first_seq - 1,
         until: changed.last_seq,

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{
-    db::{events::game_log::Part, games::SeatedGame},
+    db::{events::game_log::LogSlice, games::SeatedGame},
     domain::{Event, Fact, Ply, Previous, Seat},
     http::{
         answer::{
@@ -124,7 +124,7 @@ impl FactView {
 }
 
 /// Some events of a game, as everybody who sees the game is told of them.
-pub fn views(seated: &SeatedGame, part: &Part) -> Result<Vec<EventView>, Problem> {
+pub fn views(seated: &SeatedGame, part: &LogSlice) -> Result<Vec<EventView>, Problem> {
     let mut previous = part.previous.clone();
     part.events.iter().map(|event| view(seated, event, &mut previous)).collect()
 }

@@ -16,12 +16,12 @@ const STATEMENT_WAIT: Duration = Duration::from_secs(8);
 
 /// A connection, made when it is first needed. A pool asks every connection that comes back to it whether it is still
 /// alive, a second round trip for each statement; here one that failed is thrown away, and nobody is asked.
-pub(crate) struct Link {
+pub(crate) struct DedicatedConnection {
     options: PgConnectOptions,
     connection: Option<PgConnection>,
 }
 
-impl Link {
+impl DedicatedConnection {
     pub(crate) fn new(options: PgConnectOptions) -> Self {
         Self { options: with_limits(options), connection: None }
     }

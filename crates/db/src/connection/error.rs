@@ -47,12 +47,12 @@ impl DbError {
     }
 
     /// Whether a statement about several rows may have failed because of one of them, and had no effect.
-    pub(crate) const fn may_be_of_one(&self) -> bool {
+    pub(crate) const fn may_be_caused_by_one_row(&self) -> bool {
         matches!(self, Self::Busy(_) | Self::Constraint { .. } | Self::Failed(_))
     }
 
     /// Whether it is what the rows hold that is wrong: trying again leads to the same, and with other rows to something else.
-    pub fn is_of_the_rows(&self) -> bool {
+    pub fn is_data_error(&self) -> bool {
         match self {
             Self::Inconsistent { .. } | Self::Constraint { .. } => true,
             Self::Failed(error) => match &**error {

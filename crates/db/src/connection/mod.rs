@@ -6,7 +6,7 @@ pub mod notifications;
 mod pool;
 mod statement;
 
-pub(crate) use dedicated::Link;
+pub(crate) use dedicated::DedicatedConnection;
 pub use error::DbError;
 pub use pool::pool;
 pub(crate) use pool::with_limits;

@@ -15,7 +15,7 @@ use super::{DbError, pool, statement};
 const CHANNEL: &str = "mancala_changes";
 
 /// PostgreSQL takes no longer text, in bytes.
-pub const NOTICE_BYTES_MAX: usize = 7999;
+pub const PAYLOAD_BYTES_MAX: usize = 7999;
 
 /// How long a connection is waited for that has to say whether it is alive.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);

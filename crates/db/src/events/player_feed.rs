@@ -105,7 +105,7 @@ impl FromStr for Moment {
 
 /// Which events are asked for.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct FeedQuery<'a> {
     /// What was not over by then.
     pub since: &'a Moment,
     /// And was by then, if this is the rest of what was read then.
@@ -122,12 +122,12 @@ pub struct News {
     /// When this was read.
     pub now: Moment,
     /// In the order of their ids.
-    pub games: Vec<Changed>,
+    pub games: Vec<ChangedGame>,
 }
 
 /// Events of one game that were not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedGame {
     pub game: GameId,
     pub first_seq: u32,
     pub last_seq: u32,
@@ -149,17 +149,17 @@ const SO_WRITTEN: &str = "PostgreSQL writes snapshots so";
 
 /// The present moment.
 pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
-    let query = sqlx::query!(
+    let present = sqlx::query!(
         r#"select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!""#
     );
-    let now = query.fetch_one(pool).instrument(statement("select snapshot")).await?;
+    let now = present.fetch_one(pool).instrument(statement("select snapshot")).await?;
     Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SO_WRITTEN))
 }
 
 /// What has happened in a player's games, and in those to which the player is invited.
-pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<News, DbError> {
-    let (past_game, past_seq) = asked.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
-    let oldest = OffsetDateTime::from_unix_timestamp(asked.since.at).expect("the time of a moment") - LATE_MAX;
+pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Result<News, DbError> {
+    let (past_game, past_seq) = query.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
+    let oldest = OffsetDateTime::from_unix_timestamp(query.since.at).expect("the time of a moment") - LATE_MAX;
     // The present moment is one with what is read. It comes also if nothing has happened.
     let rows = sqlx::query!(
         r#"
@@ -231,11 +231,11 @@ pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<
         ENDED_MAX,
         oldest,
         FINISHED_MAX,
-        asked.since.snapshot(),
+        query.since.snapshot(),
         past_game,
         i32::try_from(past_seq).unwrap_or(i32::MAX),
-        i64::from(asked.limit),
-        asked.until.map(Moment::snapshot),
+        i64::from(query.limit),
+        query.until.map(Moment::snapshot),
     )
     .fetch_all(pool)
     .instrument(statement("select events of a player"))
@@ -245,7 +245,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<
     let games = rows.into_iter().filter_map(|row| Some((row.id?, row.first_seq?, row.last_seq?)));
     let changed = |(id, first, last)| {
         let seq = |seq| number("event", "seq", id, seq);
-        Ok(Changed { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? })
+        Ok(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? })
     };
     Ok(News { now, games: games.map(changed).collect::<Result<_, DbError>>()? })
 }

@@ -231,8 +231,8 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
     )
     .fetch_all(connection)
     .await?;
-    let has_notices = stored.iter().any(|row| row.has_webhooks);
-    Ok(Stored { games: stored.into_iter().map(|row| row.game_id).collect(), has_notices })
+    let has_webhook_events = stored.iter().any(|row| row.has_webhooks);
+    Ok(Stored { games: stored.into_iter().map(|row| row.game_id).collect(), has_webhook_events })
 }
 
 /// What came of storing a group.
@@ -240,7 +240,7 @@ pub(crate) struct Stored {
     /// Those to which something was appended.
     pub(crate) games: HashSet<Uuid>,
     /// Whether players are to be told of any of it.
-    pub(crate) has_notices: bool,
+    pub(crate) has_webhook_events: bool,
 }
 
 /// Which games' rows nobody else has locked at this moment.

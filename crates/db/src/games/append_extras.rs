@@ -16,7 +16,7 @@ use crate::{
 
 /// What is stored together with an append, in one transaction: hardly any has it, and none is a move.
 #[derive(Clone, Debug, Default)]
-pub struct Beside {
+pub struct AppendExtras {
     /// What is answered if the request may be sent again.
     pub keyed: Option<Keyed>,
     /// A game that begins with it, with its first events.
@@ -24,10 +24,15 @@ pub struct Beside {
 }
 
 /// The same as [`append`] with something beside it: either all of it is stored, durably, or nothing.
-pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside: &Beside) -> Result<Appended, DbError> {
+pub async fn append_with(
+    pool: &PgPool,
+    next: &Game,
+    events: &[Event],
+    extras: &AppendExtras,
+) -> Result<Appended, DbError> {
     let append = Append::of(next, events);
     let mut transaction = pool.begin().await?;
-    if let Some(keyed) = &beside.keyed
+    if let Some(keyed) = &extras.keyed
         && !idempotency::claim(&mut *transaction, keyed, next.updated_at).await?
     {
         return Ok(Appended::KeyUsed);
@@ -35,7 +40,7 @@ pub async fn append_beside(pool: &PgPool, next: &Game, events: &[Event], beside:
     if append::store(&mut transaction, &[&append]).await?.games.is_empty() {
         return Ok(Appended::Conflict);
     }
-    if let Some((game, [created, joined])) = &beside.begun {
+    if let Some((game, [created, joined])) = &extras.begun {
         let new = Game::replay(game.id, [created]).map_err(|e| DbError::inconsistent("event", "kind", game.id.0, e))?;
         insert(&mut *transaction, &new, created, None).await?;
         append::store(&mut transaction, &[&Append::of(game, slice::from_ref(joined))]).await?;

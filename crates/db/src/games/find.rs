@@ -17,18 +17,18 @@ use crate::connection::{DbError, statement};
 
 /// A game by its id, as it is shown.
 pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
-    Ok(load(pool, &[id.0], Histories::Left).await?.pop())
+    Ok(load(pool, &[id.0], Histories::Skipped).await?.pop())
 }
 
 /// The same with the history of its position, for whoever changes it.
 pub async fn find_whole(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
-    Ok(load(pool, &[id.0], Histories::Read).await?.pop())
+    Ok(load(pool, &[id.0], Histories::Loaded).await?.pop())
 }
 
 /// The games of some ids, newest first.
 pub async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<SeatedGame>, DbError> {
     let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
-    load(pool, &ids, Histories::Left).await
+    load(pool, &ids, Histories::Skipped).await
 }
 
 /// At which versions games are, of those that exist.
@@ -44,8 +44,8 @@ pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)
 /// Whether positions are read with their history. Nothing but playing on asks for it, and it can be long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Histories {
-    Read,
-    Left,
+    Loaded,
+    Skipped,
 }
 
 /// The games of some ids, newest first, in one query whatever their number.
@@ -89,7 +89,7 @@ pub(crate) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> R
         order by game.id desc
         "#,
         ids,
-        histories == Histories::Read,
+        histories == Histories::Loaded,
         // The present one, and all that its history holds.
         i64::try_from(HISTORY_MAX + 1).expect("a thousand and one"),
     )

@@ -13,7 +13,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::SeatedGame;
-use crate::connection::{DbError, Link, statement};
+use crate::connection::{DbError, DedicatedConnection, statement};
 
 /// How many games one statement asks for at most.
 const GROUP_MAX: usize = 64;
@@ -31,12 +31,12 @@ pub struct Lookups(mpsc::Sender<Question>);
 /// A game that is asked for, and whoever asks.
 struct Question {
     game: Uuid,
-    answer: oneshot::Sender<Result<Option<Signs>, DbError>>,
+    answer: oneshot::Sender<Result<Option<Fingerprint>, DbError>>,
 }
 
 /// What tells the present state of a game from any other: its version, and the names that are shown with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signs {
+pub struct Fingerprint {
     version: i32,
     /// Kind and name of whoever sits in the first seat, in the second, and of whom the creator invited.
     people: [Option<(String, String)>; 3],
@@ -46,12 +46,12 @@ impl Lookups {
     /// Starts the task on the present runtime.
     pub fn start(options: PgConnectOptions) -> Self {
         let (questions, asked) = mpsc::channel(QUEUE_MAX);
-        tokio::spawn(answer_all(Link::new(options), asked));
+        tokio::spawn(answer_all(DedicatedConnection::new(options), asked));
         Self(questions)
     }
 
     /// The signs of a game as it is now, if there is such a game.
-    pub async fn signs(&self, game: GameId) -> Result<Option<Signs>, DbError> {
+    pub async fn fingerprint(&self, game: GameId) -> Result<Option<Fingerprint>, DbError> {
         let (answer, answered) = oneshot::channel();
         self.0.try_send(Question { game: game.0, answer }).map_err(|_| DbError::QueueFull)?;
         let answered = timeout(WAIT, answered).instrument(statement("select game player")).await;
@@ -59,9 +59,9 @@ impl Lookups {
     }
 }
 
-impl Signs {
+impl Fingerprint {
     /// Whether they are those of this game, as it is remembered.
-    pub fn are_of(&self, remembered: &SeatedGame) -> bool {
+    pub fn matches(&self, remembered: &SeatedGame) -> bool {
         let SeatedGame { game, players, invited, .. } = remembered;
         let known = [&players.first, &players.second, invited];
         let is_shown_so = |(sign, player): (&Option<(String, String)>, &Option<Player>)| match (sign, player) {
@@ -74,12 +74,13 @@ impl Signs {
 }
 
 /// Answers until nobody can ask any more.
-async fn answer_all(mut link: Link, mut asked: mpsc::Receiver<Question>) {
+async fn answer_all(mut connection: DedicatedConnection, mut asked: mpsc::Receiver<Question>) {
     let mut questions = Vec::with_capacity(GROUP_MAX);
     while asked.recv_many(&mut questions, GROUP_MAX).await > 0 {
         let ids: Vec<_> = questions.iter().map(|question| question.game).collect();
         // A bug costs those who asked, and nobody after them.
-        let found = AssertUnwindSafe(link.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
+        let found =
+            AssertUnwindSafe(connection.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
         let found = found.unwrap_or_else(|_| Err(DbError::silent()));
         for Question { game, answer } in questions.drain(..) {
             // Whoever has gone away needs no answer.
@@ -88,7 +89,7 @@ async fn answer_all(mut link: Link, mut asked: mpsc::Receiver<Question>) {
     }
 }
 
-async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Signs>, DbError> {
+async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Fingerprint>, DbError> {
     let rows = sqlx::query!(
         r#"
         select game.id as "id!", game.version as "version!",
@@ -105,15 +106,15 @@ async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uui
     )
     .fetch_all(connection)
     .await?;
-    let signs = rows.into_iter().map(|row| {
+    let fingerprints = rows.into_iter().map(|row| {
         let people = [
             row.first_kind.zip(row.first_name),
             row.second_kind.zip(row.second_name),
             row.invited_kind.zip(row.invited_name),
         ];
-        (row.id, Signs { version: row.version, people })
+        (row.id, Fingerprint { version: row.version, people })
     });
-    Ok(signs.collect())
+    Ok(fingerprints.collect())
 }
 
 impl fmt::Debug for Lookups {

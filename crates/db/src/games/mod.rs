@@ -18,7 +18,7 @@ pub mod wakes;
 pub mod writers;
 
 pub use append::Appended;
-pub use append_extras::{Beside, append_beside};
+pub use append_extras::{AppendExtras, append_with};
 pub(crate) use find::{Histories, load};
 pub use find::{find, find_all, find_whole, versions};
 pub use game_rows::SeatedGame;

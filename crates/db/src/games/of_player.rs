@@ -69,7 +69,7 @@ pub async fn list_seated(
     .fetch_all(pool)
     .instrument(statement("select games of a player"))
     .await?;
-    load(pool, &ids, Histories::Left).await
+    load(pool, &ids, Histories::Skipped).await
 }
 
 /// How many games a player has that are not over, counted as far as the most that are allowed.

@@ -27,7 +27,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::append::{self, Append, Appended};
-use crate::connection::{DbError, Link, statement};
+use crate::connection::{DbError, DedicatedConnection, statement};
 
 /// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
 const GROUP_MAX: usize = 64;
@@ -41,7 +41,7 @@ pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
     busy: Arc<AtomicUsize>,
     observers: Arc<Observers>,
-    notices: Arc<Notify>,
+    webhook_events: Arc<Notify>,
     computer_turns: Arc<Notify>,
 }
 
@@ -56,7 +56,7 @@ struct Observers {
 
 /// The tasks of some writers.
 #[derive(Debug)]
-pub struct Writing {
+pub struct WriterTasks {
     tasks: Vec<JoinHandle<()>>,
     ending: CancellationToken,
 }
@@ -65,14 +65,14 @@ pub struct Writing {
 struct Queued {
     append: Append,
     since: Instant,
-    answer: Answer,
+    reply: Reply,
 }
 
 /// Where whoever waits for an append is told what became of it.
-type Answer = oneshot::Sender<Result<Appended, DbError>>;
+type Reply = oneshot::Sender<Result<Appended, DbError>>;
 
 /// An append whose turn it is.
-type Waiting = (Append, Answer);
+type Pending = (Append, Reply);
 
 impl Writers {
     /// How many appends wait for a writer at most, unless there is a reason: more than a second's work.
@@ -80,21 +80,22 @@ impl Writers {
 
     /// Starts `count` writers on the present runtime, each with a connection of its own that it makes when it first needs one.
     /// What comes while `queue_max` appends wait for a writer is refused.
-    pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize) -> (Self, Writing) {
+    pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize) -> (Self, WriterTasks) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
         let observers = Arc::<Observers>::default();
-        let (notices, computer_turns) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+        let (webhook_events, computer_turns) = (Arc::<Notify>::default(), Arc::<Notify>::default());
         let (queues, tasks) = (0..count.max(1))
             .map(|_| {
                 let (queue, queued) = mpsc::channel(queue_max);
                 let (busy, observers) = (busy.clone(), observers.clone());
-                let link = Link::new(options.clone());
-                let (notices, computer_turns) = (notices.clone(), computer_turns.clone());
-                let writer = Writer { link, locked: HashSet::new(), busy, observers, notices, computer_turns };
+                let connection = DedicatedConnection::new(options.clone());
+                let (webhook_events, computer_turns) = (webhook_events.clone(), computer_turns.clone());
+                let writer =
+                    Writer { connection, locked: HashSet::new(), busy, observers, webhook_events, computer_turns };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
             })
             .unzip();
-        (Self { queues, busy, observers, notices, computer_turns }, Writing { tasks, ending })
+        (Self { queues, busy, observers, webhook_events, computer_turns }, WriterTasks { tasks, ending })
     }
 
     /// Has somebody told of all that is stored from now on, whoever asked for it. There is one observer, the first.
@@ -108,8 +109,8 @@ impl Writers {
     }
 
     /// Is notified when something was stored of which players are to be told by webhooks.
-    pub fn notices(&self) -> Arc<Notify> {
-        self.notices.clone()
+    pub fn webhook_events(&self) -> Arc<Notify> {
+        self.webhook_events.clone()
     }
 
     /// Is notified when the computer is to move in a game.
@@ -131,14 +132,14 @@ impl Writers {
     pub(crate) async fn append(&self, append: Append) -> Result<Appended, DbError> {
         // The last bytes of a UUIDv7 are random.
         let queue = &self.queues[append.game().as_u128() as usize % self.queues.len()];
-        let (answer, answered) = oneshot::channel();
-        queue.try_send(Queued { append, since: Instant::now(), answer }).map_err(|_| DbError::QueueFull)?;
+        let (reply, replied) = oneshot::channel();
+        queue.try_send(Queued { append, since: Instant::now(), reply }).map_err(|_| DbError::QueueFull)?;
         // A writer answers all that it has taken; should it panic, nobody knows.
-        answered.await.unwrap_or_else(|_| Err(DbError::silent()))
+        replied.await.unwrap_or_else(|_| Err(DbError::silent()))
     }
 }
 
-impl Writing {
+impl WriterTasks {
     /// Lets no more appends be queued, and waits until those that were are stored, or have failed.
     pub async fn end(self) {
         self.ending.cancel();
@@ -159,12 +160,12 @@ pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<
 
 /// One writer.
 struct Writer {
-    link: Link,
+    connection: DedicatedConnection,
     /// Games whose rows somebody else had locked when they were last to be changed: nobody waits for them again.
     locked: HashSet<Uuid>,
     busy: Arc<AtomicUsize>,
     observers: Arc<Observers>,
-    notices: Arc<Notify>,
+    webhook_events: Arc<Notify>,
     computer_turns: Arc<Notify>,
 }
 
@@ -199,8 +200,8 @@ impl Writer {
     /// one. Says of which games something was stored at once.
     async fn write(&mut self, group: Vec<Queued>) -> HashSet<Uuid> {
         let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
-        let waiting = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.answer)).collect();
-        answer_all(waiting(late), &Err(DbError::unreachable()));
+        let waiting = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.reply)).collect();
+        reply_to_all(waiting(late), &Err(DbError::unreachable()));
         let waiting = self.refuse_locked(waiting(group)).await;
         if waiting.is_empty() {
             return HashSet::new();
@@ -209,7 +210,7 @@ impl Writer {
             observe(waiting.len());
         }
         match self.store(&waiting).await {
-            Err(error) if waiting.len() > 1 && error.may_be_of_one() => {
+            Err(error) if waiting.len() > 1 && error.may_be_caused_by_one_row() => {
                 self.write_apart(waiting, error).await;
                 HashSet::new()
             }
@@ -217,28 +218,28 @@ impl Writer {
                 if matches!(stored, Err(DbError::Busy(_))) {
                     self.locked = waiting.iter().map(|(append, _)| append.game()).collect();
                 }
-                answer_all(waiting, &stored);
+                reply_to_all(waiting, &stored);
                 stored.unwrap_or_default()
             }
         }
     }
 
     /// Answers those at once whose games' rows were locked before and still are.
-    async fn refuse_locked(&mut self, group: Vec<Waiting>) -> Vec<Waiting> {
+    async fn refuse_locked(&mut self, group: Vec<Pending>) -> Vec<Pending> {
         if !group.iter().any(|(append, _)| self.locked.contains(&append.game())) {
             return group;
         }
         let Ok(unlocked) = self.unlocked(&group).await else { return group };
         let (free, locked) = group.into_iter().partition(|(append, _)| unlocked.contains(&append.game()));
         self.locked.retain(|game| !unlocked.contains(game));
-        answer_all(locked, &Err(DbError::locked()));
+        reply_to_all(locked, &Err(DbError::locked()));
         free
     }
 
     /// Stores what can be stored of a group that failed. If that was because of a lock, those are answered at once whose rows
     /// are locked: whoever holds a lock for so long may hold it for longer, and the others do not wait for that again. If it
     /// fails once more, each is tried alone.
-    async fn write_apart(&mut self, group: Vec<Waiting>, failure: DbError) {
+    async fn write_apart(&mut self, group: Vec<Pending>, failure: DbError) {
         let unlocked = match failure {
             DbError::Busy(_) => self.unlocked(&group).await.ok(),
             _ => None,
@@ -249,10 +250,10 @@ impl Writer {
                 let (free, locked): (Vec<_>, Vec<_>) =
                     group.into_iter().partition(|(append, _)| unlocked.contains(&append.game()));
                 self.locked = locked.iter().map(|(append, _)| append.game()).collect();
-                answer_all(locked, &Err(failure));
+                reply_to_all(locked, &Err(failure));
                 match self.store(&free).await {
-                    Err(error) if error.may_be_of_one() => free,
-                    stored => return answer_all(free, &stored),
+                    Err(error) if error.may_be_caused_by_one_row() => free,
+                    stored => return reply_to_all(free, &stored),
                 }
             }
         };
@@ -260,20 +261,20 @@ impl Writer {
         for one in group {
             let is_late = begun.elapsed() > WAIT;
             let stored = if is_late { Err(DbError::unreachable()) } else { self.store(slice::from_ref(&one)).await };
-            answer_all(vec![one], &stored);
+            reply_to_all(vec![one], &stored);
         }
     }
 
-    async fn store(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
+    async fn store(&mut self, group: &[Pending]) -> Result<HashSet<Uuid>, DbError> {
         let group: Vec<_> = group.iter().map(|(append, _)| append).collect();
-        let stored = self.link.run(async |connection| append::store(connection, &group).await).await?;
+        let stored = self.connection.run(async |connection| append::store(connection, &group).await).await?;
         if let Some(observer) = self.observers.change.get() {
             for append in group.iter().filter(|append| stored.games.contains(&append.game())) {
                 observer(append.change());
             }
         }
-        if stored.has_notices {
-            self.notices.notify_one();
+        if stored.has_webhook_events {
+            self.webhook_events.notify_one();
         }
         if group.iter().any(|append| append.computer_to_move()) {
             self.computer_turns.notify_one();
@@ -281,9 +282,9 @@ impl Writer {
         Ok(stored.games)
     }
 
-    async fn unlocked(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
+    async fn unlocked(&mut self, group: &[Pending]) -> Result<HashSet<Uuid>, DbError> {
         let games: Vec<_> = group.iter().map(|(append, _)| append.game()).collect();
-        self.link.run(async |connection| append::unlocked(connection, &games).await).await
+        self.connection.run(async |connection| append::unlocked(connection, &games).await).await
     }
 }
 
@@ -305,17 +306,17 @@ fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
 fn refuse_overtaken(waiting: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
     // Those that wait here came together with the one that was stored, so none was decided on what that one led to.
     for queued in waiting.extract_if(.., |queued| stored.contains(&queued.append.game())) {
-        let _ = queued.answer.send(Ok(Appended::Conflict));
+        let _ = queued.reply.send(Ok(Appended::Conflict));
     }
 }
 
 /// Tells everybody in a group what became of it. Whoever has gone away needs no answer.
-fn answer_all(group: Vec<Waiting>, stored: &Result<HashSet<Uuid>, DbError>) {
-    for (append, answer) in group {
+fn reply_to_all(group: Vec<Pending>, stored: &Result<HashSet<Uuid>, DbError>) {
+    for (append, reply) in group {
         let appended = |stored: &HashSet<Uuid>| {
             if stored.contains(&append.game()) { Appended::Stored } else { Appended::Conflict }
         };
-        let _ = answer.send(stored.as_ref().map(appended).map_err(Clone::clone));
+        let _ = reply.send(stored.as_ref().map(appended).map_err(Clone::clone));
     }
 }
 

@@ -5,7 +5,7 @@ use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::page::{Found, Page, Place, page};
+use super::page::{Found, Page, PageKey, page};
 use crate::connection::{DbError, statement};
 
 /// Which invitations.
@@ -20,10 +20,10 @@ pub async fn list(
     pool: &PgPool,
     player: PlayerId,
     direction: Direction,
-    after: Option<Place>,
+    after: Option<PageKey>,
     limit: u32,
 ) -> Result<Page, DbError> {
-    let before = after.map_or(Uuid::max(), |place| place.id.0);
+    let before = after.map_or(Uuid::max(), |key| key.id.0);
     let rows = i64::from(limit) + 1;
     let found = match direction {
         Direction::Received => {

@@ -6,14 +6,14 @@ use sqlx::PgPool;
 use super::{
     filter::{Filter, Order, Whose},
     of_player, of_position,
-    page::{Page, Place, page},
+    page::{Page, PageKey, page},
     public,
     scan::Window,
 };
 use crate::connection::DbError;
 
 /// A page of games after a place.
-pub async fn list(pool: &PgPool, filter: &Filter, after: Option<Place>, limit: u32) -> Result<Page, DbError> {
+pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit: u32) -> Result<Page, DbError> {
     let window = Window::of(filter, after, limit);
     let found = match (filter.whose, filter.order) {
         (Whose::ImportedBy(importer), _) => of_player::newest_imported(pool, filter, importer, &window).await?,

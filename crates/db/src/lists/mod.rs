@@ -18,4 +18,4 @@ mod scan;
 
 pub use filter::{Ended, Filter, Of, Order, Whose};
 pub use list::list;
-pub use page::{Page, Place};
+pub use page::{Page, PageKey};

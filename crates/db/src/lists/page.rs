@@ -12,7 +12,7 @@ use crate::{
 
 /// Where a page ends. Which moment it is depends on the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PageKey {
     pub at: OffsetDateTime,
     pub id: GameId,
 }
@@ -22,9 +22,9 @@ pub struct Place {
 pub struct Page {
     pub games: Vec<SeatedGame>,
     /// Where each of them is in the list.
-    pub places: Vec<Place>,
+    pub keys: Vec<PageKey>,
     /// Where the next page begins, if there may be one.
-    pub next: Option<Place>,
+    pub next: Option<PageKey>,
 }
 
 /// A row of an index range: a game of the list if it is `shown`; the `last` that was looked at if there may be more.
@@ -38,26 +38,26 @@ pub(crate) struct Found {
 /// The games of a page in its order, and where it ends: after as many as asked for, where a range was not looked at any
 /// further, or with the list.
 pub(crate) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result<Page, DbError> {
-    let (mut ids, mut places) = (vec![], vec![]);
+    let (mut ids, mut keys) = (vec![], vec![]);
     let mut next = None;
-    let mut place = None;
+    let mut last = None;
     for row in found {
         if ids.len() == limit as usize {
-            next = place;
+            next = last;
             break;
         }
-        let here = Place { at: row.at, id: GameId(row.id) };
+        let here = PageKey { at: row.at, id: GameId(row.id) };
         if row.shown {
             ids.push(row.id);
-            places.push(here);
+            keys.push(here);
         }
-        place = Some(here);
+        last = Some(here);
         if row.last {
-            next = place;
+            next = last;
             break;
         }
     }
-    let mut games = games::load(pool, &ids, Histories::Left).await?;
+    let mut games = games::load(pool, &ids, Histories::Skipped).await?;
     games.sort_by_key(|seated| ids.iter().position(|id| *id == seated.game.id.0));
-    Ok(Page { games, places, next })
+    Ok(Page { games, keys, next })
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{
     filter::{Filter, Order},
-    page::Place,
+    page::PageKey,
 };
 
 /// How many rows of one range of an index are looked at for one page. A few milliseconds' work.
@@ -32,7 +32,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) fn of(filter: &Filter, after: Option<Place>, limit: u32) -> Self {
+    pub(crate) fn of(filter: &Filter, after: Option<PageKey>, limit: u32) -> Self {
         let since = filter.since.unwrap_or(OffsetDateTime::UNIX_EPOCH);
         let until = filter.until.unwrap_or(END);
         let end_id = filter.until.map_or(Uuid::max(), |until| least_id_at(until.saturating_add(ID_SLACK)));
@@ -45,10 +45,10 @@ impl Window {
             since,
             until,
             first_id: least_id_at(since.saturating_sub(ID_SLACK)),
-            end_id: after.map_or(end_id, |place| end_id.min(place.id.0)),
-            end_at: match after.map(|place| (place.at, place.id.0)) {
-                Some(place) if filter.order.is_ascending() => place,
-                Some(place) => end_at.min(place),
+            end_id: after.map_or(end_id, |key| end_id.min(key.id.0)),
+            end_at: match after.map(|key| (key.at, key.id.0)) {
+                Some(key) if filter.order.is_ascending() => key,
+                Some(key) => end_at.min(key),
                 None => end_at,
             },
             rows: i64::from(limit) + 1,

@@ -35,14 +35,14 @@ pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbErr
     for _ in 0..READS_MAX {
         let stored = games::find_whole(pool, id).await;
         let log = match games::log(pool, id).await {
-            Err(error) if error.is_of_the_rows() => return Ok(Some(Verified::unreadable(&error))),
+            Err(error) if error.is_data_error() => return Ok(Some(Verified::unreadable(&error))),
             log => log?,
         };
         let events = log.len();
         let stored = match stored {
             Ok(Some(stored)) => stored.game,
             Ok(None) => return Ok(None),
-            Err(error) if error.is_of_the_rows() => {
+            Err(error) if error.is_data_error() => {
                 let flaws = flaws(id, &log, None);
                 return Ok(Some(Verified { events, flaws, ..Verified::unreadable(&error) }));
             }
@@ -118,14 +118,14 @@ async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Optio
     }
     match analyses::find(pool, game.id).await {
         Ok(known) => Ok((flaw_of_analysis(log, game, known.analysis.as_ref()), None)),
-        Err(error) if error.is_of_the_rows() => Ok((None, Some(reason(&error)))),
+        Err(error) if error.is_data_error() => Ok((None, Some(reason(&error)))),
         Err(error) => Err(error),
     }
 }
 
 /// Some games, and what their neighbourhood has that belongs to no game.
 #[derive(Debug)]
-pub struct Stretch {
+pub struct GameBatch {
     /// In the order of their ids; as many as were asked for, unless there are no more.
     pub games: Vec<GameId>,
     /// Logs between them without a game.
@@ -133,7 +133,7 @@ pub struct Stretch {
 }
 
 /// Up to `limit` games after one.
-pub async fn stretch(pool: &PgPool, after: GameId, limit: u32) -> Result<Stretch, DbError> {
+pub async fn list_batch(pool: &PgPool, after: GameId, limit: u32) -> Result<GameBatch, DbError> {
     let games =
         sqlx::query_scalar!("select id from game where id > $1 order by id limit $2", after.0, i64::from(limit))
             .fetch_all(pool)
@@ -151,7 +151,7 @@ pub async fn stretch(pool: &PgPool, after: GameId, limit: u32) -> Result<Stretch
     .fetch_all(pool)
     .instrument(statement("select event of no game"))
     .await?;
-    Ok(Stretch { games: games.into_iter().map(GameId).collect(), orphans })
+    Ok(GameBatch { games: games.into_iter().map(GameId).collect(), orphans })
 }
 
 /// About how many games there are.

@@ -34,7 +34,7 @@ const ATTEMPTS_MAX: i16 = 3;
 
 /// What there is of a game's analysis.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct AnalysisState {
     pub analysis: Option<Analysis>,
     /// That one is asked for.
     pub request: Option<Request>,
@@ -54,17 +54,17 @@ pub struct Request {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    Waits,
-    Begun,
+    Queued,
+    Running,
     /// Several have tried, and nobody does any more until it is asked for again.
     Failed,
 }
 
 /// What became of asking for an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestOutcome {
     /// It is asked for now, or was already.
-    Waits,
+    Queued,
     /// The player waits for as many as there may be.
     TooMany,
     /// All players together do.
@@ -74,7 +74,7 @@ pub enum Asked {
 }
 
 /// The analysis of a game, and whether one is asked for.
-pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
+pub async fn find(pool: &PgPool, game: GameId) -> Result<AnalysisState, DbError> {
     let row = sqlx::query!(
         r#"
         select analysis.ply as "ply?", analysis.edition as "edition?", analysis.analysed_at as "analysed_at?",
@@ -113,22 +113,27 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
             ahead: if row.is_taken || has_failed { 0 } else { u32::try_from(row.ahead).unwrap_or(u32::MAX) },
             progress: match (has_failed, row.is_taken) {
                 (true, _) => Progress::Failed,
-                (false, true) => Progress::Begun,
-                (false, false) => Progress::Waits,
+                (false, true) => Progress::Running,
+                (false, false) => Progress::Queued,
             },
         }),
         _ => None,
     };
-    Ok(Known { analysis, request })
+    Ok(AnalysisState { analysis, request })
 }
 
 /// Asks for the analysis of a game as it is now. If somebody has asked already, it is as if both had.
-pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDateTime) -> Result<Asked, DbError> {
+pub async fn request(
+    pool: &PgPool,
+    game: &Game,
+    player: PlayerId,
+    now: OffsetDateTime,
+) -> Result<RequestOutcome, DbError> {
     let mut transaction = pool.begin().await?;
     // Of several requests of one player at once one counts after the other.
     let asking = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", player.0);
     if asking.fetch_optional(&mut *transaction).await?.is_none() {
-        return Ok(Asked::NoPlayer);
+        return Ok(RequestOutcome::NoPlayer);
     }
     let waiting = sqlx::query!(
         r#"
@@ -143,10 +148,10 @@ pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDa
     .await?;
     let own_max = if waiting.all < ALL_WAITING_MAX / 2 { WAITING_MAX } else { 1 };
     if !waiting.is_asked_for && waiting.all >= ALL_WAITING_MAX {
-        return Ok(Asked::Full);
+        return Ok(RequestOutcome::Full);
     }
     if !waiting.is_asked_for && waiting.own >= own_max {
-        return Ok(if own_max < WAITING_MAX { Asked::Full } else { Asked::TooMany });
+        return Ok(if own_max < WAITING_MAX { RequestOutcome::Full } else { RequestOutcome::TooMany });
     }
     // In the round that is served now, or in the one after that of the player's last game.
     sqlx::query!(
@@ -178,7 +183,7 @@ pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDa
     .instrument(statement("insert analysis_request"))
     .await?;
     transaction.commit().await?;
-    Ok(Asked::Waits)
+    Ok(RequestOutcome::Queued)
 }
 
 /// Takes the game that is next; until `until` nobody else does.

@@ -16,18 +16,18 @@ const MOVES_MAX: i64 = 64;
 
 /// What is known of a position.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct PositionStats {
     /// Games that came to it.
     pub games: u64,
     /// Those of them that ended there.
     pub ended: u64,
     /// What was played there, in no order.
-    pub moves: Vec<KnownMove>,
+    pub moves: Vec<MoveStats>,
 }
 
 /// What is known of a move in a position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KnownMove {
+pub struct MoveStats {
     pub mv: Move,
     pub games: u64,
     pub south_wins: u64,
@@ -40,7 +40,7 @@ pub struct KnownMove {
 }
 
 /// What is known of a position; nothing of one to which no game came.
-pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError> {
+pub async fn find(pool: &PgPool, position: PositionKey) -> Result<PositionStats, DbError> {
     let rows = sqlx::query!(
         r#"
         select move as mv, games, first_visits, south_wins, north_wins, last_played_at, sample_game_ids,
@@ -56,7 +56,7 @@ pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError
     let count = |column, value: i32| {
         u64::try_from(value).map_err(|e| DbError::inconsistent("explored_move", column, position, e))
     };
-    let mut known = Known::default();
+    let mut known = PositionStats::default();
     for row in rows {
         known.games += count("first_visits", row.first_visits)?;
         let games = count("games", row.games)?;
@@ -64,7 +64,7 @@ pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError
             known.ended = games;
             continue;
         }
-        known.moves.push(KnownMove {
+        known.moves.push(MoveStats {
             mv: row.mv.parse().map_err(|e| DbError::inconsistent("explored_move", "move", position, e))?,
             games,
             south_wins: count("south_wins", row.south_wins)?,

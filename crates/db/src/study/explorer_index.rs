@@ -35,7 +35,7 @@ const EMPTYING_WAITS: &str = "set local lock_timeout = '100ms'";
 const EMPTYING_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
 const EMPTYING_TRIES: u32 = 600;
 
-/// Waiting games that are counted: that there are more is enough to know.
+/// QueuedGame games that are counted: that there are more is enough to know.
 const COUNTED_MAX: i64 = 10_000;
 
 /// A game whose log cannot be read is looked at again after this, in case somebody has mended it.
@@ -58,8 +58,8 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
     let mut limit = limit;
     loop {
         match try_to_explore(pool, now, limit).await {
-            Err(error) if error.is_of_the_rows() && limit > 1 => limit = 1,
-            Err(error) if error.is_of_the_rows() => {
+            Err(error) if error.is_data_error() && limit > 1 => limit = 1,
+            Err(error) if error.is_data_error() => {
                 let game = put_off_next(pool, now).await?.ok_or(error.clone())?;
                 return Ok(Some(Explored { games: 0, unreadable: vec![(game, error)], is_full: true }));
             }
@@ -219,7 +219,7 @@ async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
 }
 
 /// A game that waits, as far as its row tells of it; what is missing there is told when it is looked at.
-struct Waiting {
+struct QueuedGame {
     id: Uuid,
     terms: Option<(String, String, String)>,
     start: Option<StartText>,
@@ -231,7 +231,7 @@ async fn waiting(
     connection: &mut PgConnection,
     now: OffsetDateTime,
     limit: u32,
-) -> Result<(Vec<Waiting>, bool), DbError> {
+) -> Result<(Vec<QueuedGame>, bool), DbError> {
     let rows = sqlx::query!(
         r#"
         select waiting.game_id as "id!", ply as "ply?", variant as "variant?", preset as "preset?", options as "options?",
@@ -259,7 +259,7 @@ async fn waiting(
     let waiting = fits.map(|(_, row)| {
         let (south, north) = (row.result_score_south, row.result_score_north);
         let result = ResultText::of_columns(row.result_winner, row.result_reason, south, north);
-        Waiting {
+        QueuedGame {
             id: row.id,
             terms: row
                 .variant
@@ -277,7 +277,7 @@ async fn waiting(
 }
 
 /// The plies of games, as they stand in the log.
-async fn logs(connection: &mut PgConnection, games: &[Waiting]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+async fn logs(connection: &mut PgConnection, games: &[QueuedGame]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.id).collect();
     let rows = sqlx::query!(
         r#"
@@ -305,7 +305,7 @@ async fn logs(connection: &mut PgConnection, games: &[Waiting]) -> Result<HashMa
     Ok(logs)
 }
 
-impl Waiting {
+impl QueuedGame {
     /// Looks at the game. Its plies are not played again: that the log is as it was written, others see to.
     fn explored(self, log: Vec<EventRow>) -> Result<Exploration, DbError> {
         let Self { id, terms, start, result } = self;

@@ -9,7 +9,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::health;
-pub use super::health::{Lane, Next, Outcome};
+pub use super::health::{AttemptOutcome, Lane, NextStep};
 use crate::connection::{DbError, statement};
 
 /// The type of a test that its player asked for.
@@ -150,16 +150,16 @@ pub async fn take(
 pub async fn record(
     pool: &PgPool,
     due: &Due,
-    outcome: &Outcome,
+    outcome: &AttemptOutcome,
     took: Duration,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
     let Some(before) = health::lock(&mut transaction, due.webhook).await? else { return Ok(()) };
-    let is_delivered = outcome.next == Next::Delivered;
+    let is_delivered = outcome.next == NextStep::Delivered;
     let again = match outcome.next {
-        Next::Again(at) => Some(at),
-        Next::Delivered | Next::GivenUp | Next::Gone => None,
+        NextStep::Again(at) => Some(at),
+        NextStep::Delivered | NextStep::GivenUp | NextStep::Gone => None,
     };
     let recorded = sqlx::query!(
         r#"

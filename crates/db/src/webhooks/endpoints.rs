@@ -64,15 +64,15 @@ pub enum Made {
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub url: Option<String>,
-    pub events: Option<Wanted>,
+    pub events: Option<EventFilter>,
     pub enabled: Option<bool>,
 }
 
 /// Which types of notices are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum EventFilter {
     All,
-    These(Vec<String>),
+    Only(Vec<String>),
 }
 
 struct Row {
@@ -197,8 +197,8 @@ pub async fn update(
     let is_enabled = changes.enabled == Some(true);
     let is_new = has_moved || is_enabled && before.disabled_at.is_some();
     let these = match &changes.events {
-        Some(Wanted::These(events)) => Some(events.as_slice()),
-        Some(Wanted::All) | None => None,
+        Some(EventFilter::Only(events)) => Some(events.as_slice()),
+        Some(EventFilter::All) | None => None,
     };
     let row = sqlx::query_as!(
         Row,

@@ -56,19 +56,19 @@ impl Lane {
 
 /// What became of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct AttemptOutcome {
     /// The status of the answer, if there was one.
     pub status: Option<u16>,
     /// Why it failed, in a word.
     pub error: Option<&'static str>,
     /// For how long the endpoint asked to be left alone.
     pub retry_after: Duration,
-    pub next: Next,
+    pub next: NextStep,
 }
 
 /// What follows from an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// It succeeded.
     Delivered,
     /// It is tried again at this time.
@@ -105,8 +105,8 @@ impl Health {
 
     /// After one more attempt.
     #[must_use]
-    pub fn after(&self, outcome: &Outcome, took: Duration, now: OffsetDateTime) -> Self {
-        if outcome.next == Next::Delivered {
+    pub fn after(&self, outcome: &AttemptOutcome, took: Duration, now: OffsetDateTime) -> Self {
+        if outcome.next == NextStep::Delivered {
             return Self { is_quick: took <= SOON, ..Self::default() };
         }
         let is_one_spell = self.failed_at.is_some_and(|last| now - last <= FAILING_GAP);
@@ -120,7 +120,7 @@ impl Health {
             paused_until: Some(now + pause),
             is_quick: false,
             disabled: match outcome.next {
-                Next::Gone => Some("gone"),
+                NextStep::Gone => Some("gone"),
                 _ if now - failing_since >= FAILING_FOR => Some("failing"),
                 _ => None,
             },
@@ -235,21 +235,21 @@ pub(crate) async fn set_health(
 mod tests {
     use super::*;
 
-    fn outcome(next: Next) -> Outcome {
-        Outcome { status: None, error: None, retry_after: Duration::ZERO, next }
+    fn outcome(next: NextStep) -> AttemptOutcome {
+        AttemptOutcome { status: None, error: None, retry_after: Duration::ZERO, next }
     }
 
     #[test]
     fn an_endpoint_that_fails_is_left_alone_for_longer_each_time_and_disabled_after_five_days() {
         let mut now = OffsetDateTime::UNIX_EPOCH;
-        let failed = outcome(Next::Again(now));
+        let failed = outcome(NextStep::Again(now));
         let mut health = Health { is_quick: true, ..Health::default() };
         for pause in [5, 10, 20, 40, 80, 160, 300, 300] {
             health = health.after(&failed, Duration::ZERO, now);
             assert_eq!(health.paused_until, Some(now + Duration::seconds(pause)));
             assert_eq!((health.is_quick, health.disabled), (false, None));
         }
-        let asked = Outcome { retry_after: Duration::hours(1), ..failed.clone() };
+        let asked = AttemptOutcome { retry_after: Duration::hours(1), ..failed.clone() };
         assert_eq!(health.after(&asked, Duration::ZERO, now).paused_until, Some(now + Duration::hours(1)));
         for day in 1..=5 {
             now += Duration::days(1);
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn failures_that_are_far_apart_are_not_one_spell() {
         let now = OffsetDateTime::UNIX_EPOCH;
-        let failed = outcome(Next::GivenUp);
+        let failed = outcome(NextStep::GivenUp);
         let health = Health::default().after(&failed, Duration::ZERO, now);
         let later = now + Duration::days(150);
         let health = health.after(&failed, Duration::ZERO, later);
@@ -272,11 +272,11 @@ mod tests {
     #[test]
     fn one_success_makes_an_endpoint_well_and_a_soon_one_quick() {
         let now = OffsetDateTime::UNIX_EPOCH;
-        let failed = Health::default().after(&outcome(Next::Gone), Duration::ZERO, now);
+        let failed = Health::default().after(&outcome(NextStep::Gone), Duration::ZERO, now);
         assert_eq!(failed.disabled, Some("gone"));
         for (took, is_quick) in [(Duration::seconds(1), true), (Duration::milliseconds(1001), false)] {
             let well = Health { is_quick, ..Health::default() };
-            assert_eq!(failed.after(&outcome(Next::Delivered), took, now), well);
+            assert_eq!(failed.after(&outcome(NextStep::Delivered), took, now), well);
         }
     }
 }

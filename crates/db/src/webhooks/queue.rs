@@ -25,7 +25,7 @@ const LOCKED_AS: i64 = 0x7765_6268_6f6f_6b73;
 
 /// Events of a game that were appended together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Untold {
+pub struct PendingEvents {
     pub game: GameId,
     pub from_seq: i32,
     pub to_seq: i32,
@@ -33,7 +33,7 @@ pub struct Untold {
 
 /// An endpoint that is to be told, and of what.
 #[derive(Clone, Debug)]
-pub struct Listener {
+pub struct Subscriber {
     pub webhook: Uuid,
     pub player: PlayerId,
     /// Of what happened before it is not told.
@@ -41,7 +41,7 @@ pub struct Listener {
     events: Option<Vec<String>>,
 }
 
-impl Listener {
+impl Subscriber {
     /// Whether it is to be told of such things.
     pub fn wants(&self, kind: NoticeKind) -> bool {
         self.events.as_ref().is_none_or(|events| events.iter().any(|event| event == kind.as_str()))
@@ -58,12 +58,12 @@ pub struct NewDelivery {
     pub kind: NoticeKind,
     pub payload: String,
     /// Of a notice that time runs out.
-    pub due: Option<Soon>,
+    pub reminder: Option<Reminder>,
 }
 
 /// A player's time runs out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Soon {
+pub struct Reminder {
     /// When the player is told.
     pub at: OffsetDateTime,
     /// When it has run out.
@@ -72,7 +72,7 @@ pub struct Soon {
 
 /// What somebody is told of.
 #[derive(Debug)]
-pub struct Told<'a> {
+pub struct MessageContent<'a> {
     pub notice: Notice,
     /// When it happened.
     pub at: OffsetDateTime,
@@ -87,7 +87,7 @@ pub struct Told<'a> {
 pub struct Batch {
     transaction: Transaction<'static, Postgres>,
     /// Those of a game in their order, from the first.
-    pub untold: Vec<Untold>,
+    pub pending: Vec<PendingEvents>,
     /// The last game that was looked at, if there may be more.
     pub last: Option<GameId>,
 }
@@ -153,14 +153,15 @@ impl Batch {
         .fetch_all(&mut *transaction)
         .instrument(statement("select webhook_event"))
         .await?;
-        let untold = rows.into_iter();
-        let untold = untold.map(|row| Untold { game: GameId(row.game_id), from_seq: row.from_seq, to_seq: row.to_seq });
-        Ok(Self { transaction, untold: untold.collect(), last })
+        let pending = rows.into_iter();
+        let pending =
+            pending.map(|row| PendingEvents { game: GameId(row.game_id), from_seq: row.from_seq, to_seq: row.to_seq });
+        Ok(Self { transaction, pending: pending.collect(), last })
     }
 
     /// Its games, each once.
     pub fn games(&self) -> Vec<GameId> {
-        let mut games: Vec<_> = self.untold.iter().map(|untold| untold.game).collect();
+        let mut games: Vec<_> = self.pending.iter().map(|events| events.game).collect();
         games.dedup();
         games
     }
@@ -169,14 +170,14 @@ impl Batch {
     ///
     /// Of those that wait for an endpoint in a game only the first has a time. The next one gets it when that one has ended, and so that
     /// neither misses the other, whoever adds or ends some has the webhook's row locked, by a statement before.
-    pub async fn tell(
+    pub async fn store_deliveries(
         &mut self,
         deliveries: &[NewDelivery],
         present: &[(Uuid, GameId, Option<OffsetDateTime>)],
         now: OffsetDateTime,
     ) -> Result<(), DbError> {
-        let told: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
-        let open = self.lock(&told.into_iter().collect::<Vec<_>>(), now).await?;
+        let webhooks: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
+        let open = self.lock(&webhooks.into_iter().collect::<Vec<_>>(), now).await?;
         let deliveries: Vec<_> = deliveries.iter().filter(|delivery| open.contains(&delivery.webhook)).collect();
         sqlx::query!(
             r#"
@@ -209,8 +210,8 @@ impl Batch {
             from notice
             on conflict (webhook_id, game_id, deadline) where deadline is not null do nothing
             "#,
-            &column(&self.untold, |untold| untold.game.0),
-            &column(&self.untold, |untold| untold.from_seq),
+            &column(&self.pending, |events| events.game.0),
+            &column(&self.pending, |events| events.from_seq),
             &column(present, |(webhook, ..)| *webhook),
             &column(present, |(_, game, _)| game.0),
             &column(present, |(.., deadline)| *deadline) as &[Option<OffsetDateTime>],
@@ -220,8 +221,10 @@ impl Batch {
             &column(&deliveries, |delivery| columns::column(delivery.seq)),
             &column(&deliveries, |delivery| delivery.kind.as_str()) as &[&str],
             &column(&deliveries, |delivery| delivery.payload.as_str()) as &[&str],
-            &column(&deliveries, |delivery| delivery.due.map(|soon| soon.at)) as &[Option<OffsetDateTime>],
-            &column(&deliveries, |delivery| delivery.due.map(|soon| soon.deadline)) as &[Option<OffsetDateTime>],
+            &column(&deliveries, |delivery| delivery.reminder.map(|reminder| reminder.at))
+                as &[Option<OffsetDateTime>],
+            &column(&deliveries, |delivery| delivery.reminder.map(|reminder| reminder.deadline))
+                as &[Option<OffsetDateTime>],
             now,
         )
         .execute(&mut *self.transaction)
@@ -236,7 +239,7 @@ impl Batch {
     }
 
     /// Nothing was told, and any process may tell of these games at once: a transaction that is dropped ends a little later.
-    pub async fn give_up(self) {
+    pub async fn roll_back(self) {
         if let Err(error) = self.transaction.rollback().await {
             tracing::debug!("what could not be told ends with its connection: {error}");
         }
@@ -288,7 +291,7 @@ pub async fn put_off(pool: &PgPool, game: GameId, until: OffsetDateTime) -> Resu
 }
 
 /// The endpoints of some players that are told of anything.
-pub async fn listeners(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Listener>, DbError> {
+pub async fn subscribers(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Subscriber>, DbError> {
     let rows = sqlx::query!(
         r#"
         select webhook.id, player_id as "player_id!", webhook.created_at, events
@@ -300,13 +303,13 @@ pub async fn listeners(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Listen
     .fetch_all(pool)
     .instrument(statement("select webhooks of players"))
     .await?;
-    let listeners = rows.into_iter().map(|row| Listener {
+    let subscribers = rows.into_iter().map(|row| Subscriber {
         webhook: row.id,
         player: PlayerId(row.player_id),
         created_at: row.created_at,
         events: row.events,
     });
-    Ok(listeners.collect())
+    Ok(subscribers.collect())
 }
 
 fn column<'a, T, U>(rows: &'a [T], value: impl Fn(&'a T) -> U) -> Vec<U> {
