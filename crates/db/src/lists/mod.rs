@@ -7,6 +7,7 @@
 //! Places in a list are compared as rows and never `null or …`: a plan is made once for all values, and only what is
 //! always compared can be looked up.
 
+mod condition;
 mod filter;
 pub mod invitations;
 mod list;
