@@ -1,11 +1,13 @@
 //! Connections: pools, dedicated ones, their errors, the spans of statements, and notifications between processes.
 
+mod columns;
 mod dedicated;
 mod error;
 pub mod notifications;
 mod pool;
 mod statement;
 
+pub(crate) use columns::columns;
 pub(crate) use dedicated::DedicatedConnection;
 pub use error::DbError;
 pub use pool::pool;

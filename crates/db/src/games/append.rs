@@ -12,7 +12,7 @@ use super::{
     event_rows::{Detail, MOVED, NewEvent},
     fold::{ClockAndOffers, EndText, Fold},
 };
-use crate::connection::DbError;
+use crate::connection::{DbError, columns};
 
 /// Whether an append took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,75 @@ impl Once {
     }
 }
 
+columns! {
+    /// What an append gives its game's row, and its first event.
+    struct GivenRow<'a> => GivenColumns {
+        game_id: Uuid,
+        /// The version that the row must still be at.
+        expected: i32,
+        version: i32,
+        updated_at: OffsetDateTime,
+        ply: i32,
+        history_from_seq: Option<i32>,
+        turn_seat: Option<i16>,
+        position: &'a str,
+        seat_0_moved: bool,
+        seat_1_moved: bool,
+        once: Option<&'a Json<Once>>,
+        deadline: Option<OffsetDateTime>,
+        clock_and_offers: Option<&'a Json<ClockAndOffers>>,
+        seat: Option<i16>,
+        kind: &'static str,
+        mv: Option<&'a str>,
+        detail: Option<&'a Json<Detail>>,
+    }
+}
+
+columns! {
+    /// An event that follows the first one of its append.
+    struct FurtherRow<'a> => FurtherColumns {
+        game_id: Uuid,
+        seq: i32,
+        seat: Option<i16>,
+        kind: &'static str,
+        detail: Option<&'a Json<Detail>>,
+    }
+}
+
+impl Append {
+    fn given(&self) -> GivenRow<'_> {
+        GivenRow {
+            game_id: self.game(),
+            expected: self.expected,
+            version: self.fold.version,
+            updated_at: self.updated_at,
+            ply: self.fold.ply,
+            history_from_seq: self.fold.history_from_seq,
+            turn_seat: self.fold.turn_seat,
+            position: &self.fold.position,
+            seat_0_moved: self.seat_0_moved,
+            seat_1_moved: self.seat_1_moved,
+            once: self.once.as_ref(),
+            deadline: self.fold.deadline,
+            clock_and_offers: self.fold.clock_and_offers.as_ref(),
+            seat: self.first.seat,
+            kind: self.first.kind,
+            mv: self.first.mv.as_deref(),
+            detail: self.first.detail.as_ref(),
+        }
+    }
+
+    fn further(&self) -> impl Iterator<Item = FurtherRow<'_>> {
+        self.further.iter().map(|event| FurtherRow {
+            game_id: self.game(),
+            seq: event.seq,
+            seat: event.seat,
+            kind: event.kind,
+            detail: event.detail.as_ref(),
+        })
+    }
+}
+
 /// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each is stored as a whole if its
 /// game is still at the version that it expects, and not at all otherwise, whatever becomes of the others; if this fails,
 /// none is. Says of which games something was stored.
@@ -135,19 +204,29 @@ impl Once {
 ///
 /// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
 pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<Stored, DbError> {
-    let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game(), event)));
+    let given = GivenColumns::of(group.iter().map(|append| append.given()));
+    let further = FurtherColumns::of(group.iter().flat_map(|append| append.further()));
     let stored = sqlx::query!(
         r#"
         with given as (
-            select * from unnest(
-                $1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[], $6::integer[], $7::smallint[],
-                $8::text[], $9::boolean[], $10::boolean[], $11::jsonb[], $12::timestamptz[], $13::jsonb[],
-                $14::smallint[], $15::text[], $16::text[], $17::jsonb[]
-            ) as given (
-                game_id, expected, version, updated_at, ply, history_from_seq, turn_seat,
-                position, seat_0_moved, seat_1_moved, once, deadline, clock_and_offers,
-                seat, kind, move, detail
-            )
+            select
+                unnest($1::uuid[]) as game_id,
+                unnest($2::integer[]) as expected,
+                unnest($3::integer[]) as version,
+                unnest($4::timestamptz[]) as updated_at,
+                unnest($5::integer[]) as ply,
+                unnest($6::integer[]) as history_from_seq,
+                unnest($7::smallint[]) as turn_seat,
+                unnest($8::text[]) as position,
+                unnest($9::boolean[]) as seat_0_moved,
+                unnest($10::boolean[]) as seat_1_moved,
+                unnest($11::jsonb[]) as once,
+                unnest($12::timestamptz[]) as deadline,
+                unnest($13::jsonb[]) as clock_and_offers,
+                unnest($14::smallint[]) as seat,
+                unnest($15::text[]) as kind,
+                unnest($16::text[]) as mv,
+                unnest($17::jsonb[]) as detail
             order by game_id
         ), updated as (
             update game set
@@ -195,39 +274,45 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
             on conflict do nothing
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
-            select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,
+            select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, mv,
                 case kind when 'moved' then position end, detail
             from updated
             union all
             select game_id, updated_at, further.seq, null, further.seat, further.kind, null, null, further.detail
-            from unnest($18::uuid[], $19::integer[], $20::smallint[], $21::text[], $22::jsonb[])
-                as further (game_id, seq, seat, kind, detail)
+            from (
+                select
+                    unnest($18::uuid[]) as game_id,
+                    unnest($19::integer[]) as seq,
+                    unnest($20::smallint[]) as seat,
+                    unnest($21::text[]) as kind,
+                    unnest($22::jsonb[]) as detail
+            ) further
             join updated using (game_id)
         )
         select game_id as "game_id!", has_webhooks as "has_webhooks!" from updated
         "#,
-        &column(group, Append::game),
-        &column(group, |append| append.expected),
-        &column(group, |append| append.fold.version),
-        &column(group, |append| append.updated_at),
-        &column(group, |append| append.fold.ply),
-        &column(group, |append| append.fold.history_from_seq) as &[Option<i32>],
-        &column(group, |append| append.fold.turn_seat) as &[Option<i16>],
-        &column(group, |append| append.fold.position.as_str()) as &[&str],
-        &column(group, |append| append.seat_0_moved),
-        &column(group, |append| append.seat_1_moved),
-        &column(group, |append| append.once.as_ref()) as &[Option<&Json<Once>>],
-        &column(group, |append| append.fold.deadline) as &[Option<OffsetDateTime>],
-        &column(group, |append| append.fold.clock_and_offers.as_ref()) as &[Option<&Json<ClockAndOffers>>],
-        &column(group, |append| append.first.seat) as &[Option<i16>],
-        &column(group, |append| append.first.kind) as &[&str],
-        &column(group, |append| append.first.mv.as_deref()) as &[Option<&str>],
-        &column(group, |append| append.first.detail.as_ref()) as &[Option<&Json<Detail>>],
-        &further().map(|(game, _)| game).collect::<Vec<_>>(),
-        &further().map(|(_, event)| event.seq).collect::<Vec<_>>(),
-        &further().map(|(_, event)| event.seat).collect::<Vec<_>>() as &[Option<i16>],
-        &further().map(|(_, event)| event.kind).collect::<Vec<_>>() as &[&str],
-        &further().map(|(_, event)| event.detail.as_ref()).collect::<Vec<_>>() as &[Option<&Json<Detail>>],
+        &given.game_id,
+        &given.expected,
+        &given.version,
+        &given.updated_at,
+        &given.ply,
+        &given.history_from_seq as &[Option<i32>],
+        &given.turn_seat as &[Option<i16>],
+        &given.position as &[&str],
+        &given.seat_0_moved,
+        &given.seat_1_moved,
+        &given.once as &[Option<&Json<Once>>],
+        &given.deadline as &[Option<OffsetDateTime>],
+        &given.clock_and_offers as &[Option<&Json<ClockAndOffers>>],
+        &given.seat as &[Option<i16>],
+        &given.kind as &[&str],
+        &given.mv as &[Option<&str>],
+        &given.detail as &[Option<&Json<Detail>>],
+        &further.game_id,
+        &further.seq,
+        &further.seat as &[Option<i16>],
+        &further.kind as &[&str],
+        &further.detail as &[Option<&Json<Detail>>],
     )
     .fetch_all(connection)
     .await?;
@@ -250,9 +335,4 @@ pub(crate) async fn unlocked(connection: &mut PgConnection, games: &[Uuid]) -> R
             .fetch_all(connection)
             .await?;
     Ok(ids.into_iter().collect())
-}
-
-/// One column of a group.
-fn column<'a, T>(group: &[&'a Append], value: impl Fn(&'a Append) -> T) -> Vec<T> {
-    group.iter().copied().map(value).collect()
 }

@@ -11,7 +11,7 @@ use tracing::Instrument;
 use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
-    connection::{DbError, statement},
+    connection::{DbError, columns, statement},
     games::{
         Inserted,
         columns::column,
@@ -183,36 +183,73 @@ async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<
 }
 
 async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let events = || games.iter().flat_map(|(game, events)| events.iter().map(move |event| (game, event)));
-    let rows: Vec<_> = events().map(|(_, event)| NewEvent::of(event)).collect();
-    let moved = |event: &Event| match &event.fact {
-        Fact::Moved(moved) => Some((column(moved.ply), moved.position.to_string())),
-        _ => None,
-    };
-    let (plies, positions): (Vec<_>, Vec<_>) = events().map(|(_, event)| moved(event).unzip()).unzip();
-    debug_assert!(rows.iter().zip(&plies).all(|(row, ply)| (row.kind == MOVED) == ply.is_some()));
+    let rows = games.iter().flat_map(|(game, events)| events.iter().map(|event| ImportedEventRow::of(game, event)));
+    let columns = ImportedEventColumns::of(rows);
     sqlx::query!(
         r#"
         insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
-        select * from unnest(
-            $1::uuid[], $2::timestamptz[], $3::integer[], $4::integer[], $5::smallint[], $6::text[], $7::text[], $8::text[],
-            $9::jsonb[]
-        )
+        select
+            unnest($1::uuid[]) as game_id,
+            unnest($2::timestamptz[]) as at,
+            unnest($3::integer[]) as seq,
+            unnest($4::integer[]) as ply,
+            unnest($5::smallint[]) as seat,
+            unnest($6::text[]) as kind,
+            unnest($7::text[]) as mv,
+            unnest($8::text[]) as position,
+            unnest($9::jsonb[]) as detail
         "#,
-        &events().map(|(game, _)| game.id.0).collect::<Vec<_>>(),
-        &events().map(|(_, event)| event.at).collect::<Vec<_>>(),
-        &rows.iter().map(|row| row.seq).collect::<Vec<_>>(),
-        &plies as &[Option<i32>],
-        &rows.iter().map(|row| row.seat).collect::<Vec<_>>() as &[Option<i16>],
-        &rows.iter().map(|row| row.kind).collect::<Vec<_>>() as &[&str],
-        &rows.iter().map(|row| row.mv.as_deref()).collect::<Vec<_>>() as &[Option<&str>],
-        &positions as &[Option<String>],
-        &rows.iter().map(|row| row.detail.as_ref()).collect::<Vec<_>>() as &[Option<&Json<Detail>>],
+        &columns.game_id,
+        &columns.at,
+        &columns.seq,
+        &columns.ply as &[Option<i32>],
+        &columns.seat as &[Option<i16>],
+        &columns.kind as &[&str],
+        &columns.mv as &[Option<String>],
+        &columns.position as &[Option<String>],
+        &columns.detail as &[Option<Json<Detail>>],
     )
     .execute(connection)
     .instrument(statement("insert imported events"))
     .await?;
     Ok(())
+}
+
+columns! {
+    /// A row of `event`.
+    struct ImportedEventRow => ImportedEventColumns {
+        game_id: Uuid,
+        at: OffsetDateTime,
+        seq: i32,
+        ply: Option<i32>,
+        seat: Option<i16>,
+        kind: &'static str,
+        mv: Option<String>,
+        position: Option<String>,
+        detail: Option<Json<Detail>>,
+    }
+}
+
+impl ImportedEventRow {
+    fn of(game: &Game, event: &Event) -> Self {
+        let row = NewEvent::of(event);
+        let (ply, position) = match &event.fact {
+            Fact::Moved(moved) => (Some(column(moved.ply)), Some(moved.position.to_string())),
+            _ => (None, None),
+        };
+        debug_assert_eq!(row.kind == MOVED, ply.is_some());
+        Self {
+            game_id: game.id.0,
+            at: event.at,
+            seq: row.seq,
+            ply,
+            seat: row.seat,
+            kind: row.kind,
+            mv: row.mv,
+            position,
+            detail: row.detail,
+        }
+    }
 }
 
 /// Leaves the public games that have a result to whoever explores them.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::explorer::{SAMPLE_GAMES, position_column};
 use crate::{
-    connection::{DbError, statement},
+    connection::{DbError, columns, statement},
     games::{
         event_rows::{EventRow, MOVED},
         term_rows::{ResultText, StartText},
@@ -365,24 +365,39 @@ impl Tallies {
 
     /// Adds them to what is there. In the order of the key, so that rows that lie side by side are written one after the other.
     async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
-        let (keys, tallies): (Vec<_>, Vec<_>) = self.0.into_iter().unzip();
-        let (positions, moves): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
-        // An array of arrays would have to be as wide everywhere.
-        let samples: Vec<_> = tallies.iter().map(|tally| text_of(&tally.sample)).collect();
+        let columns = MoveColumns::of(self.0.into_iter().map(|((position, mv), tally)| MoveRow {
+            position,
+            mv,
+            games: tally.games,
+            first_visits: tally.first_visits,
+            south_wins: tally.south_wins,
+            north_wins: tally.north_wins,
+            played_out: tally.played_out,
+            lead_sum: tally.lead_sum,
+            last_played_at: tally.last_played_at,
+            sample: text_of(&tally.sample),
+        }));
         sqlx::query!(
             r#"
             insert into explored_move as known (
                 position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
                 sample_game_ids
             )
-            select position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
+            select position, mv, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
                 array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
-            from unnest(
-                $1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
-                $8::bigint[], $9::timestamptz[], $10::text[]
-            ) as given (
-                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at, sample
-            )
+            from (
+                select
+                    unnest($1::bigint[]) as position,
+                    unnest($2::text[]) as mv,
+                    unnest($3::integer[]) as games,
+                    unnest($4::integer[]) as first_visits,
+                    unnest($5::integer[]) as south_wins,
+                    unnest($6::integer[]) as north_wins,
+                    unnest($7::integer[]) as played_out,
+                    unnest($8::bigint[]) as lead_sum,
+                    unnest($9::timestamptz[]) as last_played_at,
+                    unnest($10::text[]) as sample
+            ) given
             on conflict (position, move) do update set
                 games = known.games + excluded.games,
                 first_visits = known.first_visits + excluded.first_visits,
@@ -396,16 +411,16 @@ impl Tallies {
                     order by id desc limit $11
                 )
             "#,
-            &positions,
-            &moves,
-            &column(&tallies, |tally| tally.games),
-            &column(&tallies, |tally| tally.first_visits),
-            &column(&tallies, |tally| tally.south_wins),
-            &column(&tallies, |tally| tally.north_wins),
-            &column(&tallies, |tally| tally.played_out),
-            &column(&tallies, |tally| tally.lead_sum),
-            &column(&tallies, |tally| tally.last_played_at),
-            &samples,
+            &columns.position,
+            &columns.mv,
+            &columns.games,
+            &columns.first_visits,
+            &columns.south_wins,
+            &columns.north_wins,
+            &columns.played_out,
+            &columns.lead_sum,
+            &columns.last_played_at,
+            &columns.sample,
             i64::try_from(SAMPLE_GAMES).expect("a handful"),
         )
         .execute(connection)
@@ -430,8 +445,21 @@ impl Tally {
     }
 }
 
-fn column<T>(tallies: &[Tally], value: impl Fn(&Tally) -> T) -> Vec<T> {
-    tallies.iter().map(value).collect()
+columns! {
+    /// What is added to a row of `explored_move`.
+    struct MoveRow => MoveColumns {
+        position: i64,
+        mv: String,
+        games: i32,
+        first_visits: i32,
+        south_wins: i32,
+        north_wins: i32,
+        played_out: i32,
+        lead_sum: i64,
+        last_played_at: OffsetDateTime,
+        /// Ids with commas between them: an array of arrays would have to be as wide everywhere.
+        sample: String,
+    }
 }
 
 fn text_of(ids: &[Uuid]) -> String {

@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::{endpoints::OVERFLOW, health};
 use crate::{
-    connection::{DbError, statement},
-    games::{SeatedGame, columns},
+    connection::{DbError, columns, statement},
+    games::{SeatedGame, columns::column},
 };
 
 /// How many appends to a game are told at once.
@@ -59,6 +59,52 @@ pub struct NewDelivery {
     pub payload: String,
     /// Of a notice that time runs out.
     pub reminder: Option<Reminder>,
+}
+
+columns! {
+    /// Events that become deliveries.
+    struct TakenRow => TakenColumns {
+        game_id: Uuid,
+        from_seq: i32,
+    }
+}
+
+columns! {
+    /// The deadline that a game has now, for one webhook.
+    struct DeadlineRow => DeadlineColumns {
+        webhook_id: Uuid,
+        game_id: Uuid,
+        deadline: Option<OffsetDateTime>,
+    }
+}
+
+columns! {
+    /// A new row of `webhook_delivery`.
+    struct DeliveryRow<'a> => DeliveryColumns {
+        id: Uuid,
+        webhook_id: Uuid,
+        game_id: Uuid,
+        seq: i32,
+        kind: &'static str,
+        payload: &'a str,
+        due_at: Option<OffsetDateTime>,
+        deadline: Option<OffsetDateTime>,
+    }
+}
+
+impl NewDelivery {
+    fn row(&self) -> DeliveryRow<'_> {
+        DeliveryRow {
+            id: self.id,
+            webhook_id: self.webhook,
+            game_id: self.game.0,
+            seq: column(self.seq),
+            kind: self.kind.as_str(),
+            payload: &self.payload,
+            due_at: self.reminder.map(|reminder| reminder.at),
+            deadline: self.reminder.map(|reminder| reminder.deadline),
+        }
+    }
 }
 
 /// A player's time runs out.
@@ -178,23 +224,43 @@ impl Batch {
     ) -> Result<(), DbError> {
         let webhooks: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
         let open = self.lock(&webhooks.into_iter().collect::<Vec<_>>(), now).await?;
-        let deliveries: Vec<_> = deliveries.iter().filter(|delivery| open.contains(&delivery.webhook)).collect();
+        let taken = self.pending.iter().map(|events| TakenRow { game_id: events.game.0, from_seq: events.from_seq });
+        let taken = TakenColumns::of(taken);
+        let deadlines = present.iter().map(|&(webhook, game, deadline)| DeadlineRow {
+            webhook_id: webhook,
+            game_id: game.0,
+            deadline,
+        });
+        let deadlines = DeadlineColumns::of(deadlines);
+        let deliveries = deliveries.iter().filter(|delivery| open.contains(&delivery.webhook));
+        let new = DeliveryColumns::of(deliveries.map(NewDelivery::row));
         sqlx::query!(
             r#"
             with taken as (
-                delete from webhook_event using unnest($1::uuid[], $2::integer[]) as given (game_id, from_seq)
+                delete from webhook_event using (
+                    select unnest($1::uuid[]) as game_id, unnest($2::integer[]) as from_seq
+                ) given
                 where webhook_event.game_id = given.game_id and webhook_event.from_seq = given.from_seq
             ), stale as (
-                delete from webhook_delivery using unnest($3::uuid[], $4::uuid[], $5::timestamptz[])
-                    as present (webhook_id, game_id, deadline)
+                delete from webhook_delivery using (
+                    select
+                        unnest($3::uuid[]) as webhook_id,
+                        unnest($4::uuid[]) as game_id,
+                        unnest($5::timestamptz[]) as deadline
+                ) present
                 where webhook_delivery.webhook_id = present.webhook_id and webhook_delivery.game_id = present.game_id
                   and webhook_delivery.deadline is not null and ended_at is null and leased_until is null
                   and webhook_delivery.deadline is distinct from present.deadline
             ), notice as (
-                select * from unnest(
-                    $6::uuid[], $7::uuid[], $8::uuid[], $9::integer[], $10::text[], $11::text[],
-                    $12::timestamptz[], $13::timestamptz[]
-                ) as given (id, webhook_id, game_id, seq, type, payload, due_at, deadline)
+                select
+                    unnest($6::uuid[]) as id,
+                    unnest($7::uuid[]) as webhook_id,
+                    unnest($8::uuid[]) as game_id,
+                    unnest($9::integer[]) as seq,
+                    unnest($10::text[]) as type,
+                    unnest($11::text[]) as payload,
+                    unnest($12::timestamptz[]) as due_at,
+                    unnest($13::timestamptz[]) as deadline
             )
             insert into webhook_delivery
                 (id, webhook_id, created_at, game_id, seq, type, payload, in_order, deadline, next_attempt_at)
@@ -210,21 +276,19 @@ impl Batch {
             from notice
             on conflict (webhook_id, game_id, deadline) where deadline is not null do nothing
             "#,
-            &column(&self.pending, |events| events.game.0),
-            &column(&self.pending, |events| events.from_seq),
-            &column(present, |(webhook, ..)| *webhook),
-            &column(present, |(_, game, _)| game.0),
-            &column(present, |(.., deadline)| *deadline) as &[Option<OffsetDateTime>],
-            &column(&deliveries, |delivery| delivery.id),
-            &column(&deliveries, |delivery| delivery.webhook),
-            &column(&deliveries, |delivery| delivery.game.0),
-            &column(&deliveries, |delivery| columns::column(delivery.seq)),
-            &column(&deliveries, |delivery| delivery.kind.as_str()) as &[&str],
-            &column(&deliveries, |delivery| delivery.payload.as_str()) as &[&str],
-            &column(&deliveries, |delivery| delivery.reminder.map(|reminder| reminder.at))
-                as &[Option<OffsetDateTime>],
-            &column(&deliveries, |delivery| delivery.reminder.map(|reminder| reminder.deadline))
-                as &[Option<OffsetDateTime>],
+            &taken.game_id,
+            &taken.from_seq,
+            &deadlines.webhook_id,
+            &deadlines.game_id,
+            &deadlines.deadline as &[Option<OffsetDateTime>],
+            &new.id,
+            &new.webhook_id,
+            &new.game_id,
+            &new.seq,
+            &new.kind as &[&str],
+            &new.payload as &[&str],
+            &new.due_at as &[Option<OffsetDateTime>],
+            &new.deadline as &[Option<OffsetDateTime>],
             now,
         )
         .execute(&mut *self.transaction)
@@ -269,7 +333,7 @@ impl Batch {
         if !full.is_empty() {
             sqlx::query!(
                 "update webhook set disabled_at = $2, disabled_reason = $3 where id = any($1)",
-                &column(&full, |row| row.id),
+                &full.iter().map(|row| row.id).collect::<Vec<_>>(),
                 now,
                 OVERFLOW,
             )
@@ -298,7 +362,7 @@ pub async fn subscribers(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Subs
         from webhook join player on player.id = player_id
         where player_id = any($1) and disabled_at is null and player.kind <> 'deleted'
         "#,
-        &column(players, |player| player.0),
+        &players.iter().map(|player| player.0).collect::<Vec<_>>(),
     )
     .fetch_all(pool)
     .instrument(statement("select webhooks of players"))
@@ -310,8 +374,4 @@ pub async fn subscribers(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Subs
         events: row.events,
     });
     Ok(subscribers.collect())
-}
-
-fn column<'a, T, U>(rows: &'a [T], value: impl Fn(&'a T) -> U) -> Vec<U> {
-    rows.iter().map(value).collect()
 }
