@@ -27,8 +27,8 @@ pub fn sender(options: PgConnectOptions) -> PgPool {
 }
 
 /// Sends notices to all who listen.
-pub async fn send(pool: &PgPool, notices: &[String]) -> Result<(), DbError> {
-    sqlx::query!("select pg_notify($1, notice) from unnest($2::text[]) as notice", CHANNEL, notices)
+pub async fn send(pool: &PgPool, notifications: &[String]) -> Result<(), DbError> {
+    sqlx::query!("select pg_notify($1, notice) from unnest($2::text[]) as notice", CHANNEL, notifications)
         .execute(pool)
         .instrument(statement("notify"))
         .await?;
@@ -55,8 +55,8 @@ impl Listener {
 
     /// Waits for the next notice; `None` if the connection was lost. May be given up and called again.
     pub async fn next(&mut self) -> Option<String> {
-        let notice = self.0.as_mut()?.try_recv().await.ok()??;
-        Some(notice.payload().to_owned())
+        let notification = self.0.as_mut()?.try_recv().await.ok()??;
+        Some(notification.payload().to_owned())
     }
 
     /// Whether the connection still answers: one that has gone silent is like one on which nothing happens.

@@ -11,7 +11,7 @@ use sqlx::{
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A connection that was idle for longer may have died unnoticed, of a restart or a firewall.
-const RESTED: Duration = Duration::from_secs(1);
+const IDLE_UNCHECKED_MAX: Duration = Duration::from_secs(1);
 
 /// A statement of the service touches a handful of rows. A query whose caller has gone keeps its connection busy until
 /// this ends it.
@@ -32,7 +32,7 @@ pub fn pool(options: PgConnectOptions, connections_max: u32) -> PgPool {
         .test_before_acquire(false)
         .before_acquire(|connection, meta| {
             Box::pin(async move {
-                if meta.idle_for > RESTED {
+                if meta.idle_for > IDLE_UNCHECKED_MAX {
                     connection.ping().await?;
                 }
                 Ok(true)

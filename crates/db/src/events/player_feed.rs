@@ -145,7 +145,7 @@ const ENDED_MAX: i64 = 1000;
 const FINISHED_MAX: i64 = 50;
 
 /// Why a snapshot can be read.
-const SO_WRITTEN: &str = "PostgreSQL writes snapshots so";
+const SNAPSHOT_FORM: &str = "PostgreSQL writes snapshots so";
 
 /// The present moment.
 pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
@@ -153,7 +153,7 @@ pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
         r#"select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!""#
     );
     let now = present.fetch_one(pool).instrument(statement("select snapshot")).await?;
-    Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SO_WRITTEN))
+    Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SNAPSHOT_FORM))
 }
 
 /// What has happened in a player's games, and in those to which the player is invited.
@@ -240,7 +240,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     .fetch_all(pool)
     .instrument(statement("select events of a player"))
     .await?;
-    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SO_WRITTEN));
+    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SNAPSHOT_FORM));
     let now = now.expect("a row comes also if nothing has happened");
     let games = rows.into_iter().filter_map(|row| Some((row.id?, row.first_seq?, row.last_seq?)));
     let changed = |(id, first, last)| {

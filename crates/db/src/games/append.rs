@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mancala_domain::{Change, Event, Fact, Game, Opponent, Visibility};
+use mancala_domain::{Change, Event, Fact, Game, Opponent};
 use serde::Serialize;
 use sqlx::{PgConnection, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{
     event_rows::{Detail, MOVED, NewEvent},
-    fold::{ClockAndOffers, EndText, Fold},
+    fold::{ClockAndOffers, EndText, Fold, is_explored},
 };
 use crate::connection::{DbError, columns};
 
@@ -67,7 +67,7 @@ impl Append {
     /// `next` is the game after the events, of which there is one at least.
     pub(crate) fn of(next: &Game, events: &[Event]) -> Self {
         let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
-        let is_to_explore = gets_result && next.terms.visibility == Visibility::Public;
+        let is_to_explore = gets_result && is_explored(next);
         let mut events = events.iter().map(NewEvent::of);
         let first = events.next().expect("who appends has something to append");
         let further: Vec<_> = events.collect();

@@ -12,7 +12,7 @@ use crate::connection::{DbError, statement};
 const COUNTED_MAX: i64 = 10_000;
 
 /// How many turns are given their rounds at a time.
-const PLACED_AT_ONCE: i64 = 1_000;
+const ASSIGNED_AT_ONCE: i64 = 1_000;
 
 /// That the computer is to move in a game, as of a version of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct ComputerTurn {
 /// Takes the next turn that nobody has taken, or whose taker has not come back by now; until `until` nobody else takes it. Players are
 /// served in rounds, one turn of each in every round: whoever plays many games at once waits for most of them.
 pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> Result<Option<ComputerTurn>, DbError> {
-    place(pool).await?;
+    assign_rounds(pool).await?;
     let row = sqlx::query!(
         r#"
         with taken as (
@@ -62,7 +62,7 @@ pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
 
 /// Gives new turns their rounds: that which is played now, or the one after those of the player's other turns. Appends leave this to
 /// whoever plays: they look at nothing but their games.
-async fn place(pool: &PgPool) -> Result<(), DbError> {
+async fn assign_rounds(pool: &PgPool) -> Result<(), DbError> {
     sqlx::query!(
         r#"
         with new as (
@@ -81,7 +81,7 @@ async fn place(pool: &PgPool) -> Result<(), DbError> {
         update computer_turn set player_id = placed.player_id, round = placed.round
         from placed where computer_turn.game_id = placed.game_id
         "#,
-        PLACED_AT_ONCE,
+        ASSIGNED_AT_ONCE,
     )
     .execute(pool)
     .instrument(statement("update computer_turn"))

@@ -15,7 +15,7 @@ use super::{
 use crate::connection::DbError;
 
 /// How long games are open whose log does not say it: those that were created before there was an end to it.
-const OPEN_FOR_ONCE: Duration = Duration::days(14);
+const OPEN_FOR_UNSAID: Duration = Duration::days(14);
 
 /// The kind of event that is a move.
 pub(crate) const MOVED: &str = "moved";
@@ -79,7 +79,7 @@ impl EventRow {
             ("created", Some(Json(Detail::Created { player_id, expires_at, terms }))) => {
                 let terms = terms.parse("event", id)?;
                 let is_awaited = terms.opponent.is_awaited();
-                let expires_at = expires_at.or_else(|| is_awaited.then(|| self.at + OPEN_FOR_ONCE));
+                let expires_at = expires_at.or_else(|| is_awaited.then(|| self.at + OPEN_FOR_UNSAID));
                 Fact::Created(Created { terms, player: PlayerId(player_id), expires_at })
             }
             ("joined", Some(Json(Detail::Joined { player_id }))) => {

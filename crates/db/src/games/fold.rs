@@ -1,6 +1,6 @@
 //! The columns of `game` that follow from its events.
 
-use mancala_domain::{Game, Status};
+use mancala_domain::{Game, Status, Visibility};
 use serde::Serialize;
 use sqlx::types::Json;
 use time::{OffsetDateTime, serde::rfc3339};
@@ -29,6 +29,11 @@ pub(crate) struct Fold {
     pub(crate) deadline: Option<OffsetDateTime>,
     /// Clock and offers, of hardly any game.
     pub(crate) clock_and_offers: Option<Json<ClockAndOffers>>,
+}
+
+/// Whether the explorer counts a game: a public one that has a result. `explorer_index::begin_anew` says the same in SQL.
+pub(crate) fn is_explored(game: &Game) -> bool {
+    game.terms.visibility == Visibility::Public && game.result.is_some()
 }
 
 impl Fold {

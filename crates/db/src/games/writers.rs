@@ -191,7 +191,7 @@ impl Writer {
             let group = take_group(&mut waiting);
             // A bug costs the group, whose members then read what became of them, and nobody after it.
             let stored = AssertUnwindSafe(self.write(group)).catch_unwind().await.unwrap_or_default();
-            refuse_overtaken(&mut waiting, &stored);
+            refuse_superseded(&mut waiting, &stored);
             self.busy.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -211,7 +211,7 @@ impl Writer {
         }
         match self.store(&waiting).await {
             Err(error) if waiting.len() > 1 && error.may_be_caused_by_one_row() => {
-                self.write_apart(waiting, error).await;
+                self.write_split(waiting, error).await;
                 HashSet::new()
             }
             stored => {
@@ -239,7 +239,7 @@ impl Writer {
     /// Stores what can be stored of a group that failed. If that was because of a lock, those are answered at once whose rows
     /// are locked: whoever holds a lock for so long may hold it for longer, and the others do not wait for that again. If it
     /// fails once more, each is tried alone.
-    async fn write_apart(&mut self, group: Vec<Pending>, failure: DbError) {
+    async fn write_split(&mut self, group: Vec<Pending>, failure: DbError) {
         let unlocked = match failure {
             DbError::Busy(_) => self.unlocked(&group).await.ok(),
             _ => None,
@@ -303,7 +303,7 @@ fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
 
 /// Of several appends to one game that were decided on the same version one can be stored. Once it is, the others need no
 /// statement.
-fn refuse_overtaken(waiting: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
+fn refuse_superseded(waiting: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
     // Those that wait here came together with the one that was stored, so none was decided on what that one led to.
     for queued in waiting.extract_if(.., |queued| stored.contains(&queued.append.game())) {
         let _ = queued.reply.send(Ok(Appended::Conflict));

@@ -16,7 +16,7 @@ use crate::{
         Inserted,
         columns::column,
         event_rows::{Detail, MOVED, NewEvent},
-        fold::{EndText, Fold},
+        fold::{EndText, Fold, is_explored},
         term_rows::TermsText,
     },
     idempotency::{self, Keyed},
@@ -254,8 +254,7 @@ impl ImportedEventRow {
 
 /// Leaves the public games that have a result to whoever explores them.
 async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let is_to_explore = |game: &Game| game.terms.visibility == Visibility::Public && game.result.is_some();
-    let ids: Vec<_> = games.iter().filter(|(game, _)| is_to_explore(game)).map(|(game, _)| game.id.0).collect();
+    let ids: Vec<_> = games.iter().filter(|(game, _)| is_explored(game)).map(|(game, _)| game.id.0).collect();
     sqlx::query!(
         "insert into unexplored_game (game_id, is_imported) select id, true from unnest($1::uuid[]) as id",
         &ids

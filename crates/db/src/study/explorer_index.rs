@@ -3,19 +3,19 @@
 //! A game waits in `unexplored_game` from the statement that ends it to the transaction that counts it, so whoever is killed in between
 //! has done nothing. One process at a time is at it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use mancala_domain::{Event, Exploration, GameId, GameResult};
-use mancala_rules::{AnyOptions, AnyPosition, Side};
+use mancala_rules::{AnyOptions, AnyPosition};
 use sqlx::{Connection, PgConnection, PgPool, types::Json};
 use time::{Duration, OffsetDateTime};
 use tokio::time::sleep;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::explorer::{SAMPLE_GAMES, position_column};
+use super::{explorer::position_column, tallies::Tallies};
 use crate::{
-    connection::{DbError, columns, statement},
+    connection::{DbError, statement},
     games::{
         event_rows::{EventRow, MOVED},
         term_rows::{ResultText, StartText},
@@ -23,13 +23,13 @@ use crate::{
 };
 
 /// Whoever holds this is the one who explores, or has everything forgotten.
-const LOCKED_AS: i64 = 0x6578_706c_6f72_6572;
+const ADVISORY_LOCK: i64 = 0x6578_706c_6f72_6572;
 
 /// Plies that are looked at in one transaction, and those of one game: whoever has very long games keeps nobody waiting.
 const PLIES_AT_ONCE: i64 = 20_000;
 
 /// How long whoever empties the tables waits for those who read them, before it lets them go on and tries again; meanwhile nobody reads.
-const EMPTYING_WAITS: &str = "set local lock_timeout = '100ms'";
+const EMPTYING_LOCK_TIMEOUT: &str = "set local lock_timeout = '100ms'";
 
 /// How long between two tries, and how many there are: ten minutes.
 const EMPTYING_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
@@ -86,7 +86,7 @@ async fn explore_next(
     limit: u32,
 ) -> Result<Option<Explored>, DbError> {
     allow_long_work(connection).await?;
-    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, LOCKED_AS)
+    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, ADVISORY_LOCK)
         .fetch_one(&mut *connection)
         .instrument(statement("lock explorer"))
         .await?;
@@ -124,7 +124,7 @@ async fn explore_next(
 pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
     let mut transaction = pool.begin().await?;
     allow_long_work(&mut transaction).await?;
-    sqlx::query!("select pg_advisory_xact_lock($1)", LOCKED_AS)
+    sqlx::query!("select pg_advisory_xact_lock($1)", ADVISORY_LOCK)
         .execute(&mut *transaction)
         .instrument(statement("lock explorer"))
         .await?;
@@ -155,7 +155,7 @@ async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
     let mut tries = 1;
     loop {
         let mut attempt = connection.begin().await?;
-        sqlx::raw_sql(EMPTYING_WAITS).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
+        sqlx::raw_sql(EMPTYING_LOCK_TIMEOUT).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
         let emptied = sqlx::query!("truncate explored_move, explored_game")
             .execute(&mut *attempt)
             .instrument(statement("truncate explored_move"))
@@ -324,146 +324,6 @@ impl QueuedGame {
             log.into_iter().map(|row| row.into_event(GameId(id), Some(&options))).collect::<Result<_, _>>()?;
         Ok(Exploration::of(&opening, &log, &result, ended_at))
     }
-}
-
-/// What some games add to the rows of `explored_move`, in the order of their key.
-#[derive(Default)]
-struct Tallies(BTreeMap<(i64, String), Tally>);
-
-struct Tally {
-    games: i32,
-    first_visits: i32,
-    south_wins: i32,
-    north_wins: i32,
-    played_out: i32,
-    lead_sum: i64,
-    last_played_at: OffsetDateTime,
-    /// The newest games, in the order of their ids.
-    sample: Vec<Uuid>,
-}
-
-impl Tallies {
-    fn add(&mut self, game: Uuid, exploration: &Exploration) {
-        let won_by = |side| i32::from(exploration.winner == Some(side));
-        for visit in &exploration.visits {
-            let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());
-            let tally = self.0.entry((position_column(visit.position), mv)).or_insert_with(|| Tally::empty(visit.at));
-            tally.games += 1;
-            tally.first_visits += i32::from(visit.is_first);
-            tally.south_wins += won_by(Side::South);
-            tally.north_wins += won_by(Side::North);
-            tally.played_out += i32::from(exploration.lead.is_some());
-            tally.lead_sum += i64::from(exploration.lead.unwrap_or_default());
-            tally.last_played_at = tally.last_played_at.max(visit.at);
-            // Games are added in the order of their ids.
-            tally.sample.push(game);
-            if tally.sample.len() > SAMPLE_GAMES {
-                tally.sample.remove(0);
-            }
-        }
-    }
-
-    /// Adds them to what is there. In the order of the key, so that rows that lie side by side are written one after the other.
-    async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
-        let columns = MoveColumns::of(self.0.into_iter().map(|((position, mv), tally)| MoveRow {
-            position,
-            mv,
-            games: tally.games,
-            first_visits: tally.first_visits,
-            south_wins: tally.south_wins,
-            north_wins: tally.north_wins,
-            played_out: tally.played_out,
-            lead_sum: tally.lead_sum,
-            last_played_at: tally.last_played_at,
-            sample: text_of(&tally.sample),
-        }));
-        sqlx::query!(
-            r#"
-            insert into explored_move as known (
-                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
-                sample_game_ids
-            )
-            select position, mv, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
-                array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
-            from (
-                select
-                    unnest($1::bigint[]) as position,
-                    unnest($2::text[]) as mv,
-                    unnest($3::integer[]) as games,
-                    unnest($4::integer[]) as first_visits,
-                    unnest($5::integer[]) as south_wins,
-                    unnest($6::integer[]) as north_wins,
-                    unnest($7::integer[]) as played_out,
-                    unnest($8::bigint[]) as lead_sum,
-                    unnest($9::timestamptz[]) as last_played_at,
-                    unnest($10::text[]) as sample
-            ) given
-            on conflict (position, move) do update set
-                games = known.games + excluded.games,
-                first_visits = known.first_visits + excluded.first_visits,
-                south_wins = known.south_wins + excluded.south_wins,
-                north_wins = known.north_wins + excluded.north_wins,
-                played_out = known.played_out + excluded.played_out,
-                lead_sum = known.lead_sum + excluded.lead_sum,
-                last_played_at = greatest(known.last_played_at, excluded.last_played_at),
-                sample_game_ids = array(
-                    select id from unnest(known.sample_game_ids || excluded.sample_game_ids) as id
-                    order by id desc limit $11
-                )
-            "#,
-            &columns.position,
-            &columns.mv,
-            &columns.games,
-            &columns.first_visits,
-            &columns.south_wins,
-            &columns.north_wins,
-            &columns.played_out,
-            &columns.lead_sum,
-            &columns.last_played_at,
-            &columns.sample,
-            i64::try_from(SAMPLE_GAMES).expect("a handful"),
-        )
-        .execute(connection)
-        .instrument(statement("insert explored_move"))
-        .await?;
-        Ok(())
-    }
-}
-
-impl Tally {
-    const fn empty(last_played_at: OffsetDateTime) -> Self {
-        Self {
-            games: 0,
-            first_visits: 0,
-            south_wins: 0,
-            north_wins: 0,
-            played_out: 0,
-            lead_sum: 0,
-            last_played_at,
-            sample: vec![],
-        }
-    }
-}
-
-columns! {
-    /// What is added to a row of `explored_move`.
-    struct MoveRow => MoveColumns {
-        position: i64,
-        mv: String,
-        games: i32,
-        first_visits: i32,
-        south_wins: i32,
-        north_wins: i32,
-        played_out: i32,
-        lead_sum: i64,
-        last_played_at: OffsetDateTime,
-        /// Ids with commas between them: an array of arrays would have to be as wide everywhere.
-        sample: String,
-    }
-}
-
-fn text_of(ids: &[Uuid]) -> String {
-    ids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// A game that was counted before breaks the key, and nothing of all this is stored.

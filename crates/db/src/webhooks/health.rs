@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::connection::{DbError, statement};
 
 /// An endpoint that answers within this time gets more attempts at once.
-const SOON: Duration = Duration::seconds(1);
+const QUICK_MAX: Duration = Duration::seconds(1);
 
 /// How long an endpoint is left alone after an attempt that failed, and at most after some: twice as long after each.
 const PAUSE: Duration = Duration::seconds(5);
@@ -107,7 +107,7 @@ impl Health {
     #[must_use]
     pub fn after(&self, outcome: &AttemptOutcome, took: Duration, now: OffsetDateTime) -> Self {
         if outcome.next == NextStep::Delivered {
-            return Self { is_quick: took <= SOON, ..Self::default() };
+            return Self { is_quick: took <= QUICK_MAX, ..Self::default() };
         }
         let is_one_spell = self.failed_at.is_some_and(|last| now - last <= FAILING_GAP);
         let failing_since = self.failing_since.filter(|_| is_one_spell).unwrap_or(now);

@@ -21,7 +21,7 @@ const OF_GAME_MAX: i64 = 64;
 pub const WAITING_MAX: i64 = 10_000;
 
 /// Tells these locks from others.
-const LOCKED_AS: i64 = 0x7765_6268_6f6f_6b73;
+const ADVISORY_LOCK: i64 = 0x7765_6268_6f6f_6b73;
 
 /// Events of a game that were appended together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl Batch {
             "#,
             now,
             i64::from(limit),
-            LOCKED_AS,
+            ADVISORY_LOCK,
             after.0,
         )
         .fetch_all(&mut *transaction)
@@ -171,7 +171,7 @@ impl Batch {
         let is_ours = sqlx::query_scalar!(
             r#"select pg_try_advisory_xact_lock(hashtextextended($1::uuid::text, $2)) as "is_ours!""#,
             game.0,
-            LOCKED_AS,
+            ADVISORY_LOCK,
         )
         .fetch_one(&mut *transaction)
         .await?;
