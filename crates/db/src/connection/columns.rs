@@ -1,12 +1,12 @@
 //! Rows as columns: how a statement takes many rows as one array for each column.
 
-/// Declares a row, and its columns as arrays of the same names, which are filled row by row. A statement names each array
-/// where it takes it, as in `unnest($1::uuid[]) as game_id`, so its parameters and `columns.game_id, …` can be compared line by
-/// line.
+/// Declares a row, and its columns as arrays of the same names, which are filled row by row. A statement names each
+/// array where it takes it, as in `unnest($1::uuid[]) as game_id`. So its parameters and the arguments
+/// `columns.game_id, …` can be compared line by line.
 ///
-/// Arrays, each with an `unnest` of its own, are the cheapest form that PostgreSQL reads. For 64 appends of 17 columns it needs
-/// 0.15 ms; `from unnest(…, …) as given (…)` needs 0.4 ms. `jsonb_to_recordset`, which would take the names along, needs 2 ms: every
-/// value is parsed from text.
+/// Arrays, each with an `unnest` of its own, are the cheapest form to read. For 64 appends of 17 columns PostgreSQL
+/// needs 0.15 ms; `from unnest(…, …) as given (…)` needs 0.4 ms. `jsonb_to_recordset`, which would carry the names,
+/// needs 2 ms: every value is parsed from text.
 macro_rules! columns {
     (
         $(#[$meta:meta])*

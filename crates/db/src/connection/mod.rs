@@ -1,4 +1,5 @@
-//! Connections: pools, dedicated ones, their errors, the spans of statements, and notifications between processes.
+//! Connections: pools, dedicated connections, errors, spans of statements, and notifications between processes. It
+//! knows no table.
 
 mod columns;
 mod dedicated;

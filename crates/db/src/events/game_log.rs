@@ -1,4 +1,4 @@
-//! The logs of games, read part by part.
+//! The logs of games, read in slices.
 
 use mancala_domain::{Event, Fact, Game, Previous};
 use sqlx::{PgPool, types::Json};
@@ -12,21 +12,24 @@ use crate::{
     },
 };
 
-/// Some events of a game, in their order, without gaps.
+/// Consecutive events of a game, in order and without gaps.
 #[derive(Debug)]
 pub struct LogSlice {
-    /// What the first ply among them was played upon.
+    /// The position before the first ply among them, and the time of the ply that led to it.
     pub previous: Previous,
+    /// The events after that, without the ply before them.
     pub events: Vec<Event>,
 }
 
-/// Which events of a game are asked for.
+/// A range of events of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct LogRange<'a> {
+    /// The game.
     pub game: &'a Game,
-    /// Those after this one.
+    /// The range begins after this `seq`.
     pub after: u32,
-    /// No later ones. What has happened since the game was read is left out, for it tells of people who are not known yet.
+    /// The range ends with this `seq`, or with the game's version if that is less. Events since the game was read are
+    /// left out: they may name players that were not read with it.
     pub until: u32,
 }
 
@@ -34,15 +37,15 @@ pub struct LogRange<'a> {
 pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<LogSlice, DbError> {
     let range = LogRange { game, after, until: game.version.min(after.saturating_add(limit)) };
     let mut slices = read_all(pool, &[range]).await?;
-    Ok(slices.pop().expect("one part was asked for"))
+    Ok(slices.pop().expect("one slice was requested"))
 }
 
-/// The same of several games at once, in their order.
+/// The same for several games at once, in their order.
 pub async fn read_all(pool: &PgPool, ranges: &[LogRange<'_>]) -> Result<Vec<LogSlice>, DbError> {
     let ids: Vec<_> = ranges.iter().map(|range| range.game.id.0).collect();
     let after: Vec<_> = ranges.iter().map(|range| i32::try_from(range.after).unwrap_or(i32::MAX)).collect();
     let until: Vec<_> = ranges.iter().map(|range| column(range.until.min(range.game.version))).collect();
-    // The last ply before them comes along.
+    // Each slice starts with the last ply before it, for `previous`.
     let rows = sqlx::query!(
         r#"
         select n as "n!", at as "at!", seq as "seq!", ply, seat, kind as "kind!", mv, position,

@@ -1,4 +1,4 @@
-//! What an append stores, and the one statement that stores a group of them.
+//! What an append stores, and the one statement that stores a group of appends. It knows nothing of queues and retries.
 
 use std::collections::HashSet;
 
@@ -19,31 +19,31 @@ use crate::connection::{DbError, columns};
 pub enum Appended {
     /// The events are in the log, durably.
     Stored,
-    /// Somebody else was faster: the game is at another version, and nothing was stored.
+    /// A version conflict: the game is at another version, and nothing was stored.
     Conflict,
-    /// Another request came under the same key, and nothing was stored.
+    /// Another request used the same idempotency key, and nothing was stored.
     KeyUsed,
 }
 
-/// The events that one command led to, and what they make of their game's row.
+/// The events that one command led to, and the columns of the game's row after them.
 #[derive(Debug)]
 pub(crate) struct Append {
     change: Change,
-    /// The version that the row must still be at.
+    /// The version that the row must still be at: optimistic locking.
     expected: i32,
     updated_at: OffsetDateTime,
     seat_0_moved: bool,
     seat_1_moved: bool,
     fold: Fold,
-    /// Of all but a plain move.
+    /// `None` for a plain move.
     once: Option<Json<Once>>,
     computer_to_move: bool,
     first: NewEvent,
-    /// What follows the first event: the game's end, if there is anything. None of them is a move.
+    /// The events after the first one: the end of the game, if any. None of them is a move.
     further: Vec<NewEvent>,
 }
 
-/// The columns that are set once in the life of a game, and by hardly any move. One that is null stays as it is.
+/// The columns that are set once in the life of a game, and by very few moves. A null leaves the column as it is.
 #[derive(Debug, Serialize)]
 struct Once {
     status: &'static str,
@@ -57,19 +57,19 @@ struct Once {
     #[serde(with = "rfc3339::option")]
     analysed_at: Option<OffsetDateTime>,
     join_code: Option<String>,
-    /// Whether the computer is to move after it.
+    /// Whether the computer moves next.
     computer_to_move: bool,
-    /// Whether it gives a public game its result.
+    /// Whether the append gives a public game its result.
     is_to_explore: bool,
 }
 
 impl Append {
-    /// `next` is the game after the events, of which there is one at least.
+    /// `next` is the game after the events, of which there is at least one.
     pub(crate) fn of(next: &Game, events: &[Event]) -> Self {
         let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
         let is_to_explore = gets_result && is_explored(next);
         let mut events = events.iter().map(NewEvent::of);
-        let first = events.next().expect("who appends has something to append");
+        let first = events.next().expect("an append has at least one event");
         let further: Vec<_> = events.collect();
         let fold = Fold::of(next);
         let is_plain_move = first.kind == MOVED && further.is_empty() && next.computer_to_move().is_none();
@@ -91,12 +91,12 @@ impl Append {
         self.change.game.0
     }
 
-    /// Whether the computer is to move after it.
+    /// Whether the computer moves next.
     pub(crate) const fn computer_to_move(&self) -> bool {
         self.computer_to_move
     }
 
-    /// What is told of it, once it is stored.
+    /// What observers are notified of once the append is stored.
     pub(crate) const fn change(&self) -> Change {
         self.change
     }
@@ -123,7 +123,7 @@ impl Once {
 }
 
 columns! {
-    /// What an append gives its game's row, and its first event.
+    /// The values for the game's row, and for the first event.
     struct GivenRow<'a> => GivenColumns {
         game_id: Uuid,
         /// The version that the row must still be at.
@@ -147,7 +147,7 @@ columns! {
 }
 
 columns! {
-    /// An event that follows the first one of its append.
+    /// An event after the first one of its append.
     struct FurtherRow<'a> => FurtherColumns {
         game_id: Uuid,
         seq: i32,
@@ -191,18 +191,18 @@ impl Append {
     }
 }
 
-/// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each is stored as a whole if its
-/// game is still at the version that it expects, and not at all otherwise, whatever becomes of the others; if this fails,
-/// none is. Says of which games something was stored.
+/// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each one is stored as a
+/// whole if its game is still at the expected version, and otherwise not at all; the others do not depend on it. If the
+/// statement fails, nothing is stored. Returns the games whose appends were stored.
 ///
-/// Of a game whose players have webhooks, a row says that they are to be told. Whether they have, the game's row says; it is looked
-/// up when a seat is taken, and whoever makes a webhook later sees to the games that are there.
+/// For a game whose players have webhooks, the statement queues a row of `webhook_event`. The game's row says whether
+/// they have; it is looked up when a seat is taken. A webhook that is made later flags the existing games itself.
 ///
-/// The rows are locked by being updated, in the order of `given`: so two groups of the same games wait for one another and
-/// do not block each other for good. Should PostgreSQL ever join in another order, it ends one of them, and its appends are
-/// tried one by one. Locking them first, in a statement's part of its own, would write a tenth more of its log.
+/// The update locks the rows in the order of `given`, so that two groups with the same games wait for each other
+/// without a deadlock. Should PostgreSQL ever join in another order, it ends one of the two statements, and its appends
+/// are tried one by one. A CTE that locks the rows first would write a tenth more WAL.
 ///
-/// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
+/// Every row is found by its game's id, and tables are joined on nothing else, so that they can be distributed by it.
 pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<Stored, DbError> {
     let given = GivenColumns::of(group.iter().map(|append| append.given()));
     let further = FurtherColumns::of(group.iter().flat_map(|append| append.further()));
@@ -260,7 +260,7 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
             from given
             where game.id = given.game_id and game.version = given.expected
             returning given.*, game.has_webhooks
-        ), to_tell as (
+        ), to_notify as (
             insert into webhook_event (game_id, from_seq, to_seq)
             select game_id, expected + 1, version from updated where has_webhooks
         ), to_play as (
@@ -320,15 +320,15 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
     Ok(Stored { games: stored.into_iter().map(|row| row.game_id).collect(), has_webhook_events })
 }
 
-/// What came of storing a group.
+/// The result of storing a group.
 pub(crate) struct Stored {
-    /// Those to which something was appended.
+    /// The games whose appends were stored.
     pub(crate) games: HashSet<Uuid>,
-    /// Whether players are to be told of any of it.
+    /// Whether the statement queued any row of `webhook_event`.
     pub(crate) has_webhook_events: bool,
 }
 
-/// Which games' rows nobody else has locked at this moment.
+/// The games whose rows no other transaction has locked at this moment.
 pub(crate) async fn unlocked(connection: &mut PgConnection, games: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
     let ids =
         sqlx::query_scalar!("select id from game where id = any($1) order by id for no key update skip locked", games,)

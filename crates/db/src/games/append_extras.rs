@@ -14,16 +14,16 @@ use crate::{
     idempotency::{self, Keyed},
 };
 
-/// What is stored together with an append, in one transaction: hardly any has it, and none is a move.
+/// What is stored in one transaction with an append: very few appends have it, and none of them is a move.
 #[derive(Clone, Debug, Default)]
 pub struct AppendExtras {
-    /// What is answered if the request may be sent again.
+    /// The answer to keep under an idempotency key.
     pub keyed: Option<Keyed>,
-    /// A game that begins with it, with its first events.
+    /// A new game that begins with the append, with its first events.
     pub begun: Option<(Game, [Event; 2])>,
 }
 
-/// The same as [`append`] with something beside it: either all of it is stored, durably, or nothing.
+/// As [`append`](super::append), together with the extras: either all of it is stored, durably, or nothing.
 pub async fn append_with(
     pool: &PgPool,
     next: &Game,

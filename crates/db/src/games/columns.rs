@@ -1,4 +1,4 @@
-//! Values of columns that several rows have: numbers, seats, positions, and words of a closed list.
+//! Values of columns that several kinds of rows have: numbers, seats, positions, and words of a closed list.
 
 use std::fmt::Display;
 

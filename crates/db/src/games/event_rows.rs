@@ -14,7 +14,7 @@ use super::{
 };
 use crate::connection::DbError;
 
-/// How long games are open whose log does not say it: those that were created before there was an end to it.
+/// How long a game is open whose log does not say it: such a game was created before open games could expire.
 const OPEN_FOR_UNSAID: Duration = Duration::days(14);
 
 /// The kind of event that is a move.
@@ -128,7 +128,7 @@ impl EventRow {
     }
 }
 
-/// What some kinds of event say beyond their columns.
+/// The values that some kinds of event have beyond their columns.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Detail {
@@ -162,7 +162,7 @@ impl Detail {
     }
 }
 
-/// An event as its row has it, but for what a move shares with its game's row: the number of the ply and the position.
+/// An event as its row has it, without what a move shares with its game's row: the number of the ply and the position.
 #[derive(Debug)]
 pub(crate) struct NewEvent {
     pub(crate) seq: i32,

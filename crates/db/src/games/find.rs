@@ -20,18 +20,18 @@ pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbErr
     Ok(load(pool, &[id.0], Histories::Skipped).await?.pop())
 }
 
-/// The same with the history of its position, for whoever changes it.
+/// The same with the history of its position, for a caller that changes it.
 pub async fn find_whole(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
     Ok(load(pool, &[id.0], Histories::Loaded).await?.pop())
 }
 
-/// The games of some ids, newest first.
+/// The games with these ids, newest first.
 pub async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<SeatedGame>, DbError> {
     let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
     load(pool, &ids, Histories::Skipped).await
 }
 
-/// At which versions games are, of those that exist.
+/// The versions of games, of those that exist.
 pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)>, DbError> {
     let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let rows = sqlx::query!("select id, version from game where id = any($1)", &ids)
@@ -41,14 +41,14 @@ pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)
     rows.into_iter().map(|row| Ok((GameId(row.id), number("game", "version", row.id, row.version)?))).collect()
 }
 
-/// Whether positions are read with their history. Nothing but playing on asks for it, and it can be long.
+/// Whether positions are read with their history. Only playing on needs it, and it can be long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Histories {
     Loaded,
     Skipped,
 }
 
-/// The games of some ids, newest first, in one query whatever their number.
+/// The games with these ids, newest first, in one query whatever their number.
 pub(crate) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> Result<Vec<SeatedGame>, DbError> {
     let rows = sqlx::query_as!(
         GameRow,
@@ -90,7 +90,7 @@ pub(crate) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> R
         "#,
         ids,
         histories == Histories::Loaded,
-        // The present one, and all that its history holds.
+        // The present position, and as many as a history holds.
         i64::try_from(HISTORY_MAX + 1).expect("a thousand and one"),
     )
     .fetch_all(pool)

@@ -11,7 +11,7 @@ use super::{
     columns::{column, seat_number, seeds},
 };
 
-/// The columns of `game` that a fold decides.
+/// The columns of `game` that are derived from its log.
 #[derive(Debug)]
 pub(crate) struct Fold {
     /// When it ended with a result.
@@ -27,7 +27,7 @@ pub(crate) struct Fold {
     pub(crate) winner_seat: Option<i16>,
     pub(crate) turn_seat: Option<i16>,
     pub(crate) deadline: Option<OffsetDateTime>,
-    /// Clock and offers, of hardly any game.
+    /// Clock and offers, which very few games have.
     pub(crate) clock_and_offers: Option<Json<ClockAndOffers>>,
 }
 
@@ -56,7 +56,7 @@ impl Fold {
     }
 }
 
-/// The columns of `game` that are JSON, each as PostgreSQL takes it.
+/// The columns of `game` that are JSON, each in the form that PostgreSQL takes.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClockAndOffers {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ impl ClockAndOffers {
     }
 }
 
-/// The columns of `game` that say how it ended; null while it goes on.
+/// The columns of `game` that say how it ended; null until then.
 #[derive(Debug, Serialize)]
 pub(crate) struct EndText {
     #[serde(with = "rfc3339::option")]

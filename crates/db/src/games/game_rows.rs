@@ -1,4 +1,4 @@
-//! The rows of `game`, read with what is shown beside a game.
+//! The rows of `game`, read with the players and plies that are shown with a game.
 
 use mancala_domain::{BySeat, Game, GameId, Player, PlayerId, Ply, Previous, Status, Terms};
 use mancala_rules::{AnyPosition, HISTORY_MAX};
@@ -14,13 +14,16 @@ use super::{
 };
 use crate::{connection::DbError, players::PlayerRow};
 
-/// A game with what is shown beside it.
+/// A game with the players and the last ply that are shown with it.
 #[derive(Clone, Debug)]
 pub struct SeatedGame {
+    /// The game.
     pub game: Game,
+    /// The players in its seats.
     pub players: BySeat<Option<Player>>,
-    /// Whom the creator invited, of a game for one player only.
+    /// The player whom the creator invited.
     pub invited: Option<Player>,
+    /// The last ply, if one was played.
     pub last_ply: Option<Ply>,
 }
 
@@ -77,7 +80,7 @@ pub(crate) struct GameRow {
     pub(crate) previous_at: Option<OffsetDateTime>,
     pub(crate) previous_position: Option<String>,
     pub(crate) history_from_seq: Option<i32>,
-    /// The positions after the plies since then, the last one too; null where they are not read.
+    /// The positions after the plies since then, including the last; null where they are not read.
     pub(crate) history: Option<Vec<String>>,
 }
 
@@ -163,8 +166,8 @@ fn player_row(
     Some(PlayerRow { id: id?, kind: kind?, name: name?, created_at: created_at? })
 }
 
-/// The present position with its history, by the positions since the event that it begins with, as many as a history holds
-/// and the present one. The first event of a game stands for its opening.
+/// The present position with its history. `texts` are the positions since the event with which the history begins,
+/// limited to what a history holds and the present one. The first event of a game stands for its opening.
 fn with_history(
     id: Uuid,
     terms: &Terms,

@@ -14,17 +14,17 @@ use crate::{
     idempotency::{self, Keyed},
 };
 
-/// Whether a new game is stored.
+/// Whether a new game was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inserted {
-    /// It is, durably.
+    /// The game is stored, durably.
     Stored,
-    /// Another game was created under the key that the request came with.
+    /// Another request used the same idempotency key.
     KeyUsed,
 }
 
-/// Stores a new game and its first event, and what is answered if the request may be sent again. A second time with the same
-/// id changes nothing.
+/// Stores a new game and its first event, and the answer to keep under an idempotency key. Idempotent: a second call
+/// with the same id changes nothing.
 pub async fn insert(
     executor: impl PgExecutor<'_>,
     game: &Game,
@@ -34,7 +34,7 @@ pub async fn insert(
     let fold = Fold::of(game);
     let terms = TermsText::of(&game.terms);
     let event = NewEvent::of(created);
-    // A key that has run out is used anew. Of several requests under one key the first holds its row, the others wait.
+    // An expired key is used anew. Of several requests with one key the first locks its row, and the others wait.
     let inserted = sqlx::query!(
         r#"
         with claimed as (
@@ -58,7 +58,7 @@ pub async fn insert(
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id, has_webhooks
-        ), to_tell as (
+        ), to_notify as (
             insert into webhook_event (game_id, from_seq, to_seq) select id, $20, $20 from made where has_webhooks
         ), to_play as (
             insert into computer_turn (game_id, version) select id, $13 from made where $39

@@ -1,4 +1,4 @@
-//! Games and their logs.
+//! Games and their logs: stored, appended to, and read.
 
 mod append;
 mod append_extras;

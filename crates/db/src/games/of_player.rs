@@ -1,4 +1,4 @@
-//! The games of one player, without a page's filters.
+//! The games of one player, without the filters of a list.
 
 use mancala_domain::{GameId, PlayerId, RUNNING_GAMES_MAX};
 use sqlx::PgPool;
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// Up to `limit` games that are not over, in which a player sits or to which the player is invited.
+/// Up to `limit` open or active games in which a player sits or to which the player is invited.
 pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Result<Vec<GameId>, DbError> {
     let ids = sqlx::query_scalar!(
         r#"
@@ -72,7 +72,7 @@ pub async fn list_seated(
     load(pool, &ids, Histories::Skipped).await
 }
 
-/// How many games a player has that are not over, counted as far as the most that are allowed.
+/// How many open or active games a player has, counted up to the allowed maximum.
 pub async fn count_running(pool: &PgPool, player: PlayerId) -> Result<u32, DbError> {
     let count = sqlx::query_scalar!(
         r#"

@@ -16,8 +16,8 @@ use crate::connection::{DbError, statement};
 
 /// Up to `count` plies of a game, oldest first, from the one after ply `after`.
 pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result<Vec<Ply>, DbError> {
-    // A ply's number is less than its event's seq, so the key leads straight to the first; the ply before it comes
-    // along, for its position is what the first was played upon. What was played since the game was read is left out.
+    // A ply's number is less than its event's seq, so the key leads straight to the first one. The ply before it is
+    // read as well, because the first one was played on its position. Plies since the game was read are left out.
     let rows = sqlx::query_as!(
         PlyRow,
         r#"
@@ -45,7 +45,7 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
     replay(game, previous, rows)
 }
 
-/// All plies of some games, in their order; oldest first.
+/// All plies of some games, in the games' order; oldest first.
 pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Ply>>, DbError> {
     let ids: Vec<_> = games.iter().map(|seated| seated.game.id.0).collect();
     let rows = sqlx::query!(
@@ -65,7 +65,7 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
     }
     let history = |SeatedGame { game, .. }: &SeatedGame| {
         let rows = histories.remove(&game.id.0).unwrap_or_default();
-        // What was played since the game was read is left out.
+        // Plies since the game was read are left out.
         let known = rows.into_iter().take_while(|row| row.ply <= column(game.ply));
         replay(game, Previous::opening(game), known)
     };
@@ -97,7 +97,7 @@ pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
         .collect()
 }
 
-/// Plies one after the other, each played upon the one before it.
+/// Replays plies, each on the position of the one before it.
 fn replay(game: &Game, mut previous: Previous, rows: impl Iterator<Item = PlyRow>) -> Result<Vec<Ply>, DbError> {
     rows.map(|row| {
         let ply = row.into_ply(game, &previous)?;

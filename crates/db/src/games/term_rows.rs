@@ -1,4 +1,4 @@
-//! The terms and the result of a game, in the database's words.
+//! The terms and the result of a game, as the text and JSON of columns.
 
 use mancala_domain::{GameId, GameResult, Level, Opponent, PlayerId, Reason, Start, Terms, Visibility};
 use mancala_rules::{AnyOptions, BySide, Side, Variant};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::connection::DbError;
 
-/// The terms of a game in words.
+/// The terms of a game as text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TermsText {
     pub(crate) variant: String,
@@ -30,7 +30,7 @@ pub(crate) struct TermsText {
     pub(crate) start: Option<StartText>,
 }
 
-/// Where a game begins, in words.
+/// The start of a game as text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StartText {
     position: String,
@@ -105,7 +105,7 @@ impl TermsText {
     }
 }
 
-/// A result in words.
+/// A result as text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ResultText {
     pub(crate) winner: Option<String>,
@@ -128,7 +128,7 @@ impl ResultText {
         }
     }
 
-    /// From the columns of `game`: null until it is finished, but for the winner, which is null of a draw too.
+    /// From the columns of `game`: null until it is finished. The winner is null for a draw too.
     pub(crate) fn of_columns(
         winner: Option<String>,
         reason: Option<String>,

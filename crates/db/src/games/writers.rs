@@ -1,7 +1,8 @@
 //! The writers: tasks through which all appends of a process go, in groups.
 //!
-//! What takes long in an append is to make it durable, and that takes no longer for many than for one. So a writer gathers what
-//! arrives while its last statement is in flight, and sends it as the next; when nothing is queued, nothing waits.
+//! The expensive part of an append is the commit's write to disk, and that takes no longer for many appends than for
+//! one. So a writer gathers the appends that arrive while its last statement is in flight, and sends them as the next
+//! group. If none is in flight, none waits.
 
 use std::{
     collections::HashSet,
@@ -29,14 +30,14 @@ use uuid::Uuid;
 use super::append::{self, Append, Appended};
 use crate::connection::{DbError, DedicatedConnection, statement};
 
-/// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
+/// How many appends a group has at most. Twice as many are no cheaper each, and make the first one wait longer.
 const GROUP_MAX: usize = 64;
 
-/// How long an append waits for those before it. If it takes longer, the database does not keep up, or is away.
+/// How long an append may be queued. If it takes longer, the database is overloaded or down.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// All writers of a process. Each owns the games whose ids fall to it, so that the appends to one game go one after the other
-/// and never wait for the row's lock.
+/// All writers of a process. Each one owns the games whose ids fall to it, so that the appends to one game follow each
+/// other and never wait for the row's lock.
 pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
     busy: Arc<AtomicUsize>,
@@ -54,32 +55,32 @@ struct Observers {
     group: OnceLock<Box<dyn Fn(usize) + Send + Sync>>,
 }
 
-/// The tasks of some writers.
+/// The tasks of the writers.
 #[derive(Debug)]
 pub struct WriterTasks {
     tasks: Vec<JoinHandle<()>>,
     ending: CancellationToken,
 }
 
-/// An append that waits for its turn.
+/// An append in the queue.
 struct Queued {
     append: Append,
     since: Instant,
     reply: Reply,
 }
 
-/// Where whoever waits for an append is told what became of it.
+/// Where the caller of an append waits for its result.
 type Reply = oneshot::Sender<Result<Appended, DbError>>;
 
-/// An append whose turn it is.
+/// An append in the group that is being stored.
 type Pending = (Append, Reply);
 
 impl Writers {
-    /// How many appends wait for a writer at most, unless there is a reason: more than a second's work.
+    /// How many appends are queued for a writer at most, unless there is a reason: more than a second's work.
     pub const QUEUE_MAX: usize = 4096;
 
-    /// Starts `count` writers on the present runtime, each with a connection of its own that it makes when it first needs one.
-    /// What comes while `queue_max` appends wait for a writer is refused.
+    /// Starts `count` writers on the present runtime, each with a dedicated connection that it opens on first use.
+    /// Appends that arrive while `queue_max` are queued for a writer are refused.
     pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize) -> (Self, WriterTasks) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
         let observers = Arc::<Observers>::default();
@@ -98,7 +99,7 @@ impl Writers {
         (Self { queues, busy, observers, webhook_events, computer_turns }, WriterTasks { tasks, ending })
     }
 
-    /// Has somebody told of all that is stored from now on, whoever asked for it. There is one observer, the first.
+    /// Calls `observer` with every change that is stored from now on. There is one observer, the first.
     pub fn observe(&self, observer: impl Fn(Change) + Send + Sync + 'static) {
         let _ = self.observers.change.set(Box::new(observer));
     }
@@ -108,52 +109,53 @@ impl Writers {
         let _ = self.observers.group.set(Box::new(observer));
     }
 
-    /// Is notified when something was stored of which players are to be told by webhooks.
+    /// Notified when an append has queued a row of `webhook_event`.
     pub fn webhook_events(&self) -> Arc<Notify> {
         self.webhook_events.clone()
     }
 
-    /// Is notified when the computer is to move in a game.
+    /// Notified when the computer is to move in a game.
     pub fn computer_turns(&self) -> Arc<Notify> {
         self.computer_turns.clone()
     }
 
-    /// How many have a statement in flight right now.
+    /// How many writers have a statement in flight.
     pub fn busy(&self) -> usize {
         self.busy.load(Ordering::Relaxed)
     }
 
-    /// How many appends wait for their turn right now.
+    /// How many appends are queued.
     pub fn queued(&self) -> usize {
         self.queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum()
     }
 
-    /// Has an append done, and says what became of it. If the caller goes away, it is done all the same.
+    /// Queues an append and waits for its result. It is stored even if the caller stops waiting.
     pub(crate) async fn append(&self, append: Append) -> Result<Appended, DbError> {
         // The last bytes of a UUIDv7 are random.
         let queue = &self.queues[append.game().as_u128() as usize % self.queues.len()];
         let (reply, replied) = oneshot::channel();
         queue.try_send(Queued { append, since: Instant::now(), reply }).map_err(|_| DbError::QueueFull)?;
-        // A writer answers all that it has taken; should it panic, nobody knows.
+        // A writer replies to all appends that it has taken. If it panics, their result is unknown.
         replied.await.unwrap_or_else(|_| Err(DbError::silent()))
     }
 }
 
 impl WriterTasks {
-    /// Lets no more appends be queued, and waits until those that were are stored, or have failed.
+    /// Closes the queues, and waits until every queued append is stored or has failed.
     pub async fn end(self) {
         self.ending.cancel();
         for task in self.tasks {
-            // A writer that panicked has said so.
+            // A writer that panicked has logged it.
             let _ = task.await;
         }
     }
 }
 
-/// Appends events to a game's log and makes its row their fold, in one guarded statement: either all of it is stored,
-/// durably, or nothing. `next` is the game after the events; the row must still be at the version before them.
+/// Appends events to a game's log and updates its row to their fold, in one statement with optimistic locking: either
+/// all of it is stored, durably, or nothing. `next` is the game after the events; the row must still be at the version
+/// before them.
 ///
-/// Once this has been called it is done or fails as a whole, also if the caller does not wait for the end.
+/// The append completes or fails as a whole even if the caller stops waiting.
 pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
     writers.append(Append::of(next, events)).instrument(statement("update game insert event")).await
 }
@@ -161,7 +163,8 @@ pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<
 /// One writer.
 struct Writer {
     connection: DedicatedConnection,
-    /// Games whose rows somebody else had locked when they were last to be changed: nobody waits for them again.
+    /// Games whose rows another transaction had locked at the last attempt. The next append checks the lock instead of
+    /// waiting for it.
     locked: HashSet<Uuid>,
     busy: Arc<AtomicUsize>,
     observers: Arc<Observers>,
@@ -170,7 +173,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Runs until it is ending, or nobody can append any more, and all that was queued has been answered.
+    /// Runs until it is ended or all handles are dropped, and all queued appends have their replies.
     async fn run(mut self, mut queue: mpsc::Receiver<Queued>, ending: CancellationToken) {
         let mut waiting = Vec::with_capacity(GROUP_MAX);
         loop {
@@ -189,15 +192,15 @@ impl Writer {
             }
             self.busy.fetch_add(1, Ordering::Relaxed);
             let group = take_group(&mut waiting);
-            // A bug costs the group, whose members then read what became of them, and nobody after it.
+            // A panic fails this group, whose callers then read the state of their games, and none after it.
             let stored = AssertUnwindSafe(self.write(group)).catch_unwind().await.unwrap_or_default();
             refuse_superseded(&mut waiting, &stored);
             self.busy.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Stores a group, and answers everybody in it: if it fails for a reason that one of them may have, the others without that
-    /// one. Says of which games something was stored at once.
+    /// Stores a group, and replies to its callers. If the statement fails for a reason that one append may have, the
+    /// others are stored without it. Returns the games that were stored by the first statement.
     async fn write(&mut self, group: Vec<Queued>) -> HashSet<Uuid> {
         let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
         let waiting = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.reply)).collect();
@@ -224,7 +227,7 @@ impl Writer {
         }
     }
 
-    /// Answers those at once whose games' rows were locked before and still are.
+    /// Fails the appends whose games' rows were locked before and still are, without waiting for the locks.
     async fn refuse_locked(&mut self, group: Vec<Pending>) -> Vec<Pending> {
         if !group.iter().any(|(append, _)| self.locked.contains(&append.game())) {
             return group;
@@ -236,9 +239,9 @@ impl Writer {
         free
     }
 
-    /// Stores what can be stored of a group that failed. If that was because of a lock, those are answered at once whose rows
-    /// are locked: whoever holds a lock for so long may hold it for longer, and the others do not wait for that again. If it
-    /// fails once more, each is tried alone.
+    /// Stores what can be stored of a group that failed. If the reason was a lock, the appends whose rows are still
+    /// locked fail at once: the lock may be held for longer, and the others must not wait for it again. If the
+    /// statement fails once more, each append is tried alone.
     async fn write_split(&mut self, group: Vec<Pending>, failure: DbError) {
         let unlocked = match failure {
             DbError::Busy(_) => self.unlocked(&group).await.ok(),
@@ -288,10 +291,10 @@ impl Writer {
     }
 }
 
-/// Takes the next group from those who wait: the first append of each game, in the order of their ids. Another one of the same
-/// game waits for what becomes of the first.
+/// Takes the next group from the queued appends: the first one of each game, in the order of their ids. Further appends
+/// of a game wait for the result of the first.
 fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
-    // A stable sort: those of one game stay in the order in which they came.
+    // A stable sort: the appends of one game stay in the order of their arrival.
     waiting.sort_by_key(|queued| queued.append.game());
     let mut group: Vec<Queued> = Vec::with_capacity(waiting.len());
     for queued in mem::take(waiting) {
@@ -301,16 +304,16 @@ fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
     group
 }
 
-/// Of several appends to one game that were decided on the same version one can be stored. Once it is, the others need no
-/// statement.
+/// Of several appends to one game that were decided on the same version only one can be stored. Then the others are
+/// conflicts without a statement.
 fn refuse_superseded(waiting: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
-    // Those that wait here came together with the one that was stored, so none was decided on what that one led to.
+    // These were queued together with the stored one, so none of them was decided on its result.
     for queued in waiting.extract_if(.., |queued| stored.contains(&queued.append.game())) {
         let _ = queued.reply.send(Ok(Appended::Conflict));
     }
 }
 
-/// Tells everybody in a group what became of it. Whoever has gone away needs no answer.
+/// Sends the result to all callers of a group. A caller that is gone needs no reply.
 fn reply_to_all(group: Vec<Pending>, stored: &Result<HashSet<Uuid>, DbError>) {
     for (append, reply) in group {
         let appended = |stored: &HashSet<Uuid>| {
@@ -320,7 +323,7 @@ fn reply_to_all(group: Vec<Pending>, stored: &Result<HashSet<Uuid>, DbError>) {
     }
 }
 
-/// A database's options may hold its password.
+/// The options of a database may hold its password.
 impl fmt::Debug for Writers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writers").field("writers", &self.queues.len()).finish_non_exhaustive()

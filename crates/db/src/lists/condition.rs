@@ -1,6 +1,6 @@
-//! The condition that every list of games shares, as part of their statements.
+//! The condition that the statements of all filtered lists share.
 //!
-//! A statement is text that is checked when it is compiled, so the shared part is joined to it by a macro.
+//! Queries are checked at compile time, so their text must be literals: a macro joins the shared part to each of them.
 
 /// A statement that finds the rows of a page: `$before`, the shared condition, `$won_or_lost`, the rest of the shared
 /// condition, `$after`. `$scanned` is how many rows are looked at. The statement has the columns of `game` in scope.

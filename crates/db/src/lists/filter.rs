@@ -1,4 +1,5 @@
-//! Which games a list shows, and in what order.
+//! Which games a list shows, and in which order. The `Debug` text of a filter is part of what cursors are bound to: new
+//! names would void the cursors of running clients.
 
 use mancala_domain::{PlayerId, PositionKey, Status, Visibility};
 use mancala_rules::{Side, Variant};
@@ -7,63 +8,77 @@ use uuid::Uuid;
 
 use crate::kinds::{ClockKind, OpponentKind};
 
-/// Which games a list shows, and how.
+/// Which games a list shows.
 #[derive(Clone, Debug)]
 pub struct Filter {
+    /// Whose games.
     pub whose: Whose,
+    /// Only games of this status.
     pub status: Option<Status>,
+    /// Only games of this variant.
     pub variant: Option<Variant>,
+    /// Only games of this preset.
     pub preset: Option<&'static str>,
+    /// Only games with this kind of clock.
     pub clock: Option<ClockKind>,
-    /// Who may, or could, take the second seat.
+    /// For which kind of opponent the second seat is, or was.
     pub open_to: Option<OpponentKind>,
-    /// How the game ended: only of finished games.
+    /// How the game ended: only finished games.
     pub ended: Option<Ended>,
-    /// Why the game ended: only of finished games.
+    /// Why the game ended: only finished games.
     pub reason: Option<String>,
-    /// From so many plies to so many.
+    /// The least and the most plies.
     pub plies: (i32, i32),
+    /// Only imported games, or only others.
     pub imported: Option<bool>,
+    /// Only analysed games, or only others.
     pub analysed: Option<bool>,
     /// Created (in order of finishing: finished) at this moment or later.
     pub since: Option<OffsetDateTime>,
     /// Created (or finished) before this moment.
     pub until: Option<OffsetDateTime>,
+    /// The order of the list.
     pub order: Order,
-    /// Who asks: only public games are listed, and those to which the viewer belongs when a player is given.
+    /// The caller. The list has public games, and those in which the viewer takes part if it is a player's list.
     pub viewer: Option<PlayerId>,
 }
 
 /// Whose games.
 #[derive(Clone, Copy, Debug)]
 pub enum Whose {
-    /// Everybody's public ones.
+    /// All public games.
     Everybodys,
-    /// Those in which this player sits.
+    /// Games in which this player sits.
     Players(Of),
-    /// Those that this player imported.
+    /// Games that this player imported.
     ImportedBy(PlayerId),
-    /// Everybody's public ones that came to this position and ended with a result.
+    /// Public games that came to this position and ended with a result.
     At(PositionKey),
 }
 
 /// Which games of a player.
 #[derive(Clone, Copy, Debug)]
 pub struct Of {
+    /// The player.
     pub player: PlayerId,
-    /// Only those in which this player sits as well.
+    /// Only games in which this player sits as well.
     pub opponent: Option<PlayerId>,
+    /// Only games of this visibility.
     pub visibility: Option<Visibility>,
-    /// Only those in which it is the player's turn.
+    /// Only games in which the player is to move.
     pub to_move: bool,
 }
 
-/// How a game ended. Won and lost by the player whose games are listed; against oneself one does neither.
+/// How a game ended. `Won` and `Lost` refer to the player whose games are listed; a game against oneself is neither.
 #[derive(Clone, Copy, Debug)]
 pub enum Ended {
+    /// This side won.
     WonBy(Side),
+    /// A draw.
     Drawn,
+    /// The player won.
     Won,
+    /// The player lost.
     Lost,
 }
 
@@ -74,23 +89,23 @@ pub enum Order {
     Created,
     /// Last finished first; only finished games.
     Finished,
-    /// Last changed first; only of a player's active games.
+    /// Last changed first; only a player's active games.
     Updated,
-    /// By deadline, the nearest first, and at last those without one; only of a player's active games.
+    /// By deadline, the nearest first, and those without one last; only a player's active games.
     Deadline,
-    /// First those in which the player is to move, then the others; each by deadline.
+    /// First the games in which the player is to move, then the others; each by deadline.
     Turn,
 }
 
 impl Order {
-    /// Whether it begins with the earliest moment.
+    /// Whether the earliest moment comes first.
     pub(crate) const fn is_ascending(self) -> bool {
         matches!(self, Order::Deadline | Order::Turn)
     }
 }
 
 impl Filter {
-    /// The statuses whose ranges are merged.
+    /// The statuses whose index ranges are merged.
     pub(crate) fn statuses(&self) -> Vec<&'static str> {
         match self.status {
             Some(status) => vec![status.as_str()],
@@ -98,7 +113,7 @@ impl Filter {
         }
     }
 
-    /// The variants whose ranges are merged.
+    /// The variants whose index ranges are merged.
     pub(super) fn variants(&self) -> Vec<String> {
         match self.variant {
             Some(variant) => vec![variant.to_string()],

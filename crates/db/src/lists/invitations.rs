@@ -11,7 +11,9 @@ use crate::connection::{DbError, statement};
 /// Which invitations.
 #[derive(Clone, Copy, Debug)]
 pub enum Direction {
+    /// Games to which the player is invited.
     Received,
+    /// Games to which the player has invited others.
     Sent,
 }
 

@@ -1,4 +1,4 @@
-//! A page of a list, whatever its filters and its order.
+//! A page of a list, by any filter and in any order.
 
 use mancala_domain::Status;
 use sqlx::PgPool;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::connection::DbError;
 
-/// A page of games after a place.
+/// The page of games after a key.
 pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit: u32) -> Result<Page, DbError> {
     let window = Window::of(filter, after, limit);
     let found = match (filter.whose, filter.order) {
@@ -24,7 +24,7 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit:
         (Whose::Players(of), Order::Updated | Order::Deadline | Order::Turn) => {
             of_player::active_of(pool, filter, of, &window).await?
         }
-        // A player has few active games, but two may have played many.
+        // A player has few active games, but two players may have played many.
         (Whose::Players(of), Order::Created) => match of.opponent {
             Some(opponent) if filter.status != Some(Status::Active) => {
                 of_player::newest_of_pair(pool, filter, of, opponent, &window).await?

@@ -1,11 +1,11 @@
 //! Lists of games, in pages.
 //!
-//! Every page is two queries: the ids, read off an index in the order of the list, then all of their games. What an index
-//! does not answer is looked at row by row, `SCAN_MAX` of them and no more; a page that ends for this reason may be
-//! short, or empty, and the next one goes on from there. So the cost of a page is bounded whatever is asked for.
+//! Every page takes two queries: the ids, read off an index in the order of the list, then their games. Conditions that
+//! the index does not answer are checked row by row, on at most `SCAN_MAX` rows. A page that ends for this reason may
+//! be short, or empty, and the next one continues there. So the cost of a page is bounded for every filter.
 //!
-//! Places in a list are compared as rows and never `null or …`: a plan is made once for all values, and only what is
-//! always compared can be looked up.
+//! Pages follow each other by keyset. Keys are compared as rows and never with `null or …`: one plan serves all values,
+//! and it looks up only what is always compared.
 
 mod condition;
 mod filter;

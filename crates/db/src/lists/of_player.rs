@@ -1,4 +1,4 @@
-//! Lists of one player's games: which games a page has, read off an index each.
+//! Lists of one player's games: the rows of a page, read off an index each.
 
 use mancala_domain::{PlayerId, RUNNING_GAMES_MAX, Status, Visibility};
 use sqlx::PgPool;

@@ -1,4 +1,4 @@
-//! Lists of the games that came to a position: which games a page has, read off the explorer's index.
+//! Lists of the games that came to a position: the rows of a page, read off the explorer's index.
 
 use mancala_domain::PositionKey;
 use sqlx::PgPool;
@@ -15,7 +15,7 @@ use crate::{
     study::explorer::position_column,
 };
 
-/// The games that came to a position, newest first. All of them are public, and ended with a result.
+/// The games that came to a position, newest first. All of them are public and ended with a result.
 pub(super) async fn newest_at(
     pool: &PgPool,
     filter: &Filter,

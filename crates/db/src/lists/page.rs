@@ -10,24 +10,27 @@ use crate::{
     games::{self, Histories, SeatedGame},
 };
 
-/// Where a page ends. Which moment it is depends on the order.
+/// The keyset of a row: where a page ends. Which moment it holds depends on the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageKey {
+    /// The moment by which the list is ordered.
     pub at: OffsetDateTime,
+    /// The game.
     pub id: GameId,
 }
 
 /// A page of games.
 #[derive(Debug)]
 pub struct Page {
+    /// The games, in the order of the list.
     pub games: Vec<SeatedGame>,
-    /// Where each of them is in the list.
+    /// The key of each game.
     pub keys: Vec<PageKey>,
-    /// Where the next page begins, if there may be one.
+    /// The key after which the next page begins, if there may be one.
     pub next: Option<PageKey>,
 }
 
-/// A row of an index range: a game of the list if it is `shown`; the `last` that was looked at if there may be more.
+/// A row of an index range: a game of the list if it is `shown`; the `last` one that was scanned if there may be more.
 pub(crate) struct Found {
     pub(crate) id: Uuid,
     pub(crate) at: OffsetDateTime,
@@ -35,8 +38,8 @@ pub(crate) struct Found {
     pub(crate) last: bool,
 }
 
-/// The games of a page in its order, and where it ends: after as many as asked for, where a range was not looked at any
-/// further, or with the list.
+/// The games of a page in its order, and where it ends: after `limit` games, where the scan of a range ended, or with
+/// the list.
 pub(crate) async fn page(pool: &PgPool, found: Vec<Found>, limit: u32) -> Result<Page, DbError> {
     let (mut ids, mut keys) = (vec![], vec![]);
     let mut next = None;

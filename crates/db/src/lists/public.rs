@@ -1,4 +1,4 @@
-//! Lists of public games: which games a page has, read off an index each.
+//! Lists of public games: the rows of a page, read off an index each.
 
 use sqlx::PgPool;
 use tracing::Instrument;

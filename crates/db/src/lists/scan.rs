@@ -1,4 +1,4 @@
-//! Which rows of an index a page is read from, and what is found there.
+//! The index range that a page is read from.
 
 use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
@@ -8,21 +8,21 @@ use super::{
     page::PageKey,
 };
 
-/// How many rows of one range of an index are looked at for one page. A few milliseconds' work.
+/// How many rows of one index range are scanned for one page: a few milliseconds' work.
 pub(crate) const SCAN_MAX: i64 = 1000;
 
-/// How far the time in a game's id may be from `created_at`: the clock may have been set back between two games, after
-/// which ids go on from where they were for a while.
+/// How far the time in a game's id may be from `created_at`. If the clock is set back between two games, ids continue
+/// from the later time for a while.
 const ID_SLACK: Duration = Duration::minutes(1);
 
 /// Later than any game.
 pub(crate) const END: OffsetDateTime = datetime!(9999-12-31 23:59:59 UTC);
 
-/// The part of an index that a page is read from.
+/// The index range that a page is read from.
 pub(crate) struct Window {
     pub(crate) since: OffsetDateTime,
     pub(crate) until: OffsetDateTime,
-    /// In order of creation: the ids from the first to before the second.
+    /// In order of creation: ids from the first to before the second.
     pub(crate) first_id: Uuid,
     pub(crate) end_id: Uuid,
     /// In other orders: before this moment (in order of deadlines after it) and, at this moment, before this id.
@@ -56,13 +56,13 @@ impl Window {
     }
 }
 
-/// The least UUIDv7 of a moment: what comes before it was made before.
+/// The least UUIDv7 of a moment: smaller ids are older.
 fn least_id_at(at: OffsetDateTime) -> Uuid {
     let ms = u128::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or(0);
     Uuid::from_u128(ms << 80)
 }
 
-/// Every pair of one and the other, as columns.
+/// All pairs of both slices, as two columns.
 pub(crate) fn pairs<A: Clone, B: Clone>(ones: &[A], others: &[B]) -> (Vec<A>, Vec<B>) {
     ones.iter().flat_map(|one| others.iter().map(move |other| (one.clone(), other.clone()))).unzip()
 }

@@ -1,4 +1,4 @@
-//! Players, and the accounts of those who can sign in.
+//! Players and their accounts: created, read and renamed.
 
 use mancala_domain::{Player, PlayerId, PlayerName};
 use sqlx::PgPool;
@@ -11,20 +11,21 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// The constraint that a second account of one name would break.
+/// The constraint that a second account with the same name violates.
 const NAME_CONSTRAINT: &str = "account_name_key_key";
 
-/// Whether an account could be stored under its name.
+/// Whether a player could be stored under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
+    /// It was stored.
     Stored,
     /// Another account has a name that reads the same.
     Taken,
-    /// The player is not as it was when it was read: nothing was stored.
+    /// A version conflict: the player has changed since it was read, and nothing was stored.
     Changed,
 }
 
-/// Stores a new player, with an account if there is a password, and the first token of a first sign-in.
+/// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in.
 pub async fn insert(
     pool: &PgPool,
     player: &Player,
@@ -59,7 +60,7 @@ pub async fn insert(
     named(stored.map(|done| done.rows_affected()))
 }
 
-/// A player by their id.
+/// A player by id.
 pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
     let row = sqlx::query_as!(
         OwnPlayerRow,
@@ -72,7 +73,7 @@ pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbEr
     row.map(OwnPlayer::try_from).transpose()
 }
 
-/// The `credentials_version` of some players, of those who are not gone.
+/// The `credentials_version` of players, without deleted ones.
 pub async fn credentials(pool: &PgPool, ids: &[PlayerId]) -> Result<Vec<(PlayerId, i32)>, DbError> {
     let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let rows =
@@ -83,7 +84,7 @@ pub async fn credentials(pool: &PgPool, ids: &[PlayerId]) -> Result<Vec<(PlayerI
     Ok(rows.into_iter().map(|row| (PlayerId(row.id), row.credentials_version)).collect())
 }
 
-/// The account of a name, and the hash of its password.
+/// The account with a name, and the hash of its password.
 pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(OwnPlayer, String)>, DbError> {
     let row = sqlx::query!(
         r#"
@@ -103,15 +104,15 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .transpose()
 }
 
-/// Stores a player's new name, and a new password if there is one, which voids all sign-ins before. `before` is the player
-/// as they were read.
+/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins. `before` is the
+/// player as it was read, for optimistic locking.
 pub async fn update(
     pool: &PgPool,
     before: &OwnPlayer,
     after: &Player,
     password_hash: Option<&str>,
 ) -> Result<Named, DbError> {
-    // The last CTE keeps the account in step, which is made with the first password.
+    // The CTE `account` keeps the account in step; it is created with the first password.
     let stored = sqlx::query!(
         r#"
         with changed as (

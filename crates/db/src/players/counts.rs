@@ -9,12 +9,16 @@ use crate::connection::{DbError, statement};
 /// How many finished games in a seat are counted for a profile: some ten milliseconds' work.
 const COUNTED_MAX: i64 = 100_000;
 
-/// How a player has fared against others; games against oneself do not count.
+/// A player's results against others; games against oneself do not count.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
+    /// Active games.
     pub active: u32,
+    /// Games won.
     pub won: u32,
+    /// Games lost.
     pub lost: u32,
+    /// Draws.
     pub drawn: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Players who are erased.
+//! The erasure of players.
 
 use mancala_domain::{PlayerId, PlayerName};
 use sqlx::PgPool;
@@ -7,7 +7,7 @@ use tracing::Instrument;
 
 use crate::connection::{DbError, statement};
 
-/// Erases a player: what remains is that somebody sat in their games. Those games are still to be ended.
+/// Erases a player: the row stays, without a name, for the seats in games. Unfinished games are left to the caller.
 pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(), DbError> {
     let name = PlayerName::of_deleted();
     sqlx::query!(
@@ -41,7 +41,7 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
     Ok(())
 }
 
-/// Up to `limit` players who were erased since a moment and have games that are not over, or are invited to one.
+/// Up to `limit` players who were erased since a moment and still have unfinished games or invitations.
 pub async fn list_unfinished_erased(
     pool: &PgPool,
     since: OffsetDateTime,

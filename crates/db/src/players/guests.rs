@@ -1,4 +1,4 @@
-//! Guests who are not needed any more.
+//! The purge of unused guests.
 
 use mancala_domain::PlayerId;
 use sqlx::PgPool;
@@ -12,17 +12,16 @@ use crate::connection::{DbError, statement};
 /// How many notes of unused guests are deleted by one statement: a few milliseconds' work.
 const NOTES_AT_ONCE: i64 = 1000;
 
-/// Deletes guests who came before a moment, have not been seen since, and neither sit in a game nor are invited to
-/// one; it looks at up to `limit` players
-/// after the one given, and gives the last of them, or `None` at the end. Those who have notes lose them first, so many at a time, and are
-/// deleted the next time that they are looked at.
+/// Deletes guests who were created before a moment, have not been seen since, and neither sit in a game nor are invited
+/// to one. It scans up to `limit` players after the given one, and returns the last of them, or `None` at the end. A
+/// guest with notes loses them first, `NOTES_AT_ONCE` at a time, and is deleted by a later scan.
 pub async fn purge_guests(
     pool: &PgPool,
     before: OffsetDateTime,
     after: Option<PlayerId>,
     limit: u32,
 ) -> Result<Option<PlayerId>, DbError> {
-    // Ids begin with the time at which they were made. A refresh token is as old as it has used up of its life.
+    // Ids begin with the time of their creation. The age of a refresh token is the part of its lifetime that is over.
     let first_kept = Uuid::from_u128(u128::try_from(before.unix_timestamp() * 1000).unwrap_or_default() << 80);
     let last = sqlx::query_scalar!(
         r#"

@@ -1,4 +1,4 @@
-//! Players, and the accounts of those who can sign in.
+//! Players, their accounts and sign-ins, and counts of their games.
 
 mod accounts;
 mod counts;

@@ -6,15 +6,16 @@ use uuid::Uuid;
 
 use crate::connection::DbError;
 
-/// A player with what is not shown to others.
+/// A player with what only the player may see.
 #[derive(Clone, Debug)]
 pub struct OwnPlayer {
+    /// What others see.
     pub player: Player,
-    /// Raised when the password changes: sign-ins under an older one are void.
+    /// Incremented when the password changes: sign-ins with an older version are void.
     pub credentials_version: i32,
 }
 
-/// A player's row, also where a game's row brings its players along.
+/// A player's row, also where a game's row includes its players.
 pub(crate) struct PlayerRow {
     pub id: Uuid,
     pub kind: String,
@@ -34,7 +35,7 @@ impl TryFrom<PlayerRow> for Player {
     }
 }
 
-/// A player's row with what is not shown to others.
+/// A player's row with what only the player may see.
 pub(crate) struct OwnPlayerRow {
     pub id: Uuid,
     pub kind: String,

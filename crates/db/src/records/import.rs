@@ -1,4 +1,4 @@
-//! Games that were played elsewhere, stored with their logs.
+//! Imported games, stored with their logs.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -28,10 +28,10 @@ const GAMES_AT_ONCE: usize = 100;
 /// A game with its whole log.
 pub type Whole = (Game, Vec<Event>);
 
-/// What becomes of each of some games.
+/// The result for each game of an import.
 pub type Played = Vec<Result<Whole, Unplayable>>;
 
-/// Plays games again, move by move, with the players that their names stand for. Nothing of the games is stored yet.
+/// Replays games, move by move, with the players that their names stand for. It stores players, and none of the games.
 pub async fn play(
     pool: &PgPool,
     imports: Vec<Import>,
@@ -52,7 +52,7 @@ pub async fn play(
             };
             again.iter().map(play).collect::<Played>()
         };
-        // Some ten thousand moves: other requests go on meanwhile.
+        // Some ten thousand moves: on this thread they would block other requests.
         let played = spawn_blocking(play).await.expect("playing games does not panic");
         let sound = imports.iter().zip(&played).filter(|(_, played)| played.is_ok());
         let sound = names(sound.map(|(import, _)| import));
@@ -61,12 +61,12 @@ pub async fn play(
         if sound.iter().all(|name| known.id(name) == players.id(name)) {
             return Ok(played);
         }
-        // Somebody else has made players of the same names meanwhile.
+        // Another import has created players with the same names meanwhile.
         players.0.extend(known.0);
     }
 }
 
-/// The names of those who played, each once.
+/// The names of the players, each once.
 fn names<'a>(imports: impl Iterator<Item = &'a Import>) -> Vec<String> {
     let mut names: Vec<_> = imports.flat_map(|import| [&import.names.first, &import.names.second]).cloned().collect();
     names.sort_unstable();
@@ -74,12 +74,12 @@ fn names<'a>(imports: impl Iterator<Item = &'a Import>) -> Vec<String> {
     names
 }
 
-/// Who the names in games stand for.
+/// The players that the names in games stand for.
 #[derive(Clone, Debug)]
 struct Players(HashMap<String, PlayerId>);
 
 impl Players {
-    /// Those that there are, and new ones, not yet stored.
+    /// The existing players, and new ones that are not stored yet.
     fn of(names: &[String], known: &HashMap<String, PlayerId>) -> Self {
         let id = |name| known.get(name).copied().unwrap_or_else(|| PlayerId(Uuid::now_v7()));
         Self(names.iter().map(|name| (name.clone(), id(name))).collect())
@@ -90,14 +90,14 @@ impl Players {
     }
 }
 
-/// An id as if the game had been created then: lists are in the order of ids.
+/// An id as if the game had been created at that time, because lists are in the order of ids.
 fn new_id(at: OffsetDateTime) -> GameId {
     let seconds = u64::try_from(at.unix_timestamp()).unwrap_or(0);
     GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())))
 }
 
-/// Stores the players that names in imported games stand for, but for those that there are. `importer` is whose names they are: the
-/// operator's, if there is none.
+/// Stores the missing players that the names in imported games stand for. `importer` is the player who imports them;
+/// `None` for the operator.
 async fn make_players(
     pool: &PgPool,
     importer: Option<PlayerId>,
@@ -126,7 +126,7 @@ async fn make_players(
     Ok(())
 }
 
-/// Those of the players that there are.
+/// The existing ones of the players.
 async fn find_players(
     pool: &PgPool,
     importer: Option<PlayerId>,
@@ -148,7 +148,7 @@ async fn find_players(
     Ok(rows.into_iter().map(|row| (row.name, PlayerId(row.id))).collect())
 }
 
-/// Stores games with their whole logs, and what is answered if the request may be sent again: all of it, durably, or nothing.
+/// Stores games with their whole logs, and the answer to keep under an idempotency key: all of it, durably, or nothing.
 pub async fn store(
     pool: &PgPool,
     games: &[Whole],
@@ -252,7 +252,7 @@ impl ImportedEventRow {
     }
 }
 
-/// Leaves the public games that have a result to whoever explores them.
+/// Queues the games that the explorer counts.
 async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
     let ids: Vec<_> = games.iter().filter(|(game, _)| is_explored(game)).map(|(game, _)| game.id.0).collect();
     sqlx::query!(
@@ -265,7 +265,7 @@ async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Re
     Ok(())
 }
 
-/// A row of `game`: columns by their names. Those that are left out are null.
+/// A row of `game` by the names of its columns. Missing ones are null.
 #[derive(Debug, Serialize)]
 struct NewGame {
     id: Uuid,

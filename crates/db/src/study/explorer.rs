@@ -1,4 +1,4 @@
-//! What the explorer knows of a position: what was played there, and by which games.
+//! What the explorer has counted for a position: the moves played there, and in which games.
 
 use mancala_domain::{GameId, PositionKey};
 use mancala_rules::Move;
@@ -11,35 +11,41 @@ use crate::connection::{DbError, statement};
 /// How many games are kept as examples of a move.
 pub(crate) const SAMPLE_GAMES: usize = 4;
 
-/// More than there are moves in any position. Should two positions have one key, it bounds what is read.
+/// More than there are moves in any position. It limits the rows if two positions have the same key.
 const MOVES_MAX: i64 = 64;
 
-/// What is known of a position.
+/// The counts of a position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PositionStats {
     /// Games that came to it.
     pub games: u64,
-    /// Those of them that ended there.
+    /// Games that ended there.
     pub ended: u64,
-    /// What was played there, in no order.
+    /// The moves that were played there, in no order.
     pub moves: Vec<MoveStats>,
 }
 
-/// What is known of a move in a position.
+/// The counts of a move in a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MoveStats {
+    /// The move.
     pub mv: Move,
+    /// Games in which it was played.
     pub games: u64,
+    /// Those of them that South won.
     pub south_wins: u64,
+    /// Those of them that North won.
     pub north_wins: u64,
-    /// By how many seeds South was ahead in the end, on average, in games that were played to their end; `None` if none was.
+    /// By how many seeds South was ahead in the end, on average over the games that were played to their end; `None` if
+    /// none was.
     pub average_lead: Option<f64>,
+    /// When it was last played.
     pub last_played_at: OffsetDateTime,
     /// The newest first.
     pub sample: Vec<GameId>,
 }
 
-/// What is known of a position; nothing of one to which no game came.
+/// The counts of a position; all zero if no game came to it.
 pub async fn find(pool: &PgPool, position: PositionKey) -> Result<PositionStats, DbError> {
     let rows = sqlx::query!(
         r#"
@@ -77,7 +83,7 @@ pub async fn find(pool: &PgPool, position: PositionKey) -> Result<PositionStats,
     Ok(known)
 }
 
-/// A key as its column holds it: PostgreSQL's numbers have a sign.
+/// A key as its column holds it: PostgreSQL's integers are signed.
 pub(crate) const fn position_column(position: PositionKey) -> i64 {
     position.0.cast_signed()
 }

@@ -1,7 +1,7 @@
-//! Filling the explorer: games that ended with a result, each looked at once.
+//! Filling the explorer: each game that ended with a result is counted once.
 //!
-//! A game waits in `unexplored_game` from the statement that ends it to the transaction that counts it, so whoever is killed in between
-//! has done nothing. One process at a time is at it.
+//! A game is queued in `unexplored_game` by the statement that ends it, and removed by the transaction that counts it.
+//! So a process that is killed in between leaves no trace. One process at a time does this work.
 
 use std::collections::HashMap;
 
@@ -22,38 +22,40 @@ use crate::{
     },
 };
 
-/// Whoever holds this is the one who explores, or has everything forgotten.
+/// The advisory lock of the process that fills the explorer or empties it.
 const ADVISORY_LOCK: i64 = 0x6578_706c_6f72_6572;
 
-/// Plies that are looked at in one transaction, and those of one game: whoever has very long games keeps nobody waiting.
+/// How many plies one transaction counts, and how many of one game, so that very long games hold up nothing.
 const PLIES_AT_ONCE: i64 = 20_000;
 
-/// How long whoever empties the tables waits for those who read them, before it lets them go on and tries again; meanwhile nobody reads.
+/// How long the `truncate` waits for readers before it lets them go on and is tried again; meanwhile all new readers
+/// wait.
 const EMPTYING_LOCK_TIMEOUT: &str = "set local lock_timeout = '100ms'";
 
-/// How long between two tries, and how many there are: ten minutes.
+/// The pause between two tries, and how many there are: ten minutes.
 const EMPTYING_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
 const EMPTYING_TRIES: u32 = 600;
 
-/// QueuedGame games that are counted: that there are more is enough to know.
+/// At most this many queued games are counted: that there are more is enough to know.
 const COUNTED_MAX: i64 = 10_000;
 
-/// A game whose log cannot be read is looked at again after this, in case somebody has mended it.
+/// After this a game whose log cannot be read is tried again, in case it has been repaired.
 const PUT_OFF_FOR: Duration = Duration::DAY;
 
-/// What was done of the work.
+/// The result of a batch.
 #[derive(Debug, Default)]
 pub struct Explored {
     /// Games that were counted.
     pub games: u32,
-    /// Those that cannot be counted: they are put off.
+    /// Games that cannot be counted: they are put off.
     pub unreadable: Vec<(GameId, DbError)>,
-    /// There may be more.
+    /// Whether there may be more.
     pub is_full: bool,
 }
 
-/// Counts up to `limit` games that wait for it, in one transaction, or one that is longer than all of them may be. `None`: somebody
-/// else is at it. If that fails because of some game, it is tried with one at a time, and a game with which it fails alone is put off.
+/// Counts up to `limit` queued games in one transaction, or a single one that is longer than a batch may be. `None` if
+/// another process has the lock. If stored data makes the batch fail, games are tried one at a time, and one that fails
+/// alone is put off.
 pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
     let mut limit = limit;
     loop {
@@ -71,11 +73,11 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
 async fn try_to_explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
     let mut transaction = pool.begin().await?;
     let explored = explore_next(&mut transaction, now, limit).await;
-    // A transaction that is dropped ends when its connection is next used, and keeps the lock until then.
+    // A dropped transaction ends when its connection is next used, and keeps the lock until then.
     if explored.is_ok() {
         transaction.commit().await?;
     } else if let Err(error) = transaction.rollback().await {
-        tracing::debug!("what the explorer could not do ends with its connection: {error}");
+        tracing::debug!("the explorer failed to roll back, so its transaction ends with its connection: {error}");
     }
     explored
 }
@@ -119,8 +121,8 @@ async fn explore_next(
     Ok(Some(Explored { games, unreadable, is_full }))
 }
 
-/// Forgets everything, and has all games wait for being looked at; says how many there are. Nobody who ends a game waits for this, and whoever
-/// reads the explorer only while the tables are emptied, at the very end.
+/// Empties the explorer and queues all games; returns how many there are. Appends never wait for this. Readers of the
+/// explorer wait only while the tables are emptied, at the very end.
 pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
     let mut transaction = pool.begin().await?;
     allow_long_work(&mut transaction).await?;
@@ -128,7 +130,7 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
         .execute(&mut *transaction)
         .instrument(statement("lock explorer"))
         .await?;
-    // A game that ends meanwhile is not seen here: the statement that ends it has it wait.
+    // A game that ends meanwhile is not seen here: the statement that ends it queues it.
     sqlx::query!(
         r#"
         insert into unexplored_game as waiting (game_id, is_imported)
@@ -149,8 +151,8 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
     Ok(u64::try_from(games).unwrap_or_default())
 }
 
-/// Empties what is known. That has to wait for everybody who reads it, such as a backup, and everybody else who comes to read it waits
-/// for that: so not for long, but again and again.
+/// Empties the tables. `truncate` has to wait for all readers, such as a backup, and all new readers wait for it: so it
+/// waits for a short time, and is retried.
 async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
     let mut tries = 1;
     loop {
@@ -171,7 +173,7 @@ async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
     }
 }
 
-/// How many games wait, counted as far as some thousand; and how many of them could not be counted, and are put off.
+/// How many games are queued, counted up to `COUNTED_MAX`; and how many of them are put off.
 pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
     let row = sqlx::query!(
         r#"
@@ -186,7 +188,7 @@ pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
     Ok((row.waiting, row.put_off))
 }
 
-/// Puts off the game that is next, with which everything fails.
+/// Puts off the next game, with which every batch fails.
 async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameId>, DbError> {
     let game = sqlx::query_scalar!(
         r#"
@@ -206,7 +208,7 @@ async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameI
     Ok(game.map(GameId))
 }
 
-/// No request waits for this work, and it takes longer than one may.
+/// No request waits for this work, and it takes longer than a request may.
 async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
     sqlx::raw_sql(
         "set local statement_timeout = '10min'; set local idle_in_transaction_session_timeout = '1min'; \
@@ -218,7 +220,7 @@ async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// A game that waits, as far as its row tells of it; what is missing there is told when it is looked at.
+/// A queued game with its columns. Missing ones are reported when it is counted.
 struct QueuedGame {
     id: Uuid,
     terms: Option<(String, String, String)>,
@@ -226,7 +228,7 @@ struct QueuedGame {
     result: Option<(ResultText, OffsetDateTime)>,
 }
 
-/// The games that are next, in the order of their ids, and whether there may be more.
+/// The next games, in the order of their ids, and whether there may be more.
 async fn waiting(
     connection: &mut PgConnection,
     now: OffsetDateTime,
@@ -276,7 +278,7 @@ async fn waiting(
     Ok((waiting, is_full))
 }
 
-/// The plies of games, as they stand in the log.
+/// The plies of games, as they are in the log.
 async fn logs(connection: &mut PgConnection, games: &[QueuedGame]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.id).collect();
     let rows = sqlx::query!(
@@ -306,7 +308,7 @@ async fn logs(connection: &mut PgConnection, games: &[QueuedGame]) -> Result<Has
 }
 
 impl QueuedGame {
-    /// Looks at the game. Its plies are not played again: that the log is as it was written, others see to.
+    /// Reads the game's positions. The plies are not replayed: the verification checks the log.
     fn explored(self, log: Vec<EventRow>) -> Result<Exploration, DbError> {
         let Self { id, terms, start, result } = self;
         let inconsistent =
@@ -314,7 +316,7 @@ impl QueuedGame {
         let (variant, preset, options) = terms.ok_or_else(|| inconsistent("id", &"there is no such game"))?;
         let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
         let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
-        let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a game without a result waits"))?;
+        let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a queued game has no result"))?;
         let result: GameResult = result.parse("game", id)?;
         let opening = match start {
             Some(start) => start.parse("game", id, &options)?.position,
@@ -326,7 +328,7 @@ impl QueuedGame {
     }
 }
 
-/// A game that was counted before breaks the key, and nothing of all this is stored.
+/// A game that was counted before violates the key, and nothing of the batch is stored.
 async fn store_visited(connection: &mut PgConnection, mut visited: Vec<(i64, Uuid)>) -> Result<(), DbError> {
     visited.sort_unstable();
     let (positions, games): (Vec<_>, Vec<_>) = visited.into_iter().unzip();
@@ -341,7 +343,7 @@ async fn store_visited(connection: &mut PgConnection, mut visited: Vec<(i64, Uui
     Ok(())
 }
 
-/// Those that were counted wait no more; those that could not be read are put off.
+/// Counted games leave the queue; those that cannot be read are put off.
 async fn settle(
     connection: &mut PgConnection,
     done: &[Uuid],

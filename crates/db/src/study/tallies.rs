@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::explorer::{SAMPLE_GAMES, position_column};
 use crate::connection::{DbError, columns, statement};
 
-/// What some games add to the rows of `explored_move`, in the order of their key.
+/// What a batch of games adds to the rows of `explored_move`, in the order of their key.
 #[derive(Default)]
 pub(super) struct Tallies(BTreeMap<(i64, String), Tally>);
 
@@ -49,7 +49,8 @@ impl Tallies {
         }
     }
 
-    /// Adds them to what is there. In the order of the key, so that rows that lie side by side are written one after the other.
+    /// Adds the tallies to the stored counts. In the order of the key, so that neighbouring rows are written one after
+    /// the other.
     pub(super) async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
         let columns = MoveColumns::of(self.0.into_iter().map(|((position, mv), tally)| MoveRow {
             position,

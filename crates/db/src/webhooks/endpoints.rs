@@ -1,4 +1,4 @@
-//! Webhooks of players: where they have messages sent to.
+//! The webhooks of players: the endpoints to which messages are sent.
 
 use std::fmt;
 
@@ -14,34 +14,39 @@ use crate::{
     idempotency::{self, Keyed},
 };
 
-/// How many a player has at most.
+/// How many webhooks a player has at most.
 pub const WEBHOOKS_MAX: u32 = 10;
 
-/// How long after a secret was exchanged the one before it signs as well.
+/// How long the previous secret signs as well after a rotation.
 pub const OVERLAP: Duration = Duration::hours(24);
 
-/// Why a webhook is disabled for which too much waits.
+/// The reason for disabling a webhook with too many queued deliveries.
 pub(crate) const OVERFLOW: &str = "overflow";
 
 /// A webhook.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Webhook {
+    /// The id.
     pub id: Uuid,
+    /// The player.
     pub player: PlayerId,
+    /// When it was made.
     pub created_at: OffsetDateTime,
+    /// The address of the endpoint.
     pub url: String,
-    /// The types of notices that are sent; `None`: all.
+    /// The types of messages that are sent; `None` for all.
     pub events: Option<Vec<String>>,
+    /// The secret that signs.
     pub secret: Vec<u8>,
-    /// Until when secrets before it sign too.
+    /// Until when previous secrets sign too.
     pub previous_until: Vec<OffsetDateTime>,
     /// Since when every attempt has failed.
     pub failing_since: Option<OffsetDateTime>,
-    /// Since when nothing is sent any more, and why.
+    /// Since when nothing is sent, and why.
     pub disabled: Option<(OffsetDateTime, String)>,
 }
 
-/// Nobody is shown a secret, or an address, which may have one in it.
+/// Hides the secrets, and the address, which may hold one.
 impl fmt::Debug for Webhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Webhook").field("id", &self.id).field("player", &self.player).finish_non_exhaustive()
@@ -51,27 +56,33 @@ impl fmt::Debug for Webhook {
 /// Whether a new webhook is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
+    /// It is stored.
     Stored,
-    /// The player has as many as there may be.
+    /// The player has reached the limit.
     TooMany,
-    /// Another was made under the key that the request came with.
+    /// Another request used the same idempotency key.
     KeyUsed,
-    /// There is no such player any more.
+    /// The player is deleted.
     NoPlayer,
 }
 
-/// What is to be different about a webhook; nothing said, nothing changed.
+/// Changes to a webhook; `None` leaves a value as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
+    /// Another address.
     pub url: Option<String>,
+    /// Other types of messages.
     pub events: Option<EventFilter>,
+    /// Whether it is enabled.
     pub enabled: Option<bool>,
 }
 
-/// Which types of notices are sent.
+/// Which types of messages are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventFilter {
+    /// All types.
     All,
+    /// Only these.
     Only(Vec<String>),
 }
 
@@ -104,10 +115,10 @@ impl From<Row> for Webhook {
     }
 }
 
-/// Stores a new webhook, with what is answered if the request may be sent again, and flags its player's games.
+/// Stores a new webhook, with the answer to keep under an idempotency key, and flags its player's games.
 pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> Result<Made, DbError> {
     let mut transaction = pool.begin().await?;
-    // Of several requests at once one counts after the other.
+    // The lock serializes the requests of one player, so that each counts the ones before it.
     let player =
         sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", webhook.player.0);
     if player.fetch_optional(&mut *transaction).await?.is_none() {
@@ -178,7 +189,8 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<Webhook>, DbErr
     Ok(rows.into_iter().map(Webhook::from).collect())
 }
 
-/// Changes a player's webhook. One that is enabled again, or has another address, has not failed yet; what waits for it is sent at once.
+/// Changes a player's webhook. If it is enabled again or has another address, its failures are reset, and all that
+/// waits for it becomes due.
 pub async fn update(
     pool: &PgPool,
     player: PlayerId,
@@ -235,7 +247,7 @@ pub async fn update(
     .instrument(statement("update webhook"))
     .await?;
     if is_enabled && before.disabled_reason.as_deref() == Some(OVERFLOW) {
-        // It would be disabled again at once.
+        // Otherwise it would be disabled again at once.
         sqlx::query!("delete from webhook_delivery where webhook_id = $1 and ended_at is null", id)
             .execute(&mut *transaction)
             .instrument(statement("delete webhook_delivery"))
@@ -251,7 +263,7 @@ pub async fn update(
     Ok(Some(row.into()))
 }
 
-/// Makes it the time of all that waits for a webhook, of each game the first. The webhook's row is locked.
+/// Makes all that waits for a webhook due: of each game the first delivery. The caller has locked the webhook's row.
 async fn bring_forward(connection: &mut PgConnection, webhook: Uuid, now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         r#"
@@ -270,10 +282,10 @@ async fn bring_forward(connection: &mut PgConnection, webhook: Uuid, now: Offset
     Ok(())
 }
 
-/// How many secrets before the present one sign too, at most.
+/// How many previous secrets sign too, at most.
 pub const PREVIOUS_MAX: i32 = 4;
 
-/// Gives a player's webhook another secret; those before sign as well for a while. Says the webhook as it is then.
+/// Gives a player's webhook a new secret; previous ones sign too for a while. Returns the webhook as it is then.
 pub async fn rotate(
     pool: &PgPool,
     player: PlayerId,
@@ -305,8 +317,8 @@ pub async fn rotate(
     Ok(row.map(Webhook::from))
 }
 
-/// Deletes a player's webhook; says whether it was there. Nothing of it can be seen, and nothing is sent any more; the log of what was sent
-/// goes bit by bit, as it may be long.
+/// Deletes a player's webhook; returns whether it existed. It disappears and sends nothing at once; its deliveries are
+/// purged later in batches, because there may be many.
 pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid, now: OffsetDateTime) -> Result<bool, DbError> {
     let deleted = sqlx::query!(
         r#"
@@ -325,7 +337,7 @@ pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid, now: OffsetDateTi
     Ok(deleted.rows_affected() > 0)
 }
 
-/// Whoever creates it once more under the same key is not told a secret that is of no use any more.
+/// A repeated creation under the same key must not return a secret that is void.
 async fn forget_answer(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<(), DbError> {
     sqlx::query!(
         "delete from idempotency_key where player_id = $1 and location = '/v1/webhooks/' || $2::uuid::text",
@@ -338,7 +350,7 @@ async fn forget_answer(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<(), 
     Ok(())
 }
 
-/// Deletes the webhooks of players who were erased since a moment: those that were being made just then.
+/// Deletes the webhooks of players who were erased since a moment: webhooks that were made during the erasure.
 pub async fn delete_of_erased(pool: &PgPool, since: OffsetDateTime, now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         r#"

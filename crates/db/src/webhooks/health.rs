@@ -1,4 +1,5 @@
-//! What endpoints are like, by what was sent to them; and the lock under which that, and what waits for them, changes.
+//! The health of endpoints, by the results of attempts; and the lock of a webhook's row, under which its health and its
+//! deliveries change.
 
 use mancala_domain::PlayerId;
 use sqlx::PgConnection;
@@ -11,32 +12,33 @@ use crate::connection::{DbError, statement};
 /// An endpoint that answers within this time gets more attempts at once.
 const QUICK_MAX: Duration = Duration::seconds(1);
 
-/// How long an endpoint is left alone after an attempt that failed, and at most after some: twice as long after each.
+/// The backoff after a failed attempt, and its maximum: it doubles with each failure.
 const PAUSE: Duration = Duration::seconds(5);
 const PAUSE_MAX: Duration = Duration::minutes(5);
 
 /// An endpoint that has failed for so long without a success is disabled.
 const FAILING_FOR: Duration = Duration::days(5);
 
-/// Failures that are further apart are not one spell of failing: nothing was tried between them.
+/// Failures that are further apart are separate: nothing was tried between them.
 const FAILING_GAP: Duration = Duration::days(2);
 
-/// Which endpoints. An endpoint that fails, or has yet to show that it answers, may keep whoever sends to it waiting for as long as they
-/// wait: these have places of their own, and are in nobody else's way.
+/// Delivery lanes. An endpoint that fails, or is not proven yet, may occupy a worker until the timeout. Each lane has
+/// permits of its own, so that such endpoints do not delay the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Those whose last attempt succeeded, and soon.
+    /// The last attempt succeeded within 1 s.
     Quick,
-    /// Those that are new, or changed, or slow.
+    /// New, changed or slow.
     Unproven,
-    /// Those whose last attempt failed.
+    /// The last attempt failed.
     Failing,
 }
 
 impl Lane {
+    /// All lanes.
     pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
 
-    /// The number for it in the database.
+    /// The number in the column `lane`.
     pub(crate) const fn number(self) -> i16 {
         match self {
             Lane::Quick => 0,
@@ -54,15 +56,16 @@ impl Lane {
     }
 }
 
-/// What became of an attempt.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptOutcome {
     /// The status of the answer, if there was one.
     pub status: Option<u16>,
     /// Why it failed, in a word.
     pub error: Option<&'static str>,
-    /// For how long the endpoint asked to be left alone.
+    /// The endpoint's `Retry-After`.
     pub retry_after: Duration,
+    /// What follows.
     pub next: NextStep,
 }
 
@@ -71,26 +74,26 @@ pub struct AttemptOutcome {
 pub enum NextStep {
     /// It succeeded.
     Delivered,
-    /// It is tried again at this time.
+    /// It is retried at this time.
     Again(OffsetDateTime),
-    /// It was tried often enough.
+    /// It has reached the last attempt.
     GivenUp,
-    /// The endpoint wants nothing any more.
+    /// The endpoint is gone: it answered 410.
     Gone,
 }
 
-/// What an endpoint is like, by what was sent to it.
+/// The health of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// How many attempts in a row have failed, when the last of them, and since when.
     pub failures: i32,
     pub failed_at: Option<OffsetDateTime>,
     pub failing_since: Option<OffsetDateTime>,
-    /// Nothing is sent before then.
+    /// Nothing is sent before this time.
     pub paused_until: Option<OffsetDateTime>,
-    /// Whether it answered, and soon.
+    /// Whether the last attempt succeeded quickly.
     pub is_quick: bool,
-    /// Why it is to be disabled.
+    /// Why the webhook is to be disabled.
     pub disabled: Option<&'static str>,
 }
 
@@ -103,7 +106,7 @@ impl Health {
         }
     }
 
-    /// After one more attempt.
+    /// The health after one more attempt.
     #[must_use]
     pub fn after(&self, outcome: &AttemptOutcome, took: Duration, now: OffsetDateTime) -> Self {
         if outcome.next == NextStep::Delivered {
@@ -128,7 +131,7 @@ impl Health {
     }
 }
 
-/// A webhook that nobody else changes until the transaction has ended.
+/// A webhook whose row is locked until the transaction ends.
 pub(crate) struct Locked {
     pub(crate) url: String,
     pub(crate) health: Health,
@@ -158,12 +161,12 @@ pub(crate) async fn lock(connection: &mut PgConnection, id: Uuid) -> Result<Opti
     }))
 }
 
-/// There is something to look at for a webhook, which is locked by this.
+/// Makes a webhook due, and locks its row.
 pub(crate) async fn touch(connection: &mut PgConnection, id: Uuid, now: OffsetDateTime) -> Result<(), DbError> {
     touch_all(connection, &[id], now).await
 }
 
-/// The same of several, which are locked already. What is due keeps its place before what comes later.
+/// The same for several webhooks, whose rows are locked already. One that is due already stays before later ones.
 pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         "update webhook set due_at = least(due_at, greatest($2, paused_until)), touched = touched + 1 where id = any($1)",
@@ -176,8 +179,8 @@ pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: 
     Ok(())
 }
 
-/// The same of a player's webhook of which something is to be sent by hand, even if its endpoint is left alone right now; says whether it
-/// is there, and anything is sent.
+/// The same for a player's webhook that sends by request, even during its backoff; returns whether it exists and is
+/// enabled.
 pub(crate) async fn wake(
     connection: &mut PgConnection,
     player: PlayerId,
@@ -199,7 +202,7 @@ pub(crate) async fn wake(
     Ok(woken.rows_affected() > 0)
 }
 
-/// Stores what an endpoint is like now; what waits for it is looked at again.
+/// Stores the health of an endpoint; its deliveries are scanned again.
 pub(crate) async fn set_health(
     connection: &mut PgConnection,
     id: Uuid,

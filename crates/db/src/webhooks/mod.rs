@@ -1,4 +1,4 @@
-//! Webhooks: where players have notices sent to.
+//! Webhooks: the endpoints of players, the queue of events, and the deliveries of messages to endpoints.
 
 pub mod deliveries;
 mod endpoints;

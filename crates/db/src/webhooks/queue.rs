@@ -1,4 +1,4 @@
-//! Appends of which players are yet to be told, and how they become deliveries.
+//! The queue of events that become deliveries: it is filled by appends, and emptied in batches.
 
 use std::collections::HashSet;
 
@@ -14,55 +14,66 @@ use crate::{
     games::{SeatedGame, columns::column},
 };
 
-/// How many appends to a game are told at once.
+/// How many appends to a game one batch converts.
 const OF_GAME_MAX: i64 = 64;
 
-/// How many deliveries wait for an endpoint at most: more than a player has games. One for which more wait is disabled.
+/// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
 pub const WAITING_MAX: i64 = 10_000;
 
-/// Tells these locks from others.
+/// Distinguishes these advisory locks from others.
 const ADVISORY_LOCK: i64 = 0x7765_6268_6f6f_6b73;
 
-/// Events of a game that were appended together.
+/// Queued events: those of one append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingEvents {
+    /// The game.
     pub game: GameId,
+    /// The first event.
     pub from_seq: i32,
+    /// The last event.
     pub to_seq: i32,
 }
 
-/// An endpoint that is to be told, and of what.
+/// An endpoint that may want messages.
 #[derive(Clone, Debug)]
 pub struct Subscriber {
+    /// The webhook.
     pub webhook: Uuid,
+    /// Its player.
     pub player: PlayerId,
-    /// Of what happened before it is not told.
+    /// Earlier events are not sent to it.
     pub created_at: OffsetDateTime,
     events: Option<Vec<String>>,
 }
 
 impl Subscriber {
-    /// Whether it is to be told of such things.
+    /// Whether it wants messages of this type.
     pub fn wants(&self, kind: NoticeKind) -> bool {
         self.events.as_ref().is_none_or(|events| events.iter().any(|event| event == kind.as_str()))
     }
 }
 
-/// A notice for one endpoint.
+/// A message for one endpoint.
 #[derive(Clone, Debug)]
 pub struct NewDelivery {
+    /// The id of the delivery.
     pub id: Uuid,
+    /// The webhook.
     pub webhook: Uuid,
+    /// The game.
     pub game: GameId,
+    /// The event.
     pub seq: u32,
+    /// The type of the message.
     pub kind: NoticeKind,
+    /// The message.
     pub payload: String,
-    /// Of a notice that time runs out.
+    /// Only for a reminder of a deadline.
     pub reminder: Option<Reminder>,
 }
 
 columns! {
-    /// Events that become deliveries.
+    /// Events that are converted.
     struct TakenRow => TakenColumns {
         game_id: Uuid,
         from_seq: i32,
@@ -70,7 +81,7 @@ columns! {
 }
 
 columns! {
-    /// The deadline that a game has now, for one webhook.
+    /// The present deadline of a game, for one webhook.
     struct DeadlineRow => DeadlineColumns {
         webhook_id: Uuid,
         game_id: Uuid,
@@ -107,39 +118,40 @@ impl NewDelivery {
     }
 }
 
-/// A player's time runs out.
+/// A reminder that a player's time is running out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reminder {
-    /// When the player is told.
+    /// When it is sent.
     pub at: OffsetDateTime,
-    /// When it has run out.
+    /// When the time has run out.
     pub deadline: OffsetDateTime,
 }
 
-/// What somebody is told of.
+/// What a message is written from.
 #[derive(Debug)]
 pub struct MessageContent<'a> {
+    /// Who is notified of what.
     pub notice: Notice,
-    /// When it happened.
+    /// The time of the event.
     pub at: OffsetDateTime,
-    /// What happened, and the last ply before it; unless it is only that time goes by.
+    /// The event, and the last ply before it; `None` for a reminder.
     pub happened: Option<(&'a Event, &'a Previous)>,
-    /// The game as it is now, with its people.
+    /// The game as it is now, with its players.
     pub seated: &'a SeatedGame,
 }
 
-/// Some appends, and the right to tell of them: of several processes one has it.
+/// Queued events, and the advisory locks of their games, so that one process at a time converts them.
 #[derive(Debug)]
 pub struct Batch {
     transaction: Transaction<'static, Postgres>,
     /// Those of a game in their order, from the first.
     pub pending: Vec<PendingEvents>,
-    /// The last game that was looked at, if there may be more.
+    /// The last game that was scanned, if there may be more.
     pub last: Option<GameId>,
 }
 
 impl Batch {
-    /// Those of up to `limit` games after one, of which no other process tells right now.
+    /// Takes the events of up to `limit` games after one, except those that another process has locked.
     pub async fn begin(pool: &PgPool, after: GameId, now: OffsetDateTime, limit: u32) -> Result<Self, DbError> {
         let mut transaction = pool.begin().await?;
         let rows = sqlx::query!(
@@ -165,7 +177,7 @@ impl Batch {
         Self::of(transaction, &ours, last).await
     }
 
-    /// Those of one game, unless another process tells of it right now.
+    /// Takes the events of one game, unless another process has locked it.
     pub async fn of_game(pool: &PgPool, game: GameId) -> Result<Self, DbError> {
         let mut transaction = pool.begin().await?;
         let is_ours = sqlx::query_scalar!(
@@ -179,7 +191,7 @@ impl Batch {
         Self::of(transaction, &ours, None).await
     }
 
-    /// In a statement of its own, which sees what whoever had the lock before has told.
+    /// Reads them by a statement of its own, which sees what the previous holder of the lock has committed.
     async fn of(
         mut transaction: Transaction<'static, Postgres>,
         games: &[Uuid],
@@ -212,10 +224,11 @@ impl Batch {
         games
     }
 
-    /// Makes the appends into deliveries. `present` says what deadline the games have now: what was to be told of another one is not.
+    /// Replaces the queued events by deliveries. `present` has the deadlines that the games have now: reminders of
+    /// other deadlines are deleted.
     ///
-    /// Of those that wait for an endpoint in a game only the first has a time. The next one gets it when that one has ended, and so that
-    /// neither misses the other, whoever adds or ends some has the webhook's row locked, by a statement before.
+    /// Of the deliveries to one endpoint in a game only the first is due; the next becomes due when it has ended. Both
+    /// sides lock the webhook's row by an earlier statement, so that a new delivery and an ending one see each other.
     pub async fn store_deliveries(
         &mut self,
         deliveries: &[NewDelivery],
@@ -297,21 +310,21 @@ impl Batch {
         health::touch_all(&mut self.transaction, &open.into_iter().collect::<Vec<_>>(), now).await
     }
 
-    /// What was told stays.
+    /// Commits the deliveries.
     pub async fn commit(self) -> Result<(), DbError> {
         Ok(self.transaction.commit().await?)
     }
 
-    /// Nothing was told, and any process may tell of these games at once: a transaction that is dropped ends a little later.
+    /// Discards the deliveries and releases the locks at once: a dropped transaction ends a little later.
     pub async fn roll_back(self) {
         if let Err(error) = self.transaction.rollback().await {
-            tracing::debug!("what could not be told ends with its connection: {error}");
+            tracing::debug!("a batch failed to roll back, so its transaction ends with its connection: {error}");
         }
     }
 
-    /// Locks webhooks; says which are sent to. One for which too much waits is disabled.
+    /// Locks webhooks; returns the enabled ones. One with too many queued deliveries is disabled.
     async fn lock(&mut self, ids: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
-        // Nobody waits for this, and it waits for several: longer than a request would.
+        // No request waits for this, and it may wait for several locks: longer than a request would.
         sqlx::query("set local lock_timeout = '2s'").execute(&mut *self.transaction).await?;
         let rows = sqlx::query!(
             r#"
@@ -345,7 +358,7 @@ impl Batch {
     }
 }
 
-/// Leaves the appends to a game alone until later.
+/// Puts off the queued events of a game.
 pub async fn put_off(pool: &PgPool, game: GameId, until: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!("update webhook_event set put_off_until = $2 where game_id = $1", game.0, until)
         .execute(pool)
@@ -354,7 +367,7 @@ pub async fn put_off(pool: &PgPool, game: GameId, until: OffsetDateTime) -> Resu
     Ok(())
 }
 
-/// The endpoints of some players that are told of anything.
+/// The enabled endpoints of players.
 pub async fn subscribers(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Subscriber>, DbError> {
     let rows = sqlx::query!(
         r#"
