@@ -7,7 +7,7 @@ use mancala_server::{
     db::{
         self, DbError, Lookups, Writers,
         games::{self, Appended, SeatedGame},
-        lists::{self, Filter, Of, Place as After, Whose},
+        lists::{self, Filter, Of, PageKey as After, Whose},
     },
     domain::{Action, Command, Context, Event, Game, GameId},
     embedded,
@@ -198,10 +198,10 @@ impl<'a> Reader<'a> {
         let made = async || match call {
             Call::Game => each_of(&self.games, async |id| games::find(pool, id).await.map(drop)).await,
             Call::Whole => each_of(&self.active, async |id| games::find_whole(pool, id).await.map(drop)).await,
-            Call::Signs => each_of(&self.asked, async |id| lookups.signs(id).await.map(drop)).await,
+            Call::Signs => each_of(&self.asked, async |id| lookups.fingerprint(id).await.map(drop)).await,
             Call::SignsAtOnce => {
                 for group in self.asked_at_once.chunks(GROUP) {
-                    try_join_all(group.iter().map(|id| lookups.signs(*id))).await?;
+                    try_join_all(group.iter().map(|id| lookups.fingerprint(*id))).await?;
                 }
                 Ok(self.asked_at_once.len())
             }
@@ -368,7 +368,7 @@ pub async fn show_plans(options: PgConnectOptions, watcher: &PgPool) -> Result<(
 /// Reads each of these in every way, so that all is planned.
 async fn read(service: &Service, ids: &[GameId]) -> Result<(), DbError> {
     for id in ids {
-        service.lookups.signs(*id).await?;
+        service.lookups.fingerprint(*id).await?;
         games::find(&service.pool, *id).await?;
         if let Some(SeatedGame { game, .. }) = games::find_whole(&service.pool, *id).await? {
             games::plies(&service.pool, &game, 0, 100).await?;

@@ -93,7 +93,7 @@ async fn analyse_next(
     metrics.analyses_wait(analyses::count_waiting(pool).await?);
     let Some(game) = analyses::take(pool, now(), now() + TAKEN_FOR).await? else { return Ok(false) };
     let outcome = match analyse(pool, writers, game, stopping).await {
-        Err(error) if error.is_of_the_rows() => Ok(Outcome::Failed(error.to_string())),
+        Err(error) if error.is_data_error() => Ok(Outcome::Failed(error.to_string())),
         outcome => outcome,
     };
     match outcome {

@@ -99,7 +99,7 @@ async fn play_next(
         }
         Ok(Played::Over) => computer_turns::end(pool, turn).await,
         // With this game alone something is wrong.
-        Err(error) if error.is_of_the_rows() => {
+        Err(error) if error.is_data_error() => {
             tracing::error!(game.id = %turn.game.0, "the computer cannot play a game, and tries again later: {error}");
             computer_turns::put_off(pool, turn, now() + PUT_OFF).await
         }

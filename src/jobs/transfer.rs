@@ -63,7 +63,7 @@ pub async fn export_all(
     let mut is_last = false;
     loop {
         while !is_last && parts.len() < PARTS_AT_ONCE {
-            let games = verify::stretch(pool, after, GAMES_READ).await?.games;
+            let games = verify::list_batch(pool, after, GAMES_READ).await?.games;
             is_last = games.len() < GAMES_READ as usize;
             let Some(last) = games.last() else { break };
             after = *last;

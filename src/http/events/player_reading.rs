@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::{
     db::{
         events::{
-            game_log::{self, Wanted},
-            player_feed::{self, Asked, Changed, Moment},
+            game_log::{self, LogRange},
+            player_feed::{self, ChangedGame, FeedQuery, Moment},
         },
         games,
     },
@@ -94,7 +94,7 @@ pub(crate) async fn read_once(
 ) -> Result<Portion, Problem> {
     let rest = place.rest.as_ref();
     let asked =
-        Asked { since: &place.since, until: rest.map(|rest| &rest.next), past: rest.map(|rest| rest.past), limit };
+        FeedQuery { since: &place.since, until: rest.map(|rest| &rest.next), past: rest.map(|rest| rest.past), limit };
     let news = player_feed::news(&state.db, player, &asked).await?;
     if !place.since.is_known_at(&news.now) {
         // While somebody waited, another server was made the primary.
@@ -131,7 +131,7 @@ pub(crate) async fn read_once(
 }
 
 /// Events of some games.
-pub(crate) async fn load(state: &AppState, changed: &[Changed]) -> Result<Vec<EventView>, Problem> {
+pub(crate) async fn load(state: &AppState, changed: &[ChangedGame]) -> Result<Vec<EventView>, Problem> {
     if changed.is_empty() {
         return Ok(vec![]);
     }
@@ -139,7 +139,7 @@ pub(crate) async fn load(state: &AppState, changed: &[Changed]) -> Result<Vec<Ev
     let found: HashMap<_, _> =
         games::find_all(&state.db, &ids).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
     let known: Vec<_> = changed.iter().filter_map(|changed| Some((found.get(&changed.game)?, changed))).collect();
-    let wanted = known.iter().map(|(seated, changed)| Wanted {
+    let wanted = known.iter().map(|(seated, changed)| LogRange {
         game: &seated.game,
         after: changed.first_seq - 1,
         until: changed.last_seq,

@@ -77,8 +77,8 @@ pub(crate) async fn in_turn<T>(state: &AppState, work: impl Future<Output = T>) 
 /// it is asked for many at once.
 pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     if let Some(remembered) = state.recent.get(id) {
-        match state.lookups.signs(id).await {
-            Ok(Some(signs)) if signs.are_of(&remembered.seated) => {
+        match state.lookups.fingerprint(id).await {
+            Ok(Some(fingerprint)) if fingerprint.matches(&remembered.seated) => {
                 state.metrics.game_asked_for(Remembrance::Hit);
                 return Ok(Some(remembered));
             }

@@ -7,9 +7,9 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
-    db::lists::{
-        self, Ended, Filter, Of, Order, Page, Place, Whose,
+    db::{
         kinds::{ClockKind, OpponentKind},
+        lists::{self, Ended, Filter, Of, Order, Page, PageKey, Whose},
     },
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{
@@ -80,17 +80,17 @@ pub(crate) fn answer(
 }
 
 /// Where a page begins.
-pub(crate) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<Place, Problem> {
+pub(crate) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<PageKey, Problem> {
     let place = cursors.open(cursor, list).and_then(|text| {
         let (at, id) = text.split_once(' ')?;
         let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
-        Some(Place { at, id: GameId(Uuid::try_parse(id).ok()?) })
+        Some(PageKey { at, id: GameId(Uuid::try_parse(id).ok()?) })
     });
     place.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
 }
 
 /// A place as a cursor holds it: in microseconds, as exact as PostgreSQL's times are.
-pub(crate) fn text_of(place: Place) -> String {
+pub(crate) fn text_of(place: PageKey) -> String {
     format!("{} {}", place.at.unix_timestamp_nanos() / 1000, place.id.0)
 }
 

@@ -11,7 +11,7 @@ use super::{
     find::find_visible,
 };
 use crate::{
-    db::games::{self, Appended, Beside},
+    db::games::{self, AppendExtras, Appended},
     domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind},
     http::{
         answer::problem::{Problem, ProblemBody},
@@ -224,16 +224,18 @@ async fn agree(
     let kept =
         idempotency::Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() };
     let append = async |before: &Remembered, next: &Game, events: &[Event]| {
-        let beside =
-            Beside { keyed: keyed.map(|keyed| keyed.keep(&kept)), begun: before.seated.game.begin_rematch(events) };
-        if beside.keyed.is_none() && beside.begun.is_none() {
+        let extras = AppendExtras {
+            keyed: keyed.map(|keyed| keyed.keep(&kept)),
+            begun: before.seated.game.begin_rematch(events),
+        };
+        if extras.keyed.is_none() && extras.begun.is_none() {
             return games::append(&state.writers, next, events).await;
         }
-        let outcome = games::append_beside(&state.db, next, events, &beside).await;
+        let outcome = games::append_with(&state.db, next, events, &extras).await;
         if matches!(outcome, Ok(Appended::Stored)) {
             // It did not go through the writers, who tell of what they have stored.
             state.hub.stored(next.change());
-            if let Some((rematch, _)) = &beside.begun {
+            if let Some((rematch, _)) = &extras.begun {
                 state.hub.stored(rematch.change());
             }
         }

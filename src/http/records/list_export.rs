@@ -21,7 +21,7 @@ use crate::{
     db::{
         DbError,
         games::{self, SeatedGame},
-        lists::{self, Filter, Page, Place},
+        lists::{self, Filter, Page, PageKey},
     },
     domain::{PlayerId, Ply},
     http::{
@@ -111,7 +111,7 @@ struct Export {
     filter: Filter,
     form: ListForm,
     viewer: Option<PlayerId>,
-    after: Option<Place>,
+    after: Option<PageKey>,
     /// How many games are still to come, if that is bounded.
     left: Option<u32>,
 }
@@ -141,7 +141,7 @@ impl Export {
         cut(&mut page);
         let histories = games::histories(&self.db, &page.games).await?;
         let mut text = String::new();
-        for ((seated, plies), place) in page.games.iter().zip(&histories).zip(&page.places) {
+        for ((seated, plies), place) in page.games.iter().zip(&histories).zip(&page.keys) {
             let cursor = self.cursors.seal(&text_of(*place), &self.name);
             write_game(&mut text, self.form, seated, plies, self.viewer, Some(cursor));
         }
@@ -162,8 +162,8 @@ fn cut(page: &mut Page) {
     let count = fits.count();
     if count < page.games.len() {
         page.games.truncate(count);
-        page.places.truncate(count);
-        page.next = page.places.last().copied();
+        page.keys.truncate(count);
+        page.next = page.keys.last().copied();
     }
 }
 

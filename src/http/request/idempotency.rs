@@ -2,7 +2,7 @@
 
 use std::future::{Ready, ready};
 
-pub use crate::db::idempotency::Answer;
+pub use crate::db::idempotency::StoredAnswer as Answer;
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse,
     dev::Payload,

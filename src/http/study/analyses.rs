@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::study::analyses::{self, Asked, Known, Progress, WAITING_MAX},
+    db::study::analyses::{self, AnalysisState, Progress, RequestOutcome, WAITING_MAX},
     domain::{Analysis, Class, Game, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value, Visibility},
     http::{
         answer::{
@@ -76,16 +76,16 @@ pub async fn analyse_game(
         return Ok(answer(HttpResponse::Ok(), &AnalysisStatus::of(game, &known)));
     }
     match analyses::request(&state.db, game, caller.player, now()).await? {
-        Asked::Waits => {}
-        Asked::TooMany => {
+        RequestOutcome::Queued => {}
+        RequestOutcome::TooMany => {
             let detail =
                 format!("a player waits for {WAITING_MAX} analyses at most: ask again when one of them is there");
             return Err(Problem::new(Code::TooManyAnalyses, detail));
         }
-        Asked::Full => {
+        RequestOutcome::Full => {
             return Err(Problem::busy("too many analyses are waited for; try again later").retry_after(FULL_FOR_S));
         }
-        Asked::NoPlayer => return Err(Problem::new(Code::InvalidToken, "the player is deleted")),
+        RequestOutcome::NoPlayer => return Err(Problem::new(Code::InvalidToken, "the player is deleted")),
     }
     let mut response = HttpResponse::Accepted();
     response.insert_header((header::LOCATION, format!("/v1/games/{}/analysis", game.id().0)));
@@ -176,7 +176,7 @@ enum StatusWord {
 }
 
 impl AnalysisStatus {
-    fn of(game: &Game, known: &Known) -> Self {
+    fn of(game: &Game, known: &AnalysisState) -> Self {
         let analysis = known.analysis.as_ref().map(|analysis| AnalysisView::of(game, analysis));
         let judged = known.analysis.as_ref().map_or(0, |analysis| analysis.ply.min(PLIES_ANALYSED_MAX));
         let done = Self {
@@ -191,8 +191,8 @@ impl AnalysisStatus {
         let status = match request.progress {
             // It is told of in a moment.
             _ if known.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) => return done,
-            Progress::Waits => StatusWord::Queued,
-            Progress::Begun => StatusWord::Running,
+            Progress::Queued => StatusWord::Queued,
+            Progress::Running => StatusWord::Running,
             Progress::Failed => StatusWord::Failed,
         };
         Self { status, ahead: request.ahead, plies: request.plies, plies_done: request.plies_done, ..done }

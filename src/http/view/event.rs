@@ -12,7 +12,7 @@ use super::{
     wire::{PlayerView, SideWord, Timestamp},
 };
 use crate::{
-    db::{events::game_log::Part, games::SeatedGame},
+    db::{events::game_log::LogSlice, games::SeatedGame},
     domain::{Event, Fact, Game, Ply, Previous, Seat, Status, UnplayableError},
     rules::Side,
 };
@@ -133,7 +133,7 @@ pub(crate) enum ViewError {
 }
 
 /// Some events of a game, as everybody who sees the game is told of them.
-pub fn views(seated: &SeatedGame, part: &Part) -> Result<Vec<EventView>, ViewError> {
+pub fn views(seated: &SeatedGame, part: &LogSlice) -> Result<Vec<EventView>, ViewError> {
     let mut previous = part.previous.clone();
     part.events.iter().map(|event| view(seated, event, &mut previous)).collect()
 }

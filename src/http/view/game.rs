@@ -17,7 +17,7 @@ use super::{
     wire::{ALWAYS_JSON, PlayerView, SideWord, Timestamp},
 };
 use crate::{
-    db::{games::SeatedGame, idempotency::Answer},
+    db::{games::SeatedGame, idempotency::StoredAnswer},
     domain::{Clock, Game, GameId, GameResult, Offer, Opponent, PlayerId, Start, Status, Terms, Time, Visibility},
     rules::{BySide, Side},
 };
@@ -353,8 +353,8 @@ impl ShownGame {
     }
 
     /// The answer to its creation.
-    pub fn as_created(&self, id: GameId) -> Answer {
-        Answer {
+    pub fn as_created(&self, id: GameId) -> StoredAnswer {
+        StoredAnswer {
             location: format!("/v1/games/{}", id.0),
             etag: self.etag.to_string(),
             body: String::from_utf8(self.json.to_vec()).expect(ALWAYS_JSON),

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::webhooks::{self, Changes, Made, Wanted, Webhook},
+    db::webhooks::{self, Changes, EventFilter, Made, Webhook},
     domain::NoticeKind,
     http::{
         answer::{
@@ -296,7 +296,7 @@ pub struct UpdateWebhook {
     /// Other types; `null`: everything.
     #[serde(default, deserialize_with = "wanted")]
     #[schema(value_type = Option<Vec<EventChoice>>, min_items = 1, max_items = 20)]
-    events: Option<Wanted>,
+    events: Option<EventFilter>,
     /// Whether anything is sent.
     #[schema(nullable = false)]
     enabled: Option<bool>,
@@ -314,9 +314,9 @@ fn event_choices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Op
 }
 
 /// A list, or `null` for everything; that it is there at all is a change.
-fn wanted<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Wanted>, D::Error> {
+fn wanted<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<EventFilter>, D::Error> {
     let events = event_choices(deserializer)?;
-    Ok(Some(events.map_or(Wanted::All, |events| Wanted::These(words(&events)))))
+    Ok(Some(events.map_or(EventFilter::All, |events| EventFilter::Only(words(&events)))))
 }
 
 #[derive(Deserialize)]

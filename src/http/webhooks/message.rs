@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     db::{
         games::SeatedGame,
-        webhooks::{deliveries::PING, queue::Told},
+        webhooks::{deliveries::PING, queue::MessageContent},
     },
     domain::{Event, Previous},
     http::view::{
@@ -51,8 +51,8 @@ struct HappenedView {
 }
 
 /// What is sent to tell of something.
-pub fn write_notice(told: &Told<'_>) -> Result<String, String> {
-    let Told { notice, at, happened, seated } = *told;
+pub fn write_notice(told: &MessageContent<'_>) -> Result<String, String> {
+    let MessageContent { notice, at, happened, seated } = *told;
     let game = &seated.game;
     let event = happened.map(|(event, previous)| event_without_names(seated, event, previous)).transpose()?;
     let mut sides = [Side::South, Side::North].into_iter().filter(|side| game.player_at(*side) == Some(notice.player));

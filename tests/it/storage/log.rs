@@ -146,9 +146,9 @@ async fn every_statement_of_a_move_finds_its_games_by_their_ids_however_full_the
             ("games/append.rs", "store", 3),
             ("games/append.rs", "unlocked", 1),
             ("games/lookups.rs", "find", 1),
-            ("games/mod.rs", "insert", 2),
-            ("games/mod.rs", "plies", 1),
-            ("games/mod.rs", "versions", 1),
+            ("games/insert.rs", "insert", 2),
+            ("games/plies.rs", "plies", 1),
+            ("games/find.rs", "versions", 1),
         ] {
             let plan = plan_of(&mut connection, &statement_of(file, function)).await;
             assert_eq!(finds_games_by_id(&plan), expected, "{file} {function}: {plan:#?}");

@@ -1,10 +1,13 @@
-//! Kinds of games that lists tell apart, in the database's words.
+//! Kinds of clocks and opponents that filters distinguish, as the words of columns.
 
 /// A kind of clock.
 #[derive(Clone, Copy, Debug)]
 pub enum ClockKind {
+    /// No clock.
     Unlimited,
+    /// A time limit for each move.
     PerMove,
+    /// A time bank for each player.
     Bank,
 }
 
@@ -21,11 +24,17 @@ impl ClockKind {
 /// A kind of opponent.
 #[derive(Clone, Copy, Debug)]
 pub enum OpponentKind {
+    /// Anyone may join.
     Open,
+    /// By a join code.
     Link,
+    /// One invited player.
     Player,
+    /// The creator plays both sides.
     Oneself,
+    /// The computer.
     Computer,
+    /// An imported game.
     Imported,
 }
 
