@@ -346,7 +346,7 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
     for visibility in Visibility::ALL {
         for end in ["open", "active", "aborted", "finished"] {
             let opponent = if end == "open" { "open" } else { "self" };
-            let body = json!({"visibility": visibility.as_str(), "opponent": {"type": opponent}});
+            let body = json!({"variant": "kalah", "visibility": visibility.as_str(), "opponent": {"type": opponent}});
             let id = app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned();
             match end {
                 "aborted" => assert_eq!(app.abort_game(&id, &ana).await.status, 200),
