@@ -19,7 +19,7 @@ use crate::{
             cursor::Cursors,
             headers::NOT_KEPT,
             page::{next_link, page_size},
-            problem::{Problem, ProblemBody},
+            problem::Problem,
         },
         games::find::{find_visible, in_turn},
         layers::observe::Waited,
@@ -63,7 +63,7 @@ use crate::{
             ("Link" = String, description = "Where the next page is, if there is one"),
             ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
         (status = 204, description = "To who would go on with a stream: the game is over, and nothing is expected after that event"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

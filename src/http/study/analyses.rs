@@ -17,7 +17,7 @@ use crate::{
     http::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, VARIES, digest_tag},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         games::{create::is_contested, find::find_visible},
         request::{
@@ -50,9 +50,8 @@ const FULL_FOR_S: u64 = 60;
             headers(("Location" = String, description = "Where to see how far it is"),
                 ("Retry-After" = u64, description = "After how many seconds to look"))),
         (status = 200, description = "It is there", body = AnalysisStatus),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_not_over`, `too_many_analyses`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_not_over`, `too_many_analyses`"),
     ),
     security(("bearer" = []))
 )]
@@ -109,8 +108,7 @@ pub async fn analyse_game(
             ("Retry-After" = Option<u64>, description = "After how many seconds to look again, until it is there"))),
         (status = 304, description = "The client's answer is still the present one",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or nobody has asked for its analysis", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or nobody has asked for its analysis"),
     ),
     security((), ("bearer" = []))
 )]
