@@ -91,7 +91,7 @@ pub async fn carry_out_by(
         let present = &before.seated.game;
         if stored {
             // It may be news: of another process, or of an append whose answer was lost.
-            state.hub.tell(id, present.version);
+            state.hub.notify(id, present.version);
         }
         let now = now();
         let due = present.due(now);
