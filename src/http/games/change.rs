@@ -33,7 +33,7 @@ use crate::{
         },
         state::AppState,
     },
-    metrics::{AppendOutcome, Remembrance},
+    metrics::{AppendOutcome, CacheLookup},
 };
 
 /// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
@@ -86,7 +86,7 @@ pub async fn carry_out_by(
             }
             loaded => loaded?,
         };
-        state.metrics.game_asked_for(if stored { Remembrance::Miss } else { Remembrance::Hit });
+        state.metrics.game_looked_up(if stored { CacheLookup::Miss } else { CacheLookup::Hit });
         let (before, mut plies) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
         let present = &before.seated.game;
         if stored {
