@@ -18,12 +18,12 @@ use filled::{BEGIN, PUBLIC, Recorded, YEARS_S, fill, player_id};
 use mancala_server::{
     db::{
         self, DbError,
-        events::player_feed::{self, Asked, Moment},
+        events::player_feed::{self, FeedQuery, Moment},
         games::{self, wakes},
+        kinds::OpponentKind,
         lists::{
-            self, Ended, Filter, Of, Order, Page, Place, Whose,
+            self, Ended, Filter, Of, Order, Page, PageKey, Whose,
             invitations::{self, Direction},
-            kinds::OpponentKind,
         },
         migrations,
         players::summary,
@@ -125,7 +125,7 @@ fn recorded() -> Vec<Recorded> {
 
 /// A list to read.
 enum List {
-    Games(Filter, Option<Place>),
+    Games(Filter, Option<PageKey>),
     Invitations(u32, Direction),
     Running(u32),
     Summary(u32),
@@ -152,7 +152,7 @@ impl List {
             List::News(player) => {
                 static SINCE: OnceCell<Moment> = OnceCell::const_new();
                 let since = SINCE.get_or_try_init(|| player_feed::now(pool)).await?;
-                let asked = Asked { since, until: None, past: None, limit: PAGE };
+                let asked = FeedQuery { since, until: None, past: None, limit: PAGE };
                 return Ok(player_feed::news(pool, player_id(*player), &asked).await?.games.len());
             }
             List::Due => {
@@ -219,7 +219,7 @@ fn lists() -> Vec<(&'static str, List)> {
 fn public_lists() -> Vec<(&'static str, List)> {
     let middle = BEGIN + Duration::from_secs_f64(YEARS_S / 2.0);
     let ms = u128::try_from(middle.unix_timestamp()).expect("after 1970") * 1000;
-    let place = Some(Place { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
+    let place = Some(PageKey { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
     let of_status = |status| first(Filter { status: Some(status), ..PUBLIC });
     let by_end = Filter { order: Order::Finished, ..PUBLIC };
     let lobby =

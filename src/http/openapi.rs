@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use actix_web::http::Method;
-use arrayvec::ArrayVec;
 use serde::Serialize;
 use utoipa::{
     Modify, OpenApi,
@@ -350,72 +348,4 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
 fn problem(description: &str) -> Response {
     let content = Content::new(Some(Ref::from_schema_name("Problem")));
     ResponseBuilder::new().description(description).content("application/problem+json", content).build()
-}
-
-/// The paths of the document, and those that are served beside it: under which pattern a request is known, and what tells a
-/// wrong method from an unknown path.
-#[derive(Debug)]
-pub struct Paths(Vec<Path>);
-
-/// A path as the document writes it.
-#[derive(Debug)]
-pub struct Path {
-    pub pattern: String,
-    /// The methods that it knows, as `Allow` lists them.
-    pub allow: String,
-    /// What stands between its slashes; `None` is a name for anything.
-    parts: Vec<Option<String>>,
-}
-
-/// Served, but no part of the API.
-const PAGES: [&str; 3] = ["/openapi.json", "/docs", DOCS];
-
-/// What begins so is a page of the documentation.
-const DOCS: &str = "/docs/";
-
-/// More parts than any path has.
-const PARTS_MAX: usize = 8;
-
-impl Paths {
-    pub fn of(document: &openapi::OpenApi) -> Self {
-        let documented = document.paths.paths.iter().map(|(path, item)| {
-            let known = [
-                ("GET, HEAD", &item.get),
-                ("POST", &item.post),
-                ("PUT", &item.put),
-                ("PATCH", &item.patch),
-                ("DELETE", &item.delete),
-            ];
-            let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
-            Path::new(path, known.collect::<Vec<_>>().join(", "))
-        });
-        Self(documented.chain(PAGES.map(|page| Path::new(page, "GET, HEAD".to_owned()))).collect())
-    }
-
-    /// What is known of a request's path; `None` if it is unknown.
-    pub fn find(&self, path: &str) -> Option<&Path> {
-        let path = if path.starts_with(DOCS) { DOCS } else { path };
-        let given: ArrayVec<&str, PARTS_MAX> = path.split('/').take(PARTS_MAX).collect();
-        self.0.iter().find(|known| known.matches(&given))
-    }
-}
-
-impl Path {
-    /// Whether it has a method.
-    pub fn knows(&self, method: &Method) -> bool {
-        self.allow.split(", ").any(|known| known == method.as_str())
-    }
-
-    fn new(pattern: &str, allow: String) -> Self {
-        let part = |part: &str| (!part.starts_with('{')).then(|| part.to_owned());
-        Self { pattern: pattern.to_owned(), allow, parts: pattern.split('/').map(part).collect() }
-    }
-
-    fn matches(&self, given: &[&str]) -> bool {
-        let same = |(known, given): (&Option<String>, &&str)| match known {
-            Some(known) => known == given,
-            None => !given.is_empty(),
-        };
-        self.parts.len() == given.len() && self.parts.iter().zip(given).all(same)
-    }
 }

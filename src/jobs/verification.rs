@@ -9,13 +9,13 @@ use uuid::Uuid;
 use crate::{
     db::{
         DbError,
-        records::verify::{self, Stretch, Verified},
+        records::verify::{self, GameBatch, Verified},
     },
     domain::GameId,
 };
 
 /// How many games one task verifies.
-const STRETCH: u32 = 200;
+const BATCH: u32 = 200;
 
 /// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +34,12 @@ pub async fn verify_all(pool: &PgPool, tasks_max: usize, on_progress: OnProgress
     let mut tasks = JoinSet::new();
     let mut after = GameId(Uuid::nil());
     loop {
-        let stretch = verify::stretch(pool, after, STRETCH).await?;
-        let is_last = stretch.games.len() < STRETCH as usize;
-        if let Some(last) = stretch.games.last() {
+        let batch = verify::list_batch(pool, after, BATCH).await?;
+        let is_last = batch.games.len() < BATCH as usize;
+        if let Some(last) = batch.games.last() {
             after = *last;
         }
-        tasks.spawn(verify_stretch(pool.clone(), stretch, on_progress.clone()));
+        tasks.spawn(verify_batch(pool.clone(), batch, on_progress.clone()));
         while tasks.len() >= tasks_max.max(1) || is_last && !tasks.is_empty() {
             if let Some(done) = tasks.join_next().await {
                 done.expect("verifying a game does not panic")?;
@@ -51,12 +51,12 @@ pub async fn verify_all(pool: &PgPool, tasks_max: usize, on_progress: OnProgress
     }
 }
 
-async fn verify_stretch(pool: PgPool, stretch: Stretch, on_progress: OnProgress) -> Result<(), DbError> {
+async fn verify_batch(pool: PgPool, batch: GameBatch, on_progress: OnProgress) -> Result<(), DbError> {
     let report = |game, seq, detail: &str| on_progress(Progress::Flaw { game, seq, detail });
-    for orphan in stretch.orphans {
+    for orphan in batch.orphans {
         report(orphan, None, "it has a log and no game");
     }
-    for game in stretch.games {
+    for game in batch.games {
         match verify::verify(&pool, game).await {
             Ok(None) => {}
             Ok(Some(Verified { flaws, unreadable, .. })) => {

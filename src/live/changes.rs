@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
-    db::connection::notifications::NOTICE_BYTES_MAX,
+    db::connection::notifications::PAYLOAD_BYTES_MAX,
     domain::{Change, GameId, PlayerId},
 };
 
@@ -91,7 +91,7 @@ fn notifications(changes: impl IntoIterator<Item = Change>) -> Vec<String> {
         for player in people.into_iter().flatten() {
             write!(entry, ":{}", player.0.simple()).expect(ALWAYS);
         }
-        if text.len() + 1 + entry.len() > NOTICE_BYTES_MAX {
+        if text.len() + 1 + entry.len() > PAYLOAD_BYTES_MAX {
             notifications.push(mem::take(&mut text));
         }
         if !text.is_empty() {
@@ -158,7 +158,7 @@ mod tests {
             expected.insert(game(n), change_of(n, u32::MAX));
         }
         let notifications = changes.take();
-        assert!(notifications.iter().all(|text| text.len() <= NOTICE_BYTES_MAX) && notifications.len() > 1);
+        assert!(notifications.iter().all(|text| text.len() <= PAYLOAD_BYTES_MAX) && notifications.len() > 1);
         assert_eq!(read_all(&notifications), expected);
         assert_eq!(changes.take(), Vec::<String>::new());
     }

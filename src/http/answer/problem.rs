@@ -20,11 +20,10 @@ use serde::Serialize;
 use tracing_actix_web::RequestId;
 use utoipa::ToSchema;
 
-use super::wire::ALWAYS_JSON;
 use crate::{
     db::DbError,
     domain::Refusal,
-    http::games::{moves::MoveView, view::GameView},
+    http::view::{event::ViewError, game::GameView, moves::MoveView, wire::ALWAYS_JSON},
 };
 
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
@@ -395,13 +394,19 @@ impl From<DbError> for Problem {
     }
 }
 
+impl From<ViewError> for Problem {
+    fn from(error: ViewError) -> Self {
+        Self::internal(error)
+    }
+}
+
 impl From<&Refusal> for Problem {
     fn from(refusal: &Refusal) -> Self {
         let code = match refusal {
             Refusal::Unknown => Code::NotFound,
             Refusal::NotSeated => Code::NotSeated,
             Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::NoCode | Refusal::AlreadyMoved => Code::Forbidden,
-            Refusal::TooManyGames => Code::TooManyGames,
+            Refusal::TooManyGames | Refusal::TooManyGamesForRematch => Code::TooManyGames,
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,
             Refusal::NotStarted => Code::GameNotStarted,

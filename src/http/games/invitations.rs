@@ -7,21 +7,18 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     change::change,
     list::{GamePage, answer, place_of},
-    view::GameView,
 };
 use crate::{
     db::lists::invitations::{self, Direction},
     domain::Action,
     http::{
         answer::{
+            page::page_size,
             problem::{Problem, ProblemBody},
-            wire::page_size,
         },
-        request::{
-            auth::Caller,
-            extract::{GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
-        },
-        state::AppState,
+        request::extract::{GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+        state::{AppState, tokens::Caller},
+        view::game::GameView,
     },
 };
 

@@ -22,10 +22,10 @@ use crate::{
         },
         games::change::{Carried, carry_out},
         request::{
-            auth::Caller,
             extract::{Body, NoQuery, Query},
+            player::{find, gone},
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
     },
     live::Credentials,
     metrics::Grant,
@@ -150,21 +150,6 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
             }
         }
     }
-}
-
-/// The caller's row. A token outlives its player, and the password that it was issued under, by minutes: such a token begins
-/// no game and changes nothing of the player any more.
-pub(crate) async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, Problem> {
-    let found = players::find(&state.db, caller.player).await?;
-    let found = found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)?;
-    if found.credentials_version != caller.credentials_version {
-        return Err(Problem::new(Code::InvalidToken, "the token is older than the password"));
-    }
-    Ok(found)
-}
-
-fn gone() -> Problem {
-    Problem::new(Code::InvalidToken, "the token's player does not exist")
 }
 
 /// What is to be different.

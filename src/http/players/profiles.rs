@@ -16,10 +16,10 @@ use crate::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem, ProblemBody},
-            wire::{PlayerKindWord, Timestamp},
         },
         request::extract::{NoQuery, OptionalBody, Query},
         state::AppState,
+        view::wire::{PlayerKindWord, Timestamp},
     },
 };
 

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::profiles::{PlayerPath, no_player};
 use crate::{
     db::{
-        lists::kinds::OpponentKind,
+        kinds::OpponentKind,
         players::{
             self,
             stats::{self, Ending, Stats, VariantStats},

@@ -19,13 +19,10 @@ use crate::{
         answer::{
             headers::KEPT_FOR_MINUTES,
             problem::{Code, Problem, ProblemBody},
-            wire::PlayerView,
         },
-        request::{
-            auth::ACCESS_TOKEN_LIFETIME,
-            extract::{Body, NoQuery, Query},
-        },
-        state::AppState,
+        request::extract::{Body, NoQuery, Query},
+        state::{AppState, tokens::ACCESS_TOKEN_LIFETIME},
+        view::wire::PlayerView,
     },
     metrics::{Grant, TokenKind},
 };

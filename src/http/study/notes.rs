@@ -13,16 +13,16 @@ use crate::{
         answer::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
+            page::{next_link, page_size},
             problem::{Code, Problem, ProblemBody},
-            wire::{Timestamp, next_link, page_size},
         },
-        games::lifecycle::{find_past, find_visible},
-        players::me,
+        games::find::{find_past, find_visible},
         request::{
-            auth::Caller,
             extract::{Body, GamePath, NoQuery, Query, ply_of},
+            player,
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
     },
 };
 
@@ -47,7 +47,7 @@ pub async fn list_notes(
     path: GamePath,
     query: Query<ListNotes>,
 ) -> Result<HttpResponse, Problem> {
-    let game = find_past(&state, path.0, Some(caller.player)).await?.seated.game.id;
+    let game = find_past(&state, path.0, Some(caller.player)).await?.seated.game.id();
     let limit = page_size(query.0.limit)?;
     let list = format!("notes {} {}", game.0, caller.player.0);
     let after = query.0.after(&state.cursors, &list)?;
@@ -95,7 +95,7 @@ pub async fn write_note(
 ) -> Result<HttpResponse, Problem> {
     let text = body.0.text.parse::<NoteText>().map_err(|error| Problem::invalid("/text", error.to_string()))?;
     let ply = find_ply(&state, caller.player, path.0, &request).await?;
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let note = Note { game: path.0, ply, text, updated_at: now() };
     let (mut response, note) = match notes::write(&state.db, caller.player, note).await? {
         Written::Added(note) => (HttpResponse::Created(), note),
@@ -135,7 +135,7 @@ pub async fn delete_note(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let ply = find_ply(&state, caller.player, path.0, &request).await?;
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     notes::delete(&state.db, caller.player, path.0, ply).await?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -143,7 +143,7 @@ pub async fn delete_note(
 /// The ply that the address names, of a game that the player may see.
 async fn find_ply(state: &AppState, player: PlayerId, game: GameId, request: &HttpRequest) -> Result<u32, Problem> {
     let found = find_visible(state, game, Some(player)).await?;
-    let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply);
+    let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply());
     ply.ok_or_else(|| Problem::not_found("the game has no such ply"))
 }
 

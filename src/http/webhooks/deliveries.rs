@@ -17,15 +17,15 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
+            page::{next_link, page_size},
             problem::{Code, Problem, ProblemBody},
-            wire::{Timestamp, next_link, page_size},
         },
-        players::me,
         request::{
-            auth::Caller,
             extract::{NoQuery, Nothing, OptionalBody, Query},
+            player,
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
     },
 };
 
@@ -51,7 +51,7 @@ pub async fn ping_webhook(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let webhook = find(&state, caller, path).await?;
     let (id, now) = (Uuid::now_v7(), now());
     let made = deliveries::ping(&state.db, caller.player, webhook.id, id, &ping(webhook.id, now), now).await?;
@@ -131,7 +131,7 @@ pub async fn redeliver_webhook(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let webhook = find(&state, caller, path).await?;
     if webhook.disabled.is_some() {
         return Err(disabled());

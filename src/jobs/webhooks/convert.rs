@@ -11,15 +11,15 @@ use uuid::Uuid;
 use crate::{
     db::{
         DbError,
-        events::game_log::{self, Part, Wanted},
+        events::game_log::{self, LogRange, LogSlice},
         games::{self, SeatedGame},
-        webhooks::queue::{self, Batch, Listener, NewDelivery, Soon, Told},
+        webhooks::queue::{self, Batch, MessageContent, NewDelivery, Reminder, Subscriber},
     },
     domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
 };
 
 /// Writes the payload of a message. The caller provides it, because the jobs do not know the wire types.
-pub type WriteMessage = fn(&Told<'_>) -> Result<String, String>;
+pub type WriteMessage = fn(&MessageContent<'_>) -> Result<String, String>;
 
 /// How many games one batch converts.
 const BATCH: u32 = 100;
@@ -78,7 +78,7 @@ async fn convert_batch(
     match made.unwrap_or(Err(ConvertError::Panicked)) {
         Ok(()) => Ok(batch.commit().await?),
         Err(error) => {
-            batch.give_up().await;
+            batch.roll_back().await;
             Err(error)
         }
     }
@@ -91,14 +91,15 @@ async fn make_deliveries(
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
     let games: HashMap<_, _> =
-        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id, seated)).collect();
-    let of_game = |seated: &SeatedGame| [seated.game.players.first, seated.game.players.second, seated.game.invited()];
+        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
+    let of_game =
+        |seated: &SeatedGame| [seated.game.players().first, seated.game.players().second, seated.game.invited()];
     let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
-    let listeners = queue::listeners(pool, &players).await?;
+    let subscribers = queue::subscribers(pool, &players).await?;
     // The events of each append, with the state before them.
-    let known = batch.untold.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
-    let known: Vec<_> = if listeners.is_empty() { vec![] } else { known.collect() };
-    let wanted = known.iter().map(|(append, seated)| Wanted {
+    let known = batch.pending.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
+    let known: Vec<_> = if subscribers.is_empty() { vec![] } else { known.collect() };
+    let wanted = known.iter().map(|(append, seated)| LogRange {
         game: &seated.game,
         after: u32::try_from(append.from_seq - 1).unwrap_or(0),
         until: u32::try_from(append.to_seq).unwrap_or(0),
@@ -106,22 +107,22 @@ async fn make_deliveries(
     let parts = game_log::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
     let mut deliveries = vec![];
     for ((_, seated), part) in known.iter().zip(&parts) {
-        deliveries.extend(of_append(seated, part, &listeners, write)?);
+        deliveries.extend(of_append(seated, part, &subscribers, write)?);
     }
     let present = games.values().flat_map(|seated| {
-        let here = listeners.iter().filter(|listener| of_game(seated).contains(&Some(listener.player)));
-        here.map(|listener| (listener.webhook, seated.game.id, seated.game.time.deadline))
+        let here = subscribers.iter().filter(|subscriber| of_game(seated).contains(&Some(subscriber.player)));
+        here.map(|subscriber| (subscriber.webhook, seated.game.id(), seated.game.time().deadline))
     });
     let present: Vec<_> = present.collect();
-    batch.tell(&deliveries, &present, now).await?;
+    batch.store_deliveries(&deliveries, &present, now).await?;
     Ok(())
 }
 
 /// The deliveries of one append: its events, and the reminder of a deadline that it set.
 fn of_append(
     seated: &SeatedGame,
-    part: &Part,
-    listeners: &[Listener],
+    part: &LogSlice,
+    subscribers: &[Subscriber],
     write: WriteMessage,
 ) -> Result<Vec<NewDelivery>, ConvertError> {
     let game = &seated.game;
@@ -129,48 +130,50 @@ fn of_append(
     let mut previous = part.previous.clone();
     for event in &part.events {
         for notice in notices(game, &part.previous, &part.events).into_iter().filter(|notice| notice.seq == event.seq) {
-            let message = Told { notice, at: event.at, happened: Some((event, &previous)), seated };
-            deliveries.extend(for_listeners(&message, None, listeners, write)?);
+            let message = MessageContent { notice, at: event.at, happened: Some((event, &previous)), seated };
+            deliveries.extend(for_subscribers(&message, None, subscribers, write)?);
         }
         previous = previous.after(event);
     }
-    let last = part.events.last().filter(|last| last.seq == game.version);
-    if let (Some(deadline), Some(last)) = (game.time.deadline, last)
+    let last = part.events.last().filter(|last| last.seq == game.version());
+    if let (Some(deadline), Some(last)) = (game.time().deadline, last)
         && let Some((player, at)) = deadline_soon(game, last.at)
     {
         let notice = Notice { player, kind: NoticeKind::DeadlineSoon, seq: last.seq };
-        let message = Told { notice, at, happened: None, seated };
-        deliveries.extend(for_listeners(&message, Some(Soon { at, deadline }), listeners, write)?);
+        let message = MessageContent { notice, at, happened: None, seated };
+        deliveries.extend(for_subscribers(&message, Some(Reminder { at, deadline }), subscribers, write)?);
     }
     Ok(deliveries)
 }
 
 /// One delivery of a message for each webhook that wants it.
-fn for_listeners(
-    message: &Told<'_>,
-    due: Option<Soon>,
-    listeners: &[Listener],
+fn for_subscribers(
+    message: &MessageContent<'_>,
+    due: Option<Reminder>,
+    subscribers: &[Subscriber],
     write: WriteMessage,
 ) -> Result<Vec<NewDelivery>, ConvertError> {
     let Notice { player, kind, seq } = message.notice;
-    let wanting: Vec<_> = listeners
+    let wanting: Vec<_> = subscribers
         .iter()
-        .filter(|listener| {
-            listener.player == player && listener.wants(kind) && listener.created_at <= message.at + CLOCK_SKEW_MAX
+        .filter(|subscriber| {
+            subscriber.player == player
+                && subscriber.wants(kind)
+                && subscriber.created_at <= message.at + CLOCK_SKEW_MAX
         })
         .collect();
     if wanting.is_empty() {
         return Ok(vec![]);
     }
     let payload = write(message).map_err(ConvertError::Unwritable)?;
-    let of_listener = |listener: &&Listener| NewDelivery {
+    let of_subscriber = |subscriber: &&Subscriber| NewDelivery {
         id: Uuid::now_v7(),
-        webhook: listener.webhook,
-        game: message.seated.game.id,
+        webhook: subscriber.webhook,
+        game: message.seated.game.id(),
         seq,
         kind,
         payload: payload.clone(),
-        due,
+        reminder: due,
     };
-    Ok(wanting.iter().map(of_listener).collect())
+    Ok(wanting.iter().map(of_subscriber).collect())
 }

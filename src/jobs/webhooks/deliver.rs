@@ -11,7 +11,7 @@ use crate::{
     clock::now,
     db::{
         DbError,
-        webhooks::deliveries::{self, Due, Lane, Next},
+        webhooks::deliveries::{self, Due, Lane, NextStep},
     },
     metrics::{DeliveryOutcome, Metrics},
     webhook::{Answer, Attempt, SendError, Sender},
@@ -46,9 +46,9 @@ pub async fn deliver(pool: PgPool, sender: Sender, metrics: Arc<Metrics>, due: D
     let ended = now();
     let outcome = outcome_of(sent, &due, ended, rand::random());
     metrics.webhook_sent(match outcome.next {
-        Next::Delivered => DeliveryOutcome::Delivered,
-        Next::Again(_) => DeliveryOutcome::Retried,
-        Next::GivenUp | Next::Gone => DeliveryOutcome::Failed,
+        NextStep::Delivered => DeliveryOutcome::Delivered,
+        NextStep::Again(_) => DeliveryOutcome::Retried,
+        NextStep::GivenUp | NextStep::Gone => DeliveryOutcome::Failed,
     });
     while let Err(error) = deliveries::record(&pool, &due, &outcome, ended - begun, ended).await {
         if now() + RECORD_PAUSE >= begun + LEASE {

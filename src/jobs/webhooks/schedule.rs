@@ -3,7 +3,7 @@
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    db::webhooks::deliveries::{Due, KEPT, Next, Outcome},
+    db::webhooks::deliveries::{AttemptOutcome, Due, KEPT, NextStep},
     webhook::{Answer, SendError},
 };
 
@@ -30,11 +30,11 @@ const JITTER: f64 = 0.2;
 const RETRY_AFTER_MAX: Duration = Duration::hours(24);
 
 /// The outcome of an attempt. `random` is from 0 to 1.
-pub fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, random: f64) -> Outcome {
-    let outcome = |status, error, next| Outcome { status, error, retry_after: Duration::ZERO, next };
+pub fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, random: f64) -> AttemptOutcome {
+    let outcome = |status, error, next| AttemptOutcome { status, error, retry_after: Duration::ZERO, next };
     let (answer, error) = match sent {
-        Ok(answer) if answer.is_success() => return outcome(Some(answer.status), None, Next::Delivered),
-        Ok(answer) if answer.is_gone() => return outcome(Some(answer.status), Some("gone"), Next::Gone),
+        Ok(answer) if answer.is_success() => return outcome(Some(answer.status), None, NextStep::Delivered),
+        Ok(answer) if answer.is_gone() => return outcome(Some(answer.status), Some("gone"), NextStep::Gone),
         Ok(answer) => (Some(answer), "status"),
         Err(error) => (None, error.as_str()),
     };
@@ -45,12 +45,12 @@ pub fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTim
     // A success of another delivery may bring this one forward, so the count of attempts alone is not enough. A delivery that
     // has waited for days behind others gets one attempt.
     let next = if tried >= SCHEDULE.len() && age >= GIVEN_UP_AFTER || age >= KEPT {
-        Next::GivenUp
+        NextStep::GivenUp
     } else {
         let pause = SCHEDULE[tried.min(SCHEDULE.len() - 1)];
-        Next::Again(now + (pause * (1.0 + JITTER * random)).max(retry_after))
+        NextStep::Again(now + (pause * (1.0 + JITTER * random)).max(retry_after))
     };
-    Outcome { status: answer.map(|answer| answer.status), error: Some(error), retry_after, next }
+    AttemptOutcome { status: answer.map(|answer| answer.status), error: Some(error), retry_after, next }
 }
 
 #[cfg(test)]
@@ -76,10 +76,10 @@ mod tests {
     fn a_failed_delivery_is_retried_for_three_days() {
         let mut at = NOW;
         let mut attempt = 1;
-        while let Next::Again(next) = outcome_of(Err(SendError::Timeout), &due(attempt), at, 0.0).next {
+        while let NextStep::Again(next) = outcome_of(Err(SendError::Timeout), &due(attempt), at, 0.0).next {
             assert_eq!(next - at, SCHEDULE[usize::try_from(attempt - 1).expect("it is counted from 1")]);
             let latest = outcome_of(Ok(answered(500, None)), &due(attempt), at, 1.0).next;
-            assert_eq!(latest, Next::Again(at + (next - at) * 1.2));
+            assert_eq!(latest, NextStep::Again(at + (next - at) * 1.2));
             (at, attempt) = (next, attempt + 1);
         }
         assert_eq!((attempt, (at - NOW).whole_hours()), (10, 75));
@@ -88,26 +88,26 @@ mod tests {
     #[test]
     fn attempts_brought_forward_do_not_shorten_the_three_days() {
         let soon = outcome_of(Err(SendError::Timeout), &due(30), NOW + Duration::hours(1), 0.0).next;
-        assert_eq!(soon, Next::Again(NOW + Duration::hours(25)));
+        assert_eq!(soon, NextStep::Again(NOW + Duration::hours(25)));
     }
 
     #[test]
     fn a_redelivery_starts_the_schedule_anew() {
         let again = Due { attempts_before: 10, ..due(11) };
         let next = outcome_of(Err(SendError::Timeout), &again, NOW + GIVEN_UP_AFTER, 0.0).next;
-        assert_eq!(next, Next::Again(NOW + GIVEN_UP_AFTER + SCHEDULE[0]));
+        assert_eq!(next, NextStep::Again(NOW + GIVEN_UP_AFTER + SCHEDULE[0]));
     }
 
     #[test]
     fn a_delivery_that_waited_for_a_week_has_one_attempt() {
-        assert_eq!(outcome_of(Err(SendError::Timeout), &due(1), NOW + KEPT, 0.0).next, Next::GivenUp);
+        assert_eq!(outcome_of(Err(SendError::Timeout), &due(1), NOW + KEPT, 0.0).next, NextStep::GivenUp);
     }
 
     #[test]
     fn an_endpoint_may_ask_for_a_pause_of_at_most_a_day() {
         for (wanted, seconds) in [(3, 5), (120, 120), (u32::MAX, 24 * 60 * 60)] {
             let outcome = outcome_of(Ok(answered(503, Some(wanted))), &due(1), NOW, 0.0);
-            assert_eq!(outcome.next, Next::Again(NOW + Duration::seconds(seconds)));
+            assert_eq!(outcome.next, NextStep::Again(NOW + Duration::seconds(seconds)));
             assert!(outcome.retry_after <= RETRY_AFTER_MAX);
         }
     }
@@ -115,17 +115,17 @@ mod tests {
     #[test]
     fn the_status_of_an_answer_decides_the_outcome() {
         for (status, next) in
-            [(200, Next::Delivered), (204, Next::Delivered), (299, Next::Delivered), (410, Next::Gone)]
+            [(200, NextStep::Delivered), (204, NextStep::Delivered), (299, NextStep::Delivered), (410, NextStep::Gone)]
         {
             assert_eq!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, next);
         }
         for status in [101, 301, 302, 307, 400, 404, 429, 500, 600] {
             assert!(
-                matches!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, Next::Again(_)),
+                matches!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, NextStep::Again(_)),
                 "{status}"
             );
             let last = outcome_of(Ok(answered(status, None)), &due(10), NOW + GIVEN_UP_AFTER, 0.0);
-            assert_eq!(last.next, Next::GivenUp);
+            assert_eq!(last.next, NextStep::GivenUp);
         }
     }
 }

@@ -1,0 +1,551 @@
+//! Lists of games: what they show, in which order, page by page, and how far they look.
+
+use std::collections::BTreeSet;
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use futures_util::future::join_all;
+use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
+use serde_json::{Value, json};
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
+
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send},
+    games::walk,
+};
+
+#[actix_web::test]
+async fn lists_show_public_games_and_the_callers_own() {
+    let app = TestApp::start().await;
+    let (ana, eve) = (app.guest("Ana").await, app.guest("Eve").await);
+    let mut ids = vec![];
+    for visibility in ["public", "unlisted", "private"] {
+        let body = json!({"variant": "kalah", "visibility": visibility, "opponent": {"type": "self"}});
+        ids.push(app.created(&ana, &body).await["id"].clone());
+    }
+    let listed = |body: &Value| -> Vec<Value> {
+        body["items"].as_array().expect("items").iter().map(|game| game["id"].clone()).collect()
+    };
+    let own = app.get("/v1/games?player=me", Some(&ana)).await;
+    assert_eq!(listed(&own.body), [ids[2].clone(), ids[1].clone(), ids[0].clone()]);
+    let of_ana = format!("/v1/games?player={}", ana.id);
+    assert_eq!(listed(&app.get(&of_ana, Some(&ana)).await.body), listed(&own.body));
+    for path in ["/v1/games", &of_ana] {
+        for reader in [Some(&eve), None] {
+            assert_eq!(listed(&app.get(path, reader).await.body), [ids[0].clone()]);
+        }
+    }
+    assert_eq!(listed(&app.get("/v1/games?player=me", Some(&eve)).await.body), [] as [Value; 0]);
+    app.get("/v1/games?player=me", None).await.is_problem(401, "unauthenticated");
+}
+
+#[actix_web::test]
+async fn lists_are_filtered_by_status_and_variant() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let mut by_status = vec![];
+    for status in ["open", "active", "finished", "aborted"] {
+        let game = app.created(&ana, &json!({"variant": "kalah"})).await;
+        let id = game["id"].as_str().expect("an id").to_owned();
+        if matches!(status, "active" | "finished") {
+            app.join_game(&id, &bo).await;
+        }
+        match status {
+            "finished" => drop(app.resign_game(&id, &bo).await),
+            "aborted" => drop(app.abort_game(&id, &ana).await),
+            _ => {}
+        }
+        by_status.push((status, id));
+    }
+    for (status, id) in by_status {
+        for filter in [format!("status={status}"), format!("status={status}&variant=kalah&player={}", ana.id)] {
+            let items = app.get(&format!("/v1/games?{filter}"), None).await.body["items"].clone();
+            assert_eq!(items.as_array().map(Vec::len), Some(1), "{filter}");
+            assert_eq!((items[0]["id"].as_str(), items[0]["status"].as_str()), (Some(&*id), Some(status)));
+        }
+    }
+}
+
+#[actix_web::test]
+async fn pages_follow_each_other_without_gap_or_repetition_while_games_are_created() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let mut ids = vec![];
+    for n in 0..7 {
+        let opponent = if n % 2 == 0 { "self" } else { "open" };
+        let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": opponent}})).await;
+        ids.insert(0, game["id"].clone());
+    }
+    for filters in ["limit=3", "limit=3&player=me"] {
+        let mut seen = vec![];
+        let mut path = format!("/v1/games?{filters}");
+        loop {
+            let page = app.get(&path, Some(&ana)).await;
+            seen.extend(page.body["items"].as_array().expect("items").iter().map(|game| game["id"].clone()));
+            app.created(&bo, &json!({"variant": "kalah"})).await;
+            match page.body["next_cursor"].as_str() {
+                Some(cursor) => {
+                    let link = page.headers["link"].to_str().expect("text").to_owned();
+                    assert!(link.contains(cursor) && link.ends_with("; rel=\"next\""), "{link}");
+                    path = link[1..link.find('>').expect("a link ends")].to_owned();
+                }
+                None => break,
+            }
+        }
+        seen.retain(|id| ids.contains(id));
+        assert_eq!(seen, ids);
+    }
+}
+
+#[actix_web::test]
+async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for _ in 0..2 {
+        app.created(&ana, &json!({"variant": "kalah"})).await;
+    }
+    let page = app.get("/v1/games?limit=1&status=open", None).await;
+    let cursor = page.string("/next_cursor");
+    assert_eq!(app.get(&format!("/v1/games?limit=1&status=open&cursor={cursor}"), None).await.status, 200);
+    let edited = format!("{}A", &cursor[..cursor.len() - 1]);
+    for query in [
+        format!("cursor={cursor}"),
+        format!("status=active&cursor={cursor}"),
+        format!("status=open&player={}&cursor={cursor}", ana.id),
+        "cursor=".to_owned(),
+        "cursor=%FF".to_owned(),
+        format!("status=open&cursor={edited}x"),
+        "limit=0".to_owned(),
+        "limit=101".to_owned(),
+        "limit=-1".to_owned(),
+        "limit=many".to_owned(),
+        "status=won".to_owned(),
+        "variant=chess".to_owned(),
+        "player=ana".to_owned(),
+        "colour=red".to_owned(),
+    ] {
+        app.get(&format!("/v1/games?{query}"), None).await.is_problem(422, "validation_failed");
+    }
+}
+
+#[actix_web::test]
+async fn a_page_that_ends_at_a_game_which_its_reader_may_not_see_does_not_tell_which() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    // One range is looked at no further than a thousand games.
+    let hidden = json!({"variant": "kalah", "visibility": "unlisted", "opponent": {"type": "self"}});
+    for _ in 0..10 {
+        join_all((0..100).map(async |_| {
+            let game = app.created(&ana, &hidden).await;
+            app.abort_game(game["id"].as_str().expect("an id"), &ana).await;
+        }))
+        .await;
+    }
+    let page = app.list_games(&format!("player={}", ana.id), None).await;
+    let cursor = page.string("/next_cursor");
+    let ids: Vec<Uuid> = sqlx::query_scalar("select id from game").fetch_all(&app.db).await.expect("ids");
+    let decoded = BASE64_URL_SAFE_NO_PAD.decode(&cursor).expect("a cursor is base64");
+    let told = String::from_utf8_lossy(&decoded).into_owned();
+    for id in ids {
+        assert!(!told.contains(&id.to_string()) && !decoded.windows(16).any(|bytes| bytes == id.as_bytes()));
+    }
+    // It leads on all the same.
+    assert_eq!(app.list_games(&format!("player={}&cursor={cursor}", ana.id), None).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_cursor_holds_at_another_server_of_the_same_database() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let games =
+        [app.created(&ana, &json!({"variant": "kalah"})).await, app.created(&ana, &json!({"variant": "kalah"})).await];
+    let cursor = app.list_games("limit=1", None).await.string("/next_cursor");
+    let (address, _) = app.second_server();
+    let there = reqwest::Client::new().get(format!("http://{address}/v1/games?limit=1&cursor={cursor}"));
+    assert_eq!(send(there).await.ids(), [games[0]["id"].as_str().expect("an id")]);
+}
+
+/// A line of play that ends in a draw.
+fn drawn_line(options: &str) -> Vec<String> {
+    let options = AnyOptions::parse(Variant::Kalah, "standard", options).expect("the options are valid");
+    let mut stack = vec![(AnyPosition::opening(&options), vec![])];
+    while let Some((position, line)) = stack.pop() {
+        if position.outcome().is_some_and(|outcome| outcome.winner.is_none() && outcome.reason.is_some()) {
+            return line;
+        }
+        for mv in position.legal_moves() {
+            let mut next = position.clone();
+            next.play_unchecked(mv);
+            stack.push((next, [line.clone(), vec![mv.to_string()]].concat()));
+        }
+    }
+    panic!("there is no draw")
+}
+
+/// Games of three people that differ in everything that can be asked for; as their players see them, newest first.
+async fn assorted(app: &TestApp, people: &[Guest; 3]) -> Vec<Value> {
+    let [ana, bo, eve] = people;
+    let draw = drawn_line("seeds=1");
+    let mut games = vec![];
+    let pairs = [(ana, bo), (bo, ana), (ana, eve), (eve, bo), (ana, ana)];
+    for (n, (creator, other)) in pairs.into_iter().cycle().take(30).enumerate() {
+        let alone = creator.id == other.id;
+        let opponent = if alone { json!({"type": "self"}) } else { json!({"type": "player", "player_id": other.id}) };
+        let visibility = ["public", "public", "unlisted", "private"][n % 4];
+        let body = json!({
+            "variant": "kalah", "options": {"seeds": 1, "pie": n % 2 == 1}, "opponent": opponent,
+            "side": if n % 3 == 0 { "north" } else { "south" },
+            "visibility": visibility,
+        });
+        let game = app.created(creator, &body).await;
+        let id = game["id"].as_str().expect("an id").to_owned();
+        games.insert(0, (id.clone(), creator));
+        if n % 7 == 5 && !alone {
+            continue;
+        }
+        app.join_game(&id, other).await;
+        let (south, north) = if n % 3 == 0 { (other, creator) } else { (creator, other) };
+        match n % 6 {
+            0 => drop(app.resign_game(&id, south).await),
+            1 => {
+                app.play_move(&id, south, 1, "A").await;
+                // Whoever was North sits South now, and resigns there.
+                assert_eq!(app.play_move(&id, north, 2, "swap").await.status, 201);
+                app.resign_game(&id, north).await;
+            }
+            2 => {
+                for (ply, mv) in (1..).zip(&draw) {
+                    let mover = if mv.chars().all(char::is_uppercase) { south } else { north };
+                    assert_eq!(app.play_move(&id, mover, ply, mv).await.status, 201);
+                }
+            }
+            3 => {
+                app.play_move(&id, south, 1, "A").await;
+                assert_eq!(app.play_move(&id, north, 2, "swap").await.status, 201);
+            }
+            4 => drop(app.play_move(&id, south, 1, "A").await),
+            _ => drop(app.abort_game(&id, other).await),
+        }
+    }
+    let mut shown = vec![];
+    for (id, creator) in games {
+        shown.push(app.get_game(&id, Some(creator)).await.body);
+    }
+    shown
+}
+
+/// Who sits in a game.
+fn seated(game: &Value) -> Vec<&str> {
+    ["south", "north"].into_iter().filter_map(|side| game["seats"][side]["id"].as_str()).collect()
+}
+
+/// A list's filters as they read, without an index or a cursor.
+struct Asked<'a> {
+    viewer: Option<&'a str>,
+    status: Option<&'a str>,
+    player: Option<&'a str>,
+    opponent: Option<&'a str>,
+    turn: bool,
+    result: Option<&'a str>,
+    visibility: Option<&'a str>,
+    sort: Option<&'a str>,
+}
+
+impl Asked<'_> {
+    fn query(&self) -> String {
+        let pairs = [
+            ("status", self.status),
+            ("player", self.player),
+            ("opponent", self.opponent),
+            ("turn", self.turn.then_some("me")),
+            ("result", self.result),
+            ("visibility", self.visibility),
+            ("sort", self.sort),
+        ];
+        let pairs = pairs.iter().filter_map(|(name, value)| value.map(|value| format!("{name}={value}")));
+        pairs.collect::<Vec<_>>().join("&")
+    }
+
+    fn shows(&self, game: &Value) -> bool {
+        let people = seated(game);
+        let player = if self.turn { self.viewer } else { self.player };
+        let alone = people.len() == 2 && people[0] == people[1];
+        let invited = self.viewer.is_some() && game["opponent"]["player_id"].as_str() == self.viewer;
+        let own = self.viewer.is_some_and(|viewer| people.contains(&viewer)) || invited;
+        let other = |player: &str| people.iter().position(|id| *id == player).map(|n| people.get(1 - n).copied());
+        let winner = game["result"]["winner_player_id"].as_str();
+        (game["visibility"] == "public" || own && player.is_some())
+            && self.status.is_none_or(|status| game["status"] == status)
+            && player.is_none_or(|player| people.contains(&player))
+            && self.opponent.is_none_or(|opponent| other(player.expect("a player")) == Some(Some(opponent)))
+            && self.visibility.is_none_or(|visibility| game["visibility"] == visibility)
+            && (self.sort != Some("finished_at") || game["status"] == "finished")
+            && (!self.turn || self.viewer == game["turn"].as_str().and_then(|turn| game["seats"][turn]["id"].as_str()))
+            && self.result.is_none_or(|result| {
+                game["status"] == "finished"
+                    && match result {
+                        "draw" => winner.is_none(),
+                        "won" => winner == player && !alone,
+                        "lost" => winner.is_some() && winner != player && !alone,
+                        side => game["result"]["winner"] == side,
+                    }
+            })
+    }
+}
+
+/// Status, whose turn, result and order, as they are asked for.
+type Filters = (Option<&'static str>, bool, Option<&'static str>, Option<&'static str>);
+
+const FILTERS: [Filters; 18] = [
+    (None, false, None, None),
+    (Some("open"), false, None, None),
+    (Some("active"), false, None, None),
+    (Some("active"), false, None, Some("created_at")),
+    (Some("active"), false, None, Some("updated_at")),
+    (Some("active"), false, None, Some("deadline")),
+    (Some("finished"), false, None, None),
+    (Some("aborted"), false, None, None),
+    (None, true, None, None),
+    (Some("active"), true, None, Some("updated_at")),
+    (None, false, Some("south"), None),
+    (None, false, Some("north"), Some("finished_at")),
+    (None, false, Some("draw"), None),
+    (Some("finished"), false, Some("draw"), Some("finished_at")),
+    (None, false, Some("won"), None),
+    (None, false, Some("lost"), Some("finished_at")),
+    (None, false, Some("won"), Some("finished_at")),
+    (None, false, None, Some("finished_at")),
+];
+
+#[actix_web::test]
+async fn every_combination_of_filters_lists_what_it_says_page_by_page() {
+    let app = TestApp::start().await;
+    let people = [app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await];
+    let games = assorted(&app, &people).await;
+    let [ana, bo, eve] = &people;
+    let (mut asked, mut shown) = (0, BTreeSet::new());
+    for viewer in [None, Some(ana), Some(eve)] {
+        for (player, opponent) in [
+            (None, None),
+            (Some(ana), None),
+            (Some(bo), None),
+            (Some(ana), Some(bo)),
+            (Some(bo), Some(eve)),
+            (Some(ana), Some(ana)),
+        ] {
+            for (status, turn, result, sort) in FILTERS {
+                for visibility in [None, Some("public"), Some("private")] {
+                    let id = |guest: Option<&Guest>| guest.map(|guest| guest.id.clone());
+                    let (viewer_id, player_id, opponent_id) = (id(viewer), id(player), id(opponent));
+                    let filters = Asked {
+                        viewer: viewer_id.as_deref(),
+                        status,
+                        player: player_id.as_deref(),
+                        opponent: opponent_id.as_deref(),
+                        turn,
+                        result,
+                        visibility,
+                        sort,
+                    };
+                    let answer = app.list_games(&filters.query(), viewer).await;
+                    if answer.status != 200 {
+                        // What does not go together is refused, and tested below.
+                        assert!([401, 422].contains(&answer.status.as_u16()), "{answer:?}");
+                        continue;
+                    }
+                    let mut expected: Vec<_> = games.iter().filter(|game| filters.shows(game)).collect();
+                    if let Some(key @ ("finished_at" | "updated_at")) = sort {
+                        expected.sort_by_key(|game| std::cmp::Reverse((game[key].to_string(), game["id"].to_string())));
+                    }
+                    let expected: Vec<_> = expected.iter().filter_map(|game| game["id"].as_str()).collect();
+                    let query = format!("{}&limit=3", filters.query());
+                    assert_eq!(walk(&app, query.trim_start_matches('&'), viewer).await, expected, "{query}");
+                    asked += 1;
+                    shown.extend(expected.iter().map(ToString::to_string));
+                }
+            }
+        }
+    }
+    println!("{asked} combinations");
+    assert!(asked > 400, "{asked}");
+    assert!(shown.len() >= 28, "{}", shown.len());
+}
+
+#[actix_web::test]
+async fn filters_that_exclude_each_other_are_refused_with_a_reason() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let of_bo = format!("player={}", bo.id);
+    let with_bo = format!("opponent={}", bo.id);
+    for (query, name) in [
+        (with_bo.clone(), "?opponent"),
+        (format!("player=me&{with_bo}&status=open"), "?opponent"),
+        ("opponent=Bo&player=me".to_owned(), "?opponent"),
+        ("result=won".to_owned(), "?result"),
+        ("result=lost&sort=finished_at".to_owned(), "?result"),
+        ("result=draw&status=active".to_owned(), "?result"),
+        ("result=south&turn=me".to_owned(), "?result"),
+        ("result=abandoned".to_owned(), "?result"),
+        (format!("turn=me&{of_bo}"), "?turn"),
+        ("turn=me&status=open".to_owned(), "?turn"),
+        ("turn=south".to_owned(), "?turn"),
+        ("turn=me&sort=finished_at".to_owned(), "?sort"),
+        ("sort=finished_at&status=aborted&player=me".to_owned(), "?sort"),
+        ("sort=updated_at".to_owned(), "?sort"),
+        ("sort=updated_at&player=me".to_owned(), "?sort"),
+        ("sort=updated_at&status=active".to_owned(), "?sort"),
+        ("sort=updated_at&status=finished&player=me".to_owned(), "?sort"),
+        ("sort=deadline&player=me".to_owned(), "?sort"),
+        ("sort=deadline&status=active".to_owned(), "?sort"),
+        ("sort=turn&player=me".to_owned(), "?sort"),
+        ("preset=standard".to_owned(), "?preset"),
+        ("variant=kalah&preset=south_african".to_owned(), "?preset"),
+        ("clock=sundial".to_owned(), "?clock"),
+        ("opponent_type=nobody".to_owned(), "?opponent_type"),
+        ("reason=boredom".to_owned(), "?reason"),
+        ("reason=timeout&status=active".to_owned(), "?reason"),
+        ("min_plies=1000001".to_owned(), "?min_plies"),
+        ("min_plies=3&max_plies=2".to_owned(), "?max_plies"),
+        ("importer=me&player=me".to_owned(), "?player"),
+        ("importer=me&sort=finished_at".to_owned(), "?sort"),
+        ("importer=me&imported=false".to_owned(), "?imported"),
+        ("sort=name".to_owned(), "?sort"),
+        ("visibility=private".to_owned(), "?visibility"),
+        ("visibility=unlisted&status=open".to_owned(), "?visibility"),
+        ("visibility=secret".to_owned(), "?visibility"),
+        ("since=yesterday".to_owned(), "?since"),
+        ("since=2026-11-21".to_owned(), "?since"),
+        ("since=2026-11-21T20:15:00+02:00".to_owned(), "?since"),
+        ("until=2026-13-21T20:15:00Z".to_owned(), "?until"),
+        ("until=9999-12-31T23:59:59-02:00".to_owned(), "?until"),
+        ("since=2026-11-21T20:15:00Z&until=2026-11-21T20:15:00Z".to_owned(), "?until"),
+        ("status=open&status=active".to_owned(), "?status"),
+        ("colour=red".to_owned(), "?colour"),
+    ] {
+        let answer = app.list_games(&query, Some(&ana)).await;
+        answer.is_problem(422, "validation_failed");
+        assert_eq!(answer.body["errors"][0]["pointer"], name, "{query} {answer:?}");
+    }
+    for query in ["turn=me", "player=me", &format!("{of_bo}&opponent=me"), &format!("{of_bo}&visibility=private")] {
+        app.list_games(query, None).await.is_problem(401, "unauthenticated");
+        assert_eq!(app.list_games(query, Some(&ana)).await.status, 200, "{query}");
+    }
+    for query in
+        ["since=0000-01-01T00:00:00Z", "until=9999-12-31T23:59:59.999999999Z", "since=1969-01-01T00:00:00%2B02:00"]
+    {
+        for sort in ["created_at", "finished_at"] {
+            assert_eq!(app.list_games(&format!("{query}&sort={sort}"), None).await.status, 200, "{query}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_time_of_creation_or_of_finishing_bounds_a_list_to_the_millisecond() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let mut games = vec![];
+    for n in 0..4 {
+        let game = app.created(&ana, &json!({"variant": "kalah"})).await;
+        games.push(game["id"].as_str().expect("an id").to_owned());
+        app.join_game(&games[n], &bo).await;
+    }
+    // Finished in another order than created.
+    for n in [2, 0, 3, 1] {
+        app.resign_game(&games[n], &bo).await;
+    }
+    for (sort, key) in [("created_at", "created_at"), ("finished_at", "finished_at")] {
+        let mut by_key = vec![];
+        for id in &games {
+            let at = app.get_game(id, None).await.string(&format!("/{key}"));
+            by_key.push((OffsetDateTime::parse(&at, &Rfc3339).expect("RFC 3339"), id.clone()));
+        }
+        by_key.sort_by(|a, b| b.cmp(a));
+        for (since, _) in &by_key {
+            for until in [*since + Duration::milliseconds(1), by_key[0].0, by_key[0].0 + Duration::days(400)] {
+                if *since >= until {
+                    continue;
+                }
+                let expected: Vec<_> =
+                    by_key.iter().filter(|(at, _)| at >= since && *at < until).map(|(_, id)| id.clone()).collect();
+                let text = |at: &OffsetDateTime| at.format(&Rfc3339).expect("a year of four digits");
+                for whose in [String::new(), "player=me&".to_owned(), format!("player=me&opponent={}&", bo.id)] {
+                    let query = format!("{whose}sort={sort}&since={}&until={}&limit=1", text(since), text(&until));
+                    assert_eq!(walk(&app, &query, Some(&ana)).await, expected, "{query}");
+                }
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_game_that_changes_between_two_pages_comes_to_the_front_of_its_list() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let mut ids = vec![];
+    for _ in 0..4 {
+        let game = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+        ids.insert(0, game["id"].as_str().expect("an id").to_owned());
+    }
+    for (n, id) in ids.iter().rev().enumerate() {
+        sqlx::query("update game set updated_at = updated_at + interval '1 s' * $1 where id = $2::uuid")
+            .bind(i32::try_from(n).expect("a small number"))
+            .bind(id)
+            .execute(&app.db)
+            .await
+            .expect("times move");
+    }
+    let query = "turn=me&sort=updated_at";
+    let first = app.list_games(&format!("{query}&limit=2"), Some(&ana)).await;
+    assert_eq!(first.ids(), ids[..2]);
+    // One that was shown and one that was not yet.
+    for id in [&ids[1], &ids[3]] {
+        sqlx::query("update game set updated_at = updated_at + interval '1 day' where id = $1::uuid")
+            .bind(id)
+            .execute(&app.db)
+            .await
+            .expect("times move");
+    }
+    let next = app.list_games(&format!("{query}&cursor={}", first.string("/next_cursor")), Some(&ana)).await;
+    assert_eq!(next.ids(), ids[2..3]);
+    let again = app.list_games(query, Some(&ana)).await;
+    assert_eq!(again.ids(), [ids[1].clone(), ids[3].clone(), ids[0].clone(), ids[2].clone()]);
+    sqlx::query("update game set updated_at = created_at").execute(&app.db).await.expect("times are as they were");
+}
+
+#[actix_web::test]
+async fn a_cursor_holds_for_one_list_of_one_viewer_and_not_when_edited() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    for _ in 0..2 {
+        app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+    }
+    let query = format!("player={}&status=active&limit=1", ana.id);
+    let cursor = app.list_games(&query, Some(&ana)).await.string("/next_cursor");
+    let with = |query: &str, cursor: &str| format!("{query}&cursor={cursor}");
+    let same = [query.clone(), query.replace("limit=1", "limit=7"), query.replace(&ana.id, "me")];
+    for query in [&same[0], &same[1], &same[2], &query.replace(&ana.id, &ana.id.to_uppercase())] {
+        assert_eq!(app.list_games(&with(query, &cursor), Some(&ana)).await.ids().len(), 1, "{query}");
+    }
+    for viewer in [None, Some(&bo)] {
+        app.list_games(&with(&query, &cursor), viewer).await.is_problem(422, "validation_failed");
+    }
+    for more in ["variant=kalah", "sort=updated_at", "sort=deadline", "turn=me", "visibility=public", "opponent=me"] {
+        let query = with(&format!("{query}&{more}"), &cursor);
+        app.list_games(&query, Some(&ana)).await.is_problem(422, "validation_failed");
+    }
+    // Every character by another, in turn.
+    for n in 0..cursor.len() {
+        let other = if cursor.as_bytes()[n] == b'A' { "B" } else { "A" };
+        let edited = format!("{}{other}{}", &cursor[..n], &cursor[n + 1..]);
+        let answer = app.list_games(&with(&query, &edited), Some(&ana)).await;
+        answer.is_problem(422, "validation_failed");
+        assert_eq!(answer.body["errors"][0]["pointer"], "?cursor");
+    }
+    for edited in ["", "A", &cursor[..cursor.len() - 1], &format!("{cursor}A"), &format!("{cursor}="), &cursor[..10]] {
+        app.list_games(&with(&query, edited), Some(&ana)).await.is_problem(422, "validation_failed");
+    }
+    let moves = app.list_games("player=me", Some(&ana)).await.ids();
+    app.play_move(&moves[0], &ana, 1, "A").await;
+    app.list_moves(&moves[0], &format!("cursor={cursor}"), Some(&ana)).await.is_problem(422, "validation_failed");
+}

@@ -1,0 +1,17 @@
+//! Games over HTTP: their life, their moves, their lists, and waiting for a change.
+
+pub mod bounds;
+pub mod clocks;
+pub mod computers;
+pub mod concurrency;
+pub mod invitations;
+pub mod joining;
+pub mod lifecycle;
+pub mod lists;
+pub mod lobby;
+pub mod moves;
+pub mod offers;
+pub mod recent;
+pub mod repetition;
+pub mod vectors;
+pub mod waiting;

@@ -1,0 +1,210 @@
+//! Rate limits: who is counted how, what an answer tells of it, and who is not concerned.
+
+use std::pin::pin;
+
+use futures_util::{StreamExt, stream};
+use mancala_server::http::RateLimits;
+use reqwest::{Method, header};
+use serde_json::json;
+
+use crate::support::{
+    answer::Answer,
+    app::{Setup, TestApp},
+    calls::{send, signed},
+};
+
+/// Calls that a test has under way at once, so that many take little time.
+const AT_ONCE: usize = 16;
+
+async fn limited(trusted_proxies: &[&'static str]) -> TestApp {
+    let trusted_proxies = trusted_proxies.to_vec();
+    TestApp::start_with(Setup { rate_limits: RateLimits::On, trusted_proxies, ..Setup::default() }).await
+}
+
+/// A call that comes through a proxy from an address.
+async fn from(app: &TestApp, address: &str, method: Method, path: &str) -> Answer {
+    send(app.request(method, path).header("x-forwarded-for", address)).await
+}
+
+/// A call that is counted as a new player and makes none.
+async fn sign_up(app: &TestApp, address: &str) -> Answer {
+    let request = app.request(Method::POST, "/v1/players").header("x-forwarded-for", address);
+    send(request.json(&json!({"name": ""}))).await
+}
+
+/// Makes so many calls, and counts those that were refused for being too many.
+async fn refused<F: Future<Output = Answer>>(count: usize, call: impl Fn() -> F) -> usize {
+    let answers = stream::iter(0..count).map(|_| call()).buffer_unordered(AT_ONCE);
+    answers.filter(|answer| std::future::ready(answer.status == 429)).count().await
+}
+
+/// Where the caller stands: the policy's name, the calls that are left, and the seconds.
+fn standing(answer: &Answer) -> (String, u32, u32) {
+    let text = answer.headers["ratelimit"].to_str().expect("text");
+    let (name, rest) =
+        text.strip_prefix('"').and_then(|text| text.split_once("\";r=")).expect("a name and what is left");
+    let (remaining, reset) = rest.split_once(";t=").expect("what is left, and when");
+    (name.to_owned(), remaining.parse().expect("a number"), reset.parse().expect("seconds"))
+}
+
+#[actix_web::test]
+async fn every_limited_answer_tells_the_policy_and_what_is_left() {
+    let app = limited(&[]).await;
+    let ana = app.guest("Ana").await;
+    let made = send(app.request(Method::POST, "/v1/players")).await;
+    assert_eq!(made.status, 201);
+    assert_eq!(made.headers["ratelimit-policy"], "\"new-players\";q=300;w=600");
+    assert!((290..300).contains(&standing(&made).1), "{made:?}");
+    for (answer, policy, name) in [
+        (app.create_game(&ana, &json!({"variant": "kalah"})).await, "\"player\";q=300;w=30", "player"),
+        (app.create_game(&ana, &json!({"variant": "chess"})).await, "\"player\";q=300;w=30", "player"),
+        (app.get("/v1/nothing", Some(&ana)).await, "\"player\";q=300;w=30", "player"),
+        (app.get("/v1/variants", None).await, "\"address\";q=1000;w=10", "address"),
+        (app.create_game(&app.stranger(), &json!({"variant": "kalah"})).await, "\"player\";q=300;w=30", "player"),
+        (app.get("/nothing", None).await, "\"address\";q=1000;w=10", "address"),
+        (app.post("/v1/tokens", Some(&ana), &json!({})).await, "\"tokens\";q=300;w=600", "tokens"),
+        (app.patch("/v1/me", Some(&ana), &json!({"password": "short"})).await, "\"tokens\";q=300;w=600", "tokens"),
+        (app.get("/v1/me", Some(&ana)).await, "\"player\";q=300;w=30", "player"),
+        (app.post("/v1/players", Some(&ana), &json!({"x": 1})).await, "\"new-players\";q=300;w=600", "new-players"),
+        (send(app.request(Method::GET, "/v1/games").bearer_auth("none")).await, "\"address\";q=1000;w=10", "address"),
+    ] {
+        assert_eq!(answer.headers["ratelimit-policy"], policy, "{answer:?}");
+        let (told, remaining, reset) = standing(&answer);
+        assert_eq!(told, name);
+        assert!(remaining > 200 && (1..=600).contains(&reset), "{answer:?}");
+    }
+    let game = app.created(&ana, &json!({"variant": "kalah"})).await;
+    let path = format!("/v1/games/{}", game["id"].as_str().expect("an id"));
+    let etag = app.get(&path, Some(&ana)).await.headers["etag"].clone();
+    let unchanged = send(signed(app.request(Method::GET, &path), Some(&ana)).header(header::IF_NONE_MATCH, etag)).await;
+    assert_eq!((unchanged.status.as_u16(), standing(&unchanged).0.as_str()), (304, "player"));
+}
+
+#[actix_web::test]
+async fn a_player_who_hammers_is_told_when_to_come_again_and_nobody_else_is() {
+    let app = limited(&[]).await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let count = refused(600, || app.get("/v1/games/none", Some(&ana))).await;
+    assert!((1..=300).contains(&count), "{count}");
+    let answers = stream::iter(0..10_000).then(|_| app.get("/v1/variants", Some(&ana)));
+    let refused = answers.filter(|answer| std::future::ready(answer.status == 429));
+    let answer = pin!(refused).next().await.expect("nobody may call for ever");
+    answer.is_problem(429, "rate_limited");
+    assert_eq!(standing(&answer).1, 0);
+    assert_eq!(answer.headers["retry-after"], standing(&answer).2.to_string());
+    assert_eq!(answer.headers["ratelimit-policy"], "\"player\";q=300;w=30");
+    assert_eq!(answer.headers["cache-control"], "no-store");
+    for other in [app.get("/v1/variants", Some(&bo)).await, app.get("/v1/variants", None).await] {
+        assert_eq!(other.status, 200);
+    }
+    // By and by they may call again.
+    while app.get("/v1/variants", Some(&ana)).await.status == 429 {}
+}
+
+#[actix_web::test]
+async fn who_signs_up_over_and_over_is_stopped_at_the_address_with_or_without_a_token() {
+    let app = limited(&["127.0.0.0/8"]).await;
+    let ana = app.guest("Ana").await;
+    assert_eq!(refused(300, || sign_up(&app, "192.0.2.1")).await, 0, "a hall of 300 signs up at once");
+    let count = refused(100, || sign_up(&app, "192.0.2.1")).await;
+    assert!(count > 0, "one in two seconds may still do so");
+    // Neither a token, nor a header that the proxy would not have written, nor another spelling of the path helps.
+    for path in ["/v1/players", "/v1/%70layers", "/%761/players"] {
+        let request = app.request(Method::POST, path).bearer_auth(&ana.token);
+        let request = request.header("x-forwarded-for", "203.0.113.9, 192.0.2.1").json(&json!({"name": ""}));
+        let answers =
+            futures_util::future::join_all((0..3).map(|_| send(request.try_clone().expect("a request")))).await;
+        assert!(answers.iter().any(|answer| answer.status == 429), "{path} {answers:?}");
+    }
+    // Others, and other calls from there, are not concerned.
+    assert_eq!(sign_up(&app, "192.0.2.2").await.status, 422);
+    assert_eq!(from(&app, "192.0.2.1", Method::GET, "/v1/variants").await.status, 200);
+}
+
+#[actix_web::test]
+async fn without_trusted_proxies_nobody_can_say_to_be_elsewhere() {
+    let app = limited(&[]).await;
+    let mut last = None;
+    for n in 0..20 {
+        sign_up(&app, &format!("192.0.2.{n}")).await;
+        let request = app.request(Method::POST, "/v1/players").header("forwarded", format!("for=192.0.2.{n}"));
+        last = Some(send(request.json(&json!({"name": ""}))).await);
+    }
+    let left = standing(&last.expect("there were calls")).1;
+    assert!(left < 280, "all are counted at one address: {left}");
+}
+
+#[actix_web::test]
+async fn behind_a_trusted_proxy_each_client_is_counted_alone_and_cannot_choose_its_address() {
+    let app = limited(&["127.0.0.1/32"]).await;
+    // Each of these is one client, whatever it writes itself and however its address is written.
+    for spellings in [
+        ["192.0.2.1", "192.0.2.1:4711", "192.0.2.99, 192.0.2.1"],
+        ["192.0.2.2", "::ffff:192.0.2.2", "nonsense,192.0.2.2"],
+        ["2001:db8::1", "[2001:db8::1]:4711", "2001:db8::ffff:2"],
+        ["2001:db8:0:1::1", "2001:db8:0:1::2", "127.0.0.1, 2001:db8:0:1::3"],
+        // Nothing but the proxy's own address is left.
+        ["nonsense", "192.0.2.1, unknown", "127.0.0.1"],
+    ] {
+        let fresh = sign_up(&app, spellings[0]).await;
+        assert_eq!(standing(&fresh).1, 299, "{spellings:?}");
+        refused(20, || sign_up(&app, spellings[1])).await;
+        let counted = sign_up(&app, spellings[2]).await;
+        assert!(standing(&counted).1 < 290, "{spellings:?} {counted:?}");
+    }
+    let request = app.request(Method::POST, "/v1/players").header("forwarded", "for=192.0.2.1;proto=https");
+    assert!(standing(&send(request.json(&json!({"name": ""}))).await).1 < 299);
+}
+
+#[actix_web::test]
+async fn a_bad_token_counts_against_the_address_and_so_do_calls_without_one() {
+    let app = limited(&["127.0.0.0/8"]).await;
+    let bad = || send(app.request(Method::GET, "/v1/games").bearer_auth("bad").header("x-forwarded-for", "192.0.2.1"));
+    assert_eq!(refused(500, bad).await, 0);
+    let plain = || from(&app, "192.0.2.1", Method::GET, "/nothing");
+    // How many pass depends on how long they take: 100 a second are given back.
+    let mut calls = 500;
+    while refused(100, plain).await == 0 {
+        calls += 100;
+        assert!(calls < 20_000, "nobody was refused");
+    }
+    let answer = bad().await;
+    assert!([401, 429].contains(&answer.status.as_u16()));
+    assert!(standing(&answer).1 < 300, "{answer:?}");
+    assert_eq!(from(&app, "192.0.2.2", Method::GET, "/v1/variants").await.status, 200);
+}
+
+#[actix_web::test]
+async fn health_problems_and_preflights_are_not_limited() {
+    let app = limited(&[]).await;
+    for path in ["/livez", "/readyz", "/problems/internal"] {
+        let answer = app.get(path, None).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(!answer.headers.contains_key("ratelimit"), "{path}");
+    }
+    let preflight = app.request(Method::OPTIONS, "/v1/games").header(header::ORIGIN, "https://play.example");
+    let preflight = send(preflight.header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")).await;
+    assert_eq!(preflight.status, 200);
+    assert!(!preflight.headers.contains_key("ratelimit"));
+    for path in [
+        "/v1/variants",
+        "/.well-known/jwks.json",
+        "/openapi.json",
+        "/docs",
+        "/docs/",
+        "/docs/swagger-ui-bundle.js",
+        "/docsomething",
+        "/",
+    ] {
+        let answer = app.get(path, None).await;
+        assert_eq!(answer.headers["ratelimit-policy"], "\"address\";q=1000;w=10", "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn a_server_that_is_told_so_limits_nobody() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    assert_eq!(refused(400, || app.get("/v1/variants", Some(&ana))).await, 0);
+    assert!(!app.get("/v1/variants", Some(&ana)).await.headers.contains_key("ratelimit"));
+}

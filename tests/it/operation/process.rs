@@ -1,0 +1,407 @@
+//! What an operator sees: health, migrations, options, exit statuses; and what nobody sees: secrets.
+
+use std::time::{Duration, Instant};
+
+use mancala_server::{
+    db::{
+        Writers,
+        migrations::{self, MigrationError},
+    },
+    http::{Tokens, new_key},
+};
+use nix::sys::signal::Signal;
+use serde_json::json;
+use sqlx::{AssertSqlSafe, ConnectOptions};
+
+use crate::support::{
+    app::{AUDIENCE, ISSUER, Setup, TestApp, service},
+    binary::{File, Running, ended, ended_with, server, url},
+    calls::send,
+};
+
+#[actix_web::test]
+async fn a_server_lives_and_is_ready() {
+    let app = TestApp::start().await;
+    for path in ["/livez", "/readyz"] {
+        let answer = app.get(path, None).await;
+        assert_eq!((answer.status.as_u16(), answer.body), (200, json!({"status": "ok"})));
+    }
+}
+
+#[actix_web::test]
+async fn every_answer_has_a_request_id_of_its_own() {
+    let app = TestApp::start().await;
+    let mut ids = vec![];
+    for path in ["/livez", "/livez", "/v1/games", "/nothing", "/docs/", "/openapi.json"] {
+        let answer = app.get(path, None).await;
+        ids.push(answer.headers["x-request-id"].to_str().expect("text").to_owned());
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 6);
+}
+
+#[actix_web::test]
+async fn a_database_without_the_newest_migration_is_not_ready() {
+    let app = TestApp::start().await;
+    let newest = "delete from _sqlx_migrations where version = (select max(version) from _sqlx_migrations)";
+    sqlx::raw_sql(newest).execute(&app.db).await.expect("a row goes");
+    let answer = app.get("/readyz", None).await;
+    answer.is_problem(503, "unavailable");
+    assert!(answer.string("/detail").contains("mancala-server migrate"));
+}
+
+#[actix_web::test]
+async fn however_many_ask_the_database_is_asked_once_in_a_while_whether_it_is_ready() {
+    let app = TestApp::start().await;
+    assert_eq!(app.get("/readyz", None).await.status, 200);
+    let newest = "delete from _sqlx_migrations where version = (select max(version) from _sqlx_migrations)";
+    sqlx::raw_sql(newest).execute(&app.db).await.expect("a row goes");
+    let begun = Instant::now();
+    while app.get("/readyz", None).await.status == 200 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "what was found is remembered for ever");
+    }
+    let asked = "select count(*) from pg_stat_activity where datname = current_database() and query like '%_sqlx_migrations%' \
+                 and query not like '%pg_stat_activity%'";
+    futures_util::future::join_all((0..50).map(|_| app.get("/readyz", None))).await;
+    let connections: i64 = sqlx::query_scalar(asked).fetch_one(&app.db).await.expect("an answer");
+    assert!((1..=3).contains(&connections), "{connections}");
+}
+
+#[actix_web::test]
+async fn migrating_again_changes_nothing_and_any_number_may_try_at_once() {
+    let app = TestApp::start().await;
+    let all = (0..8).map(|_| migrations::run(app.options.clone()));
+    for outcome in futures_util::future::join_all(all).await {
+        outcome.expect("there is nothing to do");
+    }
+}
+
+#[actix_web::test]
+async fn a_database_newer_than_the_binary_is_refused() {
+    let app = TestApp::start().await;
+    let newer = "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 values (9999, 'of tomorrow', true, '', 0)";
+    sqlx::raw_sql(newer).execute(&app.db).await.expect("a row comes");
+    let error = migrations::run(app.options.clone()).await.expect_err("it is newer");
+    assert!(matches!(error, MigrationError::Newer { version: 9999 }), "{error}");
+    let (status, line) = ended(&["migrate", "--log-format", "text", "--database-url", &url(&app)]);
+    assert_eq!(status, Some(1));
+    assert!(line.contains("the database is newer than this binary"), "{line}");
+}
+
+#[actix_web::test]
+async fn a_database_that_is_up_to_date_is_served_without_the_right_to_change_tables() {
+    let app = TestApp::start().await;
+    let name = app.options.get_database().expect("a name").to_owned();
+    let role = format!("role_of_{name}");
+    let grants = format!(
+        "drop role if exists {role}; create role {role} login; revoke create on schema public from public; \
+         grant select, insert, update on all tables in schema public to {role}"
+    );
+    let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
+    sqlx::raw_sql(AssertSqlSafe(grants)).execute(&mut superuser).await.expect("rights are given");
+    migrations::run(app.options.clone().username(&role)).await.expect("there is nothing to do");
+    let gone = format!("drop owned by {role}; drop role {role}");
+    sqlx::raw_sql(AssertSqlSafe(gone)).execute(&mut superuser).await.expect("the role goes");
+}
+
+#[actix_web::test]
+async fn a_fresh_database_is_migrated_by_the_command_which_needs_no_key() {
+    let app = TestApp::start().await;
+    sqlx::raw_sql("drop schema public cascade; create schema public").execute(&app.db).await.expect("all goes");
+    let (status, line) = ended(&["migrate", "--database-url", &url(&app)]);
+    assert_eq!((status, line.as_str()), (Some(0), ""));
+    assert_eq!(app.get("/readyz", None).await.status, 200);
+}
+
+#[test]
+fn wrong_options_end_with_status_2_and_one_clear_line() {
+    let url = "postgres://ana:secret@127.0.0.1:1/none";
+    let (status, line) = ended(&["--database-url", url]);
+    assert_eq!(status, Some(2));
+    assert!(line.contains("openssl genpkey -algorithm ed25519"), "{line}");
+    assert!(!line.contains("secret"));
+    let key = File::new(&new_key());
+    for arguments in [
+        &["--listen", "nowhere"][..],
+        &["--metrics-listen", "9090"],
+        &["--drain-s", "-1"],
+        &["--drain-s", "soon"],
+        &["--shutdown-timeout-s", "99999"],
+        &["--public-url", "play.example"],
+        &["--public-url", "https://ana:secret@play.example"],
+        &["--public-url", "https://play.example?x=1"],
+        &["--public-url", "https://"],
+        &["--colour", "red"],
+        &["--colour=secret"],
+        &["--cors-origins", "play.example"],
+        &["--cors-origins", "https://play.example/path"],
+        &["--rate-limits", "sometimes"],
+        &["--trusted-proxies", "proxy.example"],
+        &["--trusted-proxies", "10.0.0.0/8,10.0.0.0/33"],
+        &["--trusted-proxies", "ana:secret@proxy.example"],
+        &["--cors-origins", "https://[["],
+        &["--cors-origins", "https://[::1"],
+        &["--cors-origins", "https://[0:0::1]"],
+        &["--cors-origins", "https://a:b"],
+        &["--cors-origins", "https://a:99999"],
+        &["--cors-origins", "https://a:0"],
+        &["--cors-origins", "https://a:08080"],
+        &["--cors-origins", "https://:"],
+        &["--cors-origins", "https://:8080"],
+        &["--cors-origins", "https://-"],
+        &["--cors-origins", "https://a..b"],
+        &["--cors-origins", "https://1.2.3.999"],
+        &["--cors-origins", "https://play.example:443"],
+        &["--cors-origins", "http://play.example:80"],
+        &["--cors-origins", "https://ana:secret@play.example"],
+        &["--data-dir", url],
+        &["play"],
+        &["secret"],
+        &["serve", "postgres:secret"],
+        &["migrate", "--", "secret"],
+        &["--log-format", "secret"],
+        &["--help=secret"],
+        &["--listen", "secret\nUsage:"],
+        &["--listen", "127.0.0.1:0", "--listen", "secret"],
+        &[url],
+        &["--listen"],
+        &["--log-format", "xml"],
+        &["--database-url", "mysql://localhost/x", "--log-format", "text"],
+        &["--database-url", url, "--jwt-private-key-file", "/no/such/file"],
+        &["--database-url", url, "--jwt-private-key-file", "/dev/null"],
+        &["--jwt-public-key-files", "/no/such/file"],
+        &["--jwt-public-key-files", "/dev/null"],
+        &["--jwt-public-key-files", key.name()],
+    ] {
+        is_misuse(&ended(arguments), arguments);
+    }
+}
+
+#[test]
+fn wrong_variables_end_with_status_2_and_one_clear_line() {
+    for variable in [
+        ("LISTEN", "nowhere"),
+        ("METRICS_LISTEN", "9090"),
+        ("LOG_FORMAT", "xml"),
+        ("DRAIN_S", "soon"),
+        ("CORS_ORIGINS", "play.example"),
+        ("PUBLIC_URL", "play.example"),
+        ("DATABASE_URL", "mysql://ana:secret@localhost/x"),
+        ("JWT_PUBLIC_KEY_FILES", "/no/such/file"),
+        ("RUST_LOG", "loud"),
+        ("RUST_LOG", "mancala=loud"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://ana:secret@localhost:4318"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://:4318"),
+        ("RUST_LOG", "secret"),
+    ] {
+        let (status, line) = ended_with(&[], &[variable]);
+        is_misuse(&(status, line.clone()), &[variable.0]);
+        assert!(line.contains(variable.0) || variable.0.starts_with("JWT"), "{line}");
+    }
+    let grpc = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")];
+    is_misuse(&ended_with(&[], &grpc), &["grpc"]);
+    for sampling in [
+        &[("OTEL_TRACES_SAMPLER", "bogus")][..],
+        &[("OTEL_TRACES_SAMPLER_ARG", "2"), ("OTEL_TRACES_SAMPLER", "traceidratio")],
+        &[("OTEL_TRACES_SAMPLER_ARG", "half"), ("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")],
+    ] {
+        let (name, value) = sampling[0];
+        let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318");
+        let (status, line) = ended_with(&[], &[&[collector], sampling].concat());
+        assert!(line.contains(name) && !line.contains(value), "{line}");
+        is_misuse(&(status, line), &[name]);
+    }
+}
+
+#[test]
+fn a_secret_in_the_place_of_a_file_is_not_repeated() {
+    let key = new_key();
+    let line_of_key = key.lines().nth(1).expect("a key has a line");
+    let url = "postgres://ana:secret@db.example/mancala";
+    let database = ("DATABASE_URL", "postgres://127.0.0.1:1/none");
+    for variable in ["JWT_PRIVATE_KEY_FILE", "JWT_PUBLIC_KEY_FILES"] {
+        for value in [&key, line_of_key, url, "ana:secret@db.example"] {
+            let (status, line) = ended_with(&[], &[database, (variable, value)]);
+            assert!(line.contains(variable) && line.contains("names a file"), "{line}");
+            assert!(!line.contains(&line_of_key[..16]), "{line}");
+            is_misuse(&(status, line), &[variable]);
+        }
+        let (_, line) = ended_with(&[], &[database, (variable, "/no/such/file")]);
+        assert!(line.contains("/no/such/file"), "what looks like a path is shown: {line}");
+    }
+}
+
+#[test]
+fn origins_as_browsers_send_them_are_accepted() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = taken.local_addr().expect("an address").to_string();
+    for origin in [
+        "*",
+        "https://play.example",
+        "https://Play.Example:8443",
+        "http://localhost:5173",
+        "http://127.0.0.1:443",
+        "https://[::1]",
+        "http://[2001:db8::1]:3000",
+        "https://my_team.play-1.example,http://xn--bcher-kva.example",
+    ] {
+        let (status, line) = ended(&["--listen", &address, "--cors-origins", origin]);
+        assert_eq!(status, Some(1), "{origin} {line}");
+        assert!(line.contains("cannot listen on"), "{line}");
+    }
+}
+
+#[track_caller]
+fn is_misuse((status, line): &(Option<i32>, String), arguments: &[&str]) {
+    assert_eq!(*status, Some(2), "{arguments:?} {line}");
+    assert!(line.starts_with("mancala-server: ") && line.trim_end().lines().count() == 1, "{arguments:?} {line}");
+    assert!(!line.contains("panicked") && !line.contains("secret"), "{line}");
+}
+
+#[actix_web::test]
+async fn a_variable_that_is_empty_counts_as_not_set() {
+    let app = TestApp::start().await;
+    let empty = [
+        "METRICS_LISTEN",
+        "JWT_PUBLIC_KEY_FILES",
+        "PUBLIC_URL",
+        "CORS_ORIGINS",
+        "DRAIN_S",
+        "SHUTDOWN_TIMEOUT_S",
+        "JWT_ISSUER",
+        "DATA_DIR",
+        "RUST_LOG",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+    ];
+    let mut running = Running::start_with(&url(&app), &new_key(), &[], &empty.map(|name| (name, "")));
+    assert_eq!(running.metrics, None);
+    let (id, south, _) = app.started(&json!({})).await;
+    assert_eq!(running.play(&id, &south, 1, "A").await.status, 201);
+    running.signal(Signal::SIGTERM);
+    assert_eq!(running.ended().0, Some(0));
+}
+
+const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
+
+#[test]
+fn the_configuration_document_is_the_generated_one() {
+    let generated = mancala_server::config::reference();
+    assert_eq!(CONFIGURATION, generated, "make it anew: cargo run -- configuration > docs/configuration.md");
+}
+
+#[test]
+fn the_help_names_every_option_with_its_variable() {
+    let output = server(&["--help"]).output().expect("the binary runs");
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && output.stderr.is_empty());
+    let flags = help.lines().filter_map(|line| line.strip_prefix("      --")?.split(' ').next());
+    let mut count = 0;
+    for flag in flags {
+        let variable = flag.to_uppercase().replace('-', "_");
+        assert!(help.contains(&format!("[env: {variable}")), "{flag}");
+        assert!(CONFIGURATION.contains(&format!("| `--{flag}` | `{variable}` |")), "{flag}");
+        count += 1;
+    }
+    assert!(count >= 13, "{count}");
+    for word in ["RUST_LOG", "PG_BIN", "OTEL_EXPORTER_OTLP_ENDPOINT", "Exit status", "SIGTERM"] {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
+#[actix_web::test]
+async fn the_served_document_names_the_public_url() {
+    let app = TestApp::start().await;
+    let arguments = ["--public-url", "https://api.example/mancala/"];
+    let running = Running::start_with(&url(&app), &new_key(), &arguments, &[]);
+    let document = send(running.get("/openapi.json")).await;
+    assert_eq!(document.body["servers"], json!([{"url": "https://api.example/mancala"}]));
+}
+
+#[test]
+fn a_failure_to_start_ends_with_status_1_and_one_clear_line() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = taken.local_addr().expect("an address").to_string();
+    let (status, line) = ended(&["--listen", &address]);
+    assert_eq!(status, Some(1));
+    assert!(line.contains("cannot listen on"), "{line}");
+
+    let (status, line) = ended(&["--listen", "127.0.0.1:0", "--metrics-listen", &address]);
+    assert_eq!(status, Some(1));
+    assert!(line.contains("cannot listen on"), "{line}");
+
+    let key = File::new(&new_key());
+    let url = "postgres://ana:secret@127.0.0.1:1/none";
+    let (status, line) =
+        ended(&["--listen", "127.0.0.1:0", "--database-url", url, "--jwt-private-key-file", key.name()]);
+    assert_eq!(status, Some(1));
+    assert!(line.contains("the database cannot be reached") && !line.contains("secret"), "{line}");
+}
+
+#[test]
+fn the_document_is_printed_without_a_database_or_a_key() {
+    let output = server(&["openapi"]).output().expect("the binary runs");
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), include_str!("../../../openapi/openapi.json"));
+}
+
+/// Everything is logged, and nothing that is logged is a secret.
+#[actix_web::test]
+async fn no_secret_is_in_the_log_whatever_is_logged() {
+    let password = "hunter2hunter2";
+    let key = new_key();
+    let trace = [("RUST_LOG", "trace")];
+    let app = TestApp::start().await;
+    let url = url(&app).replacen('@', &format!(":{password}@"), 1);
+    let mut running = Running::start_with(&url, &key, &[], &trace);
+    let guest = send(running.post("/v1/players").json(&json!({"name": "Anastasia"}))).await;
+    let (token, refresh_token) = (guest.string("/access_token"), guest.string("/refresh_token"));
+    let signed = |request: reqwest::RequestBuilder| request.bearer_auth(&token);
+    let game = json!({"variant": "kalah", "opponent": {"type": "link"}, "visibility": "private"});
+    let game = send(signed(running.post("/v1/games")).json(&game)).await;
+    let join_code = game.string("/join_code");
+    let join = running.post(&format!("/v1/games/{}/join", game.string("/id"))).bearer_auth(&token);
+    send(join.json(&json!({"join_code": join_code}))).await;
+    let refreshed = json!({"grant_type": "refresh_token", "refresh_token": refresh_token});
+    let refreshed = send(running.post("/v1/tokens").json(&refreshed)).await;
+    let (next, next_refresh) = (refreshed.string("/access_token"), refreshed.string("/refresh_token"));
+    send(running.post("/v1/tokens/revoke").json(&json!({"token": next_refresh}))).await;
+    let ticket = json!({"game_id": game.string("/id")});
+    let ticket = send(signed(running.post("/v1/me/stream-tickets")).json(&ticket)).await.string("/ticket");
+    let path = format!("/v1/games/{}/events?ticket={ticket}", game.string("/id"));
+    assert_eq!(send(running.get(&path)).await.body["items"][0]["type"], "created");
+    let forged = format!("{token}x");
+    send(running.get("/v1/games").bearer_auth(&forged)).await.is_problem(401, "invalid_token");
+    running.signal(Signal::SIGTERM);
+    let (status, log) = running.ended();
+    assert_eq!(status, Some(0));
+    // It did log what it was told to.
+    assert!(log.contains("TRACE") && log.contains("update refresh_family"), "{log}");
+    let secret_of_key = key.lines().nth(1).expect("a key has a line");
+    let secrets = [password, &token, &refresh_token, &join_code, &next, &next_refresh, &ticket, secret_of_key];
+    for secret in secrets.into_iter().chain(["Anastasia", "Bearer ey"]) {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret}");
+    }
+
+    let file = File::new(&key);
+    let url = format!("postgres://ana:{password}@127.0.0.1:1/none");
+    let arguments = ["--listen", "127.0.0.1:0", "--database-url", &url, "--jwt-private-key-file", file.name()];
+    let (status, log) = ended_with(&arguments, &trace);
+    assert_eq!(status, Some(1));
+    assert!(log.contains("the database cannot be reached") && !log.contains(password), "{log}");
+}
+
+#[actix_web::test]
+async fn what_is_printed_for_debugging_holds_no_password() {
+    let app = TestApp::start().await;
+    let database = app.options.clone().password("hunter2");
+    let tokens = Tokens::from_pem(&new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
+    let service = service(database.clone(), tokens, &Setup::default());
+    assert!(!format!("{service:?}").contains("hunter2"));
+    let (writers, _) = Writers::start(&database, 1, Writers::QUEUE_MAX);
+    assert!(!format!("{writers:?}").contains("hunter2"));
+}

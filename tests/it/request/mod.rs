@@ -1,0 +1,4 @@
+//! What concerns every request: authentication and idempotency keys.
+
+pub mod auth;
+pub mod idempotency;

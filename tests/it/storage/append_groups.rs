@@ -1,0 +1,593 @@
+//! Appends that go together in one statement: what befalls one of them harms nobody else.
+
+use std::{
+    cell::{Cell, RefCell},
+    env, fs, iter,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures_util::{
+    StreamExt,
+    future::{join, join_all, join3},
+    stream::FuturesUnordered,
+};
+use nix::sys::signal::Signal;
+use reqwest::{Client, RequestBuilder};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{UnixListener, UnixStream},
+    task::JoinHandle,
+};
+use uuid::Uuid;
+
+use crate::support::{
+    answer::Answer,
+    app::{Setup, TestApp},
+    binary::{Running, until_connections_refused, url},
+    calls::{Guest, send},
+    clock::until,
+    database::until_lock_wait,
+    scrape::sample,
+};
+
+/// Moves that go together in most tests: not so many that the servers of several tests need more connections than the tests'
+/// PostgreSQL has.
+const TOGETHER: usize = 20;
+
+/// "Within about a second" on a busy machine: a lock is waited for by a group, and once more by whoever is tried alone.
+const ABOUT_A_SECOND: Duration = Duration::from_secs(2);
+
+/// An append waits three seconds for its turn, and may be tried once more then.
+const A_TURN: Duration = Duration::from_millis(4500);
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// So many games of one player against oneself, in the order in which a group has them.
+async fn games_of(app: &TestApp, guest: &Guest, count: usize) -> Vec<String> {
+    let body = json!({"variant": "kalah", "opponent": {"type": "self"}});
+    let mut ids = vec![];
+    // One after the other: all at once they would take a connection each, as would those of the other tests.
+    while ids.len() < count {
+        ids.push(app.created(guest, &body).await["id"].as_str().expect("an id").to_owned());
+    }
+    ids.sort();
+    ids
+}
+
+/// Games whose next append is held up in the middle of its statement, until the gate is opened for them; for five seconds at
+/// most, when the statement runs out of time.
+async fn shut_gate(app: &TestApp, games: &[&String]) {
+    let names: Vec<_> = games.iter().map(|game| format!("'{game}'")).collect();
+    let gate = format!(
+        "create table opened (game_id uuid);
+         create function wait_at_gate() returns trigger language plpgsql as $$ begin
+             while not exists (select from opened where game_id = new.game_id) loop perform pg_sleep(0.001); end loop;
+             return new;
+         end $$;
+         create trigger gate before insert on event for each row when (new.game_id in ({}))
+             execute function wait_at_gate()",
+        names.join(", ")
+    );
+    sqlx::raw_sql(AssertSqlSafe(gate)).execute(&app.db).await.expect("there is a gate");
+}
+
+async fn open_gate(app: &TestApp, game: &str) {
+    sqlx::query("insert into opened values ($1)").bind(id(game)).execute(&app.db).await.expect("the gate opens");
+}
+
+fn id(game: &str) -> Uuid {
+    game.parse().expect("an id")
+}
+
+/// What is counted under a name.
+fn counted(app: &TestApp, name: &str) -> usize {
+    let text = app.metrics.text();
+    format!("{:.0}", sample(&text, name)).parse().expect("a count")
+}
+
+fn queued(app: &TestApp) -> usize {
+    counted(app, "mancala_appends_queued")
+}
+
+/// Plays the first move of a game, which is held up at the gate; and when it is, lets others begin to move, who wait for the
+/// writer. Once so many wait, something is done, and the gate is opened: then they go together. The first game's move is
+/// always stored.
+async fn together<T, U>(
+    app: &TestApp,
+    (guest, first): (&Guest, &str),
+    (count, moving): (usize, impl Future<Output = T>),
+    meanwhile: impl Future<Output = U>,
+) -> (T, U) {
+    let begun = queued(app);
+    let moving = async {
+        until("the first is under way", || counted(app, "mancala_db_writer_connections_in_use") == 1).await;
+        moving.await
+    };
+    let opening = async {
+        until("they wait for the writer", || queued(app) == begun + count).await;
+        let done = meanwhile.await;
+        open_gate(app, first).await;
+        done
+    };
+    let (played, moved, done) = join3(app.play_move(first, guest, 1, "A"), moving, opening).await;
+    assert_eq!(played.status, 201, "{played:?}");
+    (moved, done)
+}
+
+/// The first move of each game, at once.
+fn all_move<'a>(
+    app: &'a TestApp,
+    guest: &'a Guest,
+    games: &'a [String],
+) -> (usize, impl Future<Output = Vec<Answer>> + 'a) {
+    (games.len(), join_all(games.iter().map(|game| app.play_move(game, guest, 1, "A"))))
+}
+
+/// A test's games: one that is held up at the gate, and those of which the moves wait for it.
+async fn prepared(count: usize) -> (TestApp, Guest, String, Vec<String>) {
+    prepared_at(TestApp::start().await, count, &[]).await
+}
+
+/// The same at a server that was started otherwise; some of the games are held up at the gate as well.
+async fn prepared_at(app: TestApp, count: usize, also: &[usize]) -> (TestApp, Guest, String, Vec<String>) {
+    let ana = app.guest("Ana").await;
+    let mut games = games_of(&app, &ana, count + 1).await;
+    let held = games.remove(0);
+    let gated: Vec<_> = iter::once(&held).chain(also.iter().map(|n| &games[*n])).collect();
+    shut_gate(&app, &gated).await;
+    (app, ana, held, games)
+}
+
+/// Asserts that each game has exactly its first ply.
+async fn each_has_one_ply(app: &TestApp, games: &[String]) {
+    for game in games {
+        let history = app.list_moves(game, "", None).await.body;
+        assert_eq!(history["items"].as_array().map(Vec::len), Some(1), "{history}");
+        let shown = app.get_game(game, None).await;
+        assert_eq!(shown.body["version"], 2, "{shown:?}");
+    }
+}
+
+/// The first move of a game, at some server.
+fn first_move(client: &Client, base: &str, game: &str, guest: &Guest) -> RequestBuilder {
+    let request = client.post(format!("{base}/v1/games/{game}/moves")).bearer_auth(&guest.token);
+    request.json(&json!({"ply": 1, "move": "A"}))
+}
+
+fn statuses(answers: &[Answer]) -> Vec<u16> {
+    answers.iter().map(|answer| answer.status.as_u16()).collect()
+}
+
+/// Another session, with a transaction that has done this.
+async fn session_that(app: &TestApp, statements: &str) -> PgConnection {
+    let mut session = app.options.connect().await.expect("PostgreSQL runs");
+    run(&mut session, &format!("begin; {statements}")).await;
+    session
+}
+
+async fn run(session: &mut PgConnection, statements: &str) {
+    sqlx::raw_sql(AssertSqlSafe(statements)).execute(session).await.expect("the statements are right");
+}
+
+/// An event that is in the way of a game's second.
+fn event_in_the_way(game: &str) -> String {
+    format!("insert into event (game_id, at, seq, kind) values ('{game}', now(), 2, 'moved')")
+}
+
+#[actix_web::test]
+async fn moves_that_come_while_one_is_under_way_go_together_and_no_more_than_64() {
+    let (app, ana, held, games) = prepared(100).await;
+    let before = (counted(&app, "mancala_append_group_size_count"), counted(&app, "mancala_append_group_size_sum"));
+    let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), async {}).await;
+    assert_eq!(statuses(&answers), [201; 100]);
+    let after = (counted(&app, "mancala_append_group_size_count"), counted(&app, "mancala_append_group_size_sum"));
+    // The first alone, 64, and the rest.
+    assert_eq!((after.0 - before.0, after.1 - before.1), (3, 101));
+    assert_eq!(counted(&app, "mancala_append_group_size_bucket{le=\"32.0\"}"), 1);
+    assert_eq!(counted(&app, "mancala_retries_total"), 0);
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn of_several_moves_of_one_game_that_wait_one_is_played_and_the_others_are_answered_truly() {
+    let (app, ana, held, games) = prepared(TOGETHER).await;
+    let (raced, others) = games.split_first().expect("a game");
+    let racing = join_all((0..10).map(|n| app.play_move(raced, &ana, 1, ["A", "B"][n % 2])));
+    let moving =
+        (others.len() + 10, join(racing, join_all(others.iter().map(|game| app.play_move(game, &ana, 1, "A")))));
+    let ((raced_answers, answers), ()) = together(&app, (&ana, &held), moving, async {}).await;
+    assert_eq!(statuses(&answers), [201; TOGETHER - 1]);
+    let mut found = statuses(&raced_answers);
+    found.sort_unstable();
+    assert_eq!(found, [[200; 4].as_slice(), &[201], &[409; 5]].concat());
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn a_conflict_in_a_group_is_answered_truly_and_the_others_are_stored() {
+    let (app, ana, held, games) = prepared(TOGETHER).await;
+    let (other, _) = app.second_server_with(&Setup::default());
+    let elsewhere = async |game: &str, mv: &str| {
+        let request = Client::new().post(format!("http://{other}/v1/games/{game}/moves")).bearer_auth(&ana.token);
+        assert_eq!(send(request.json(&json!({"ply": 1, "move": mv}))).await.status, 201);
+    };
+    let meanwhile = async {
+        elsewhere(&games[3], "A").await;
+        elsewhere(&games[17], "B").await;
+    };
+    let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), meanwhile).await;
+    for (n, answer) in answers.iter().enumerate() {
+        match n {
+            3 => assert_eq!(answer.status, 200, "{answer:?}"),
+            17 => {
+                answer.is_problem(409, "stale_ply");
+                assert_eq!((&answer.body["moves"][0]["move"], &answer.body["game"]["ply"]), (&json!("B"), &json!(1)));
+            }
+            _ => assert_eq!(answer.status, 201, "{answer:?}"),
+        }
+    }
+    assert_eq!(counted(&app, "mancala_appends_total{outcome=\"conflict\"}"), 2);
+    assert_eq!(counted(&app, "mancala_appends_total{outcome=\"failed\"}"), 0);
+    assert_eq!(counted(&app, "mancala_retries_total"), 2);
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn an_event_that_is_in_the_way_of_one_game_fails_its_mover_alone() {
+    let (app, ana, held, games) = prepared(TOGETHER).await;
+    sqlx::raw_sql(AssertSqlSafe(event_in_the_way(&games[9]))).execute(&app.db).await.expect("it is in the way");
+    let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), async {}).await;
+    for (n, answer) in answers.iter().enumerate() {
+        if n == 9 {
+            answer.is_problem(500, "internal");
+        } else {
+            assert_eq!(answer.status, 201, "{answer:?}");
+        }
+    }
+    assert_eq!(counted(&app, "mancala_appends_total{outcome=\"failed\"}"), 1);
+    let out_of_the_way = "delete from event where game_id = $1 and seq = 2";
+    sqlx::query(out_of_the_way).bind(id(&games[9])).execute(&app.db).await.expect("it goes");
+    assert_eq!(app.play_move(&games[9], &ana, 1, "A").await.status, 201);
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn locked_rows_hold_up_the_others_of_their_group_for_about_a_second_and_no_longer() {
+    // Few or most of a group: whoever is not locked does not wait for each that is.
+    for locked in [1, 15] {
+        let (app, ana, held, games) = prepared(TOGETHER).await;
+        let (locked, free) = games.split_at(locked);
+        let names: Vec<_> = locked.iter().map(|game| format!("'{game}'")).collect();
+        let lock = format!("select from game where id in ({}) for update", names.join(", "));
+        let mut holder = session_that(&app, &lock).await;
+        let moving = async {
+            let ((_, of_locked), (_, of_free)) = (all_move(&app, &ana, locked), all_move(&app, &ana, free));
+            let free_first = async {
+                let answers = of_free.await;
+                let answered = Instant::now();
+                // The movers of the others still try.
+                run(&mut holder, "rollback").await;
+                (answers, answered)
+            };
+            join(of_locked, free_first).await
+        };
+        let ((of_locked, (of_free, answered)), opened) =
+            together(&app, (&ana, &held), (TOGETHER, moving), async { Instant::now() }).await;
+        assert!(of_free.iter().all(|answer| answer.status == 201), "{of_free:?}");
+        assert!(answered - opened < ABOUT_A_SECOND, "{:?}", answered - opened);
+        assert!(of_locked.iter().all(|answer| answer.status == 201), "{of_locked:?}");
+        each_has_one_ply(&app, &games).await;
+    }
+}
+
+#[actix_web::test]
+async fn while_nothing_can_be_stored_nobody_waits_much_longer_than_for_a_turn() {
+    let (app, ana, held, games) = prepared(TOGETHER).await;
+    let locker = Cell::new(None);
+    let locking = async {
+        let mut session = app.options.connect().await.expect("PostgreSQL runs");
+        locker.set(Some(actix_web::rt::spawn(async move {
+            run(&mut session, "begin; lock table event in exclusive mode").await;
+            session
+        })));
+        // Then it is granted when the statement that is under way ends, before the group's.
+        until_lock_wait(&app).await;
+        Instant::now()
+    };
+    let moving = async {
+        let mut moves: FuturesUnordered<_> = games.iter().map(|game| app.play_move(game, &ana, 1, "A")).collect();
+        let (first, answered) = (moves.next().await.expect("a move"), Instant::now());
+        let session = locker.take().expect("it was asked for before the gate was opened");
+        run(&mut session.await.expect("it is held"), "rollback").await;
+        (first, answered, moves.collect::<Vec<_>>().await)
+    };
+    let ((first, answered, others), opened) = together(&app, (&ana, &held), (TOGETHER, moving), locking).await;
+    first.is_problem(503, "unavailable");
+    assert!(answered - opened < A_TURN, "{:?}", answered - opened);
+    assert!(others.iter().all(|answer| [201, 503].contains(&answer.status.as_u16())), "{others:?}");
+    for game in &games {
+        let again = app.play_move(game, &ana, 1, "A").await;
+        assert!(again.status.is_success(), "{again:?}");
+    }
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn whose_row_stays_locked_is_told_to_come_back() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let games = games_of(&app, &ana, 2).await;
+    let mut holder = session_that(&app, &format!("select from game where id = '{}' for update", games[0])).await;
+    let refused = app.play_move(&games[0], &ana, 1, "A").await;
+    refused.is_problem(503, "unavailable");
+    assert!(refused.headers.contains_key("retry-after"));
+    assert_eq!(app.play_move(&games[1], &ana, 1, "A").await.status, 201);
+    run(&mut holder, "rollback").await;
+    assert_eq!(app.play_move(&games[0], &ana, 1, "A").await.status, 201);
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn a_deadlock_with_another_process_harms_nobody() {
+    let app = TestApp::start().await;
+    // Whoever waits is looked at before the time-out of the lock, so that it is a deadlock and no time-out.
+    let database = app.options.get_database().expect("a name").to_owned();
+    run(&mut app.superuser().await, &format!("alter database {database} set deadlock_timeout = '50ms'")).await;
+    // The group is held up once more, where it has all rows and has inserted nothing yet.
+    let (app, ana, held, games) = prepared_at(app, TOGETHER, &[0]).await;
+    let (mine, theirs) = (&games[12], &games[15]);
+    let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
+    // The other process is not the one that finds out.
+    run(&mut superuser, &format!("set deadlock_timeout = '60s'; begin; {}", event_in_the_way(theirs))).await;
+    let pid = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut superuser).await.expect("it has one");
+    let crossing = async {
+        open_gate(&app, &held).await;
+        until("the group is under way", || queued(&app) == 0).await;
+        until_inserting(&app).await;
+        let wait = format!("update game set version = version where id = '{mine}'");
+        let opening = async {
+            until_blocked(&app, pid).await;
+            open_gate(&app, &games[0]).await;
+        };
+        join(run(&mut superuser, &wait), opening).await;
+        // It has got through: of the two, the writer was ended.
+        run(&mut superuser, "rollback").await;
+    };
+    let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), crossing).await;
+    assert_eq!(statuses(&answers), [201; TOGETHER]);
+    each_has_one_ply(&app, &games).await;
+    // Sessions report what befell them within seconds, or when they end.
+    let end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
+    sqlx::query(end).bind(&database).execute(&mut app.superuser().await).await.expect("they end");
+    let mut session = app.options.connect().await.expect("PostgreSQL runs");
+    let deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
+    let begun = Instant::now();
+    while sqlx::query_scalar::<_, i64>(deadlocks).fetch_one(&mut session).await.expect("a count") == 0 {
+        assert!(begun.elapsed() < PATIENCE, "it was no deadlock");
+    }
+}
+
+#[actix_web::test]
+async fn a_lost_connection_costs_nobody_a_move() {
+    let (app, ana, held, games) = prepared_at(TestApp::start().await, TOGETHER, &[7]).await;
+    let ending = async {
+        open_gate(&app, &held).await;
+        until("the group is under way", || queued(&app) == 0).await;
+        let pid = until_inserting(&app).await;
+        sqlx::query("select pg_terminate_backend($1)").bind(pid).execute(&app.db).await.expect("it ends");
+        open_gate(&app, &games[7]).await;
+    };
+    let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), ending).await;
+    assert_eq!(statuses(&answers), [201; TOGETHER]);
+    assert_eq!(counted(&app, "mancala_appends_total{outcome=\"failed\"}"), TOGETHER);
+    assert_eq!(counted(&app, "mancala_retries_total"), TOGETHER);
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn a_group_that_was_stored_before_its_connection_was_lost_is_answered_as_what_it_is() {
+    let app = TestApp::start().await;
+    let wire = Wire::to(&app);
+    let setup = Setup { writers_database: Some(app.options.clone().host(wire.folder())), ..Setup::default() };
+    let (other, metrics) = app.second_server_with(&setup);
+    let ana = app.guest("Ana").await;
+    let games = games_of(&app, &ana, TOGETHER + 1).await;
+    let (held, games) = games.split_first().expect("a game");
+    shut_gate(&app, &[held]).await;
+    let (client, base) = (Client::new(), format!("http://{other}"));
+    let play = |game: &String| send(first_move(&client, &base, game, &ana));
+    let rest = async {
+        until("the first is under way", || sample(&metrics.text(), "mancala_db_writer_connections_in_use") > 0.0).await;
+        join_all(games.iter().map(play)).await
+    };
+    let cutting = async {
+        let waiting = f64::from(u32::try_from(TOGETHER).expect("a small number"));
+        until("they wait", || sample(&metrics.text(), "mancala_appends_queued") >= waiting).await;
+        wire.swallow_the_next_answer();
+        open_gate(&app, held).await;
+    };
+    let (first, answers, ()) = join3(play(held), rest, cutting).await;
+    assert_eq!(first.status, 201, "{first:?}");
+    // The log has all of them: they were found there.
+    assert_eq!(statuses(&answers), [200; TOGETHER]);
+    each_has_one_ply(&app, games).await;
+}
+
+#[actix_web::test]
+async fn whose_client_hangs_up_while_the_move_waits_has_played_it_once() {
+    let (app, ana, held, games) = prepared(TOGETHER).await;
+    let (gone, kept) = games.split_at(TOGETHER / 2);
+    let (leaving, port) = (RefCell::new(vec![]), app.address.port());
+    let (client, base) = (Client::new(), format!("http://{}", app.address));
+    let moving = async {
+        for game in gone {
+            // The connection ends with the request, as no other can be sent on it.
+            leaving.borrow_mut().push(actix_web::rt::spawn(first_move(&client, &base, game, &ana).send()));
+        }
+        join_all(kept.iter().map(|game| app.play_move(game, &ana, 1, "A"))).await
+    };
+    let hang_up = async {
+        let connected = connections(port);
+        leaving.borrow().iter().for_each(JoinHandle::abort);
+        until("the server knows that they have gone", || connections(port) + gone.len() <= connected).await;
+    };
+    let (answers, ()) = together(&app, (&ana, &held), (TOGETHER, moving), hang_up).await;
+    assert!(answers.iter().all(|answer| answer.status == 201), "{answers:?}");
+    for game in gone {
+        let again = app.play_move(game, &ana, 1, "A").await;
+        assert_eq!(again.status, 200, "{again:?}");
+    }
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn a_server_that_is_told_to_stop_stores_what_waits_also_of_those_who_have_gone() {
+    let (app, ana, held, games) = prepared(TOGETHER).await;
+    let arguments = ["--metrics-listen", "127.0.0.1:0", "--rate-limits", "off"];
+    let mut running = Running::start_with(&url(&app), &app.key, &arguments, &[]);
+    let metrics = running.metrics.clone().expect("the log says where");
+    let reaches = async |name: &str, count: usize| {
+        let (begun, line) = (Instant::now(), format!("{name} {count}\n"));
+        while !send(Client::new().get(&metrics)).await.text.contains(&line) {
+            assert!(begun.elapsed() < PATIENCE, "never {count} of {name}");
+        }
+    };
+    let (client, base) = (Client::new(), running.base.clone());
+    let playing = |game: &String| actix_web::rt::spawn(send(first_move(&client, &base, game, &ana)));
+    let first = playing(&held);
+    reaches("mancala_db_writer_connections_in_use", 1).await;
+    let (gone, kept) = games.split_at(TOGETHER / 2);
+    let (leaving, staying): (Vec<_>, Vec<_>) = (gone.iter().map(playing).collect(), kept.iter().map(playing).collect());
+    reaches("mancala_appends_queued", TOGETHER).await;
+    leaving.iter().for_each(JoinHandle::abort);
+    running.signal(Signal::SIGTERM);
+    until_connections_refused(&running).await;
+    open_gate(&app, &held).await;
+    for answer in join_all(iter::once(first).chain(staying)).await {
+        assert_eq!(answer.expect("nobody stopped it").status, 201);
+    }
+    let (status, log) = running.ended();
+    assert_eq!(status, Some(0), "{log}");
+    each_has_one_ply(&app, &games).await;
+}
+
+#[actix_web::test]
+async fn a_full_queue_turns_away_whoever_comes_and_nobody_who_waits() {
+    let setup = Setup { queue_max: 5, ..Setup::default() };
+    let (app, ana, held, games) = prepared_at(TestApp::start_with(setup).await, TOGETHER, &[]).await;
+    let moving = async { (join_all(games.iter().map(|game| app.play_move(game, &ana, 1, "A")))).await };
+    let turned_away = async {
+        let refused = || counted(&app, "mancala_http_refusals_total{code=\"unavailable\"}");
+        until("the others are turned away", || refused() == TOGETHER - 5).await;
+    };
+    let (answers, ()) = together(&app, (&ana, &held), (5, moving), turned_away).await;
+    let mut stored = 0;
+    for (game, answer) in games.iter().zip(answers) {
+        if answer.status == 201 {
+            stored += 1;
+        } else {
+            answer.is_problem(503, "unavailable");
+            assert!(answer.headers["retry-after"].to_str().expect("text").parse::<u32>().expect("seconds") > 0);
+            assert_eq!(app.play_move(game, &ana, 1, "A").await.status, 201);
+        }
+    }
+    assert_eq!(stored, 5);
+    each_has_one_ply(&app, &games).await;
+}
+
+/// Waits until an append is held up at the gate, and says which process of PostgreSQL's does it.
+async fn until_inserting(app: &TestApp) -> i32 {
+    let held_up = "select pid from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+    let begun = Instant::now();
+    loop {
+        if let Some(pid) = sqlx::query_scalar(held_up).fetch_optional(&app.db).await.expect("an answer") {
+            return pid;
+        }
+        assert!(begun.elapsed() < PATIENCE, "nobody comes to the gate");
+    }
+}
+
+/// Waits until a session waits for a lock, whoever's session it is.
+async fn until_blocked(app: &TestApp, pid: i32) {
+    let blocked = "select exists (select from pg_locks where pid = $1 and not granted)";
+    let begun = Instant::now();
+    while !sqlx::query_scalar::<_, bool>(blocked).bind(pid).fetch_one(&app.db).await.expect("an answer") {
+        assert!(begun.elapsed() < PATIENCE, "it waits for nothing");
+    }
+}
+
+/// How many connections a server on this port has that it has not closed.
+fn connections(port: u16) -> usize {
+    let (port, table) = (format!(":{port:04X}"), fs::read_to_string("/proc/net/tcp").expect("Linux has it"));
+    let fields = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    // Established, or closed by the client alone.
+    fields.filter(|line| line[1].ends_with(&port) && ["01", "08"].contains(&line[3])).count()
+}
+
+/// A way to PostgreSQL on which an answer can be lost.
+struct Wire {
+    folder: PathBuf,
+    swallows: Arc<AtomicBool>,
+}
+
+impl Wire {
+    fn to(app: &TestApp) -> Self {
+        let folder = env::temp_dir().join(format!("wire-{}", Uuid::now_v7().simple()));
+        fs::create_dir(&folder).expect("a new folder");
+        let name = format!(".s.PGSQL.{}", app.options.get_port());
+        let listener = UnixListener::bind(folder.join(&name)).expect("a new socket");
+        let (there, swallows) = (Path::new(app.options.get_host()).join(&name), Arc::<AtomicBool>::default());
+        let switch = swallows.clone();
+        actix_web::rt::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = UnixStream::connect(&there).await.expect("PostgreSQL runs");
+                actix_web::rt::spawn(pass(client, server, switch.clone()));
+            }
+        });
+        Self { folder, swallows }
+    }
+
+    fn folder(&self) -> &str {
+        self.folder.to_str().expect("the path is text")
+    }
+
+    /// The next statement is passed on; when its answer comes, which is after its commit, the connection ends.
+    fn swallow_the_next_answer(&self) {
+        self.swallows.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Passes on what comes from either side, until one of them ends.
+async fn pass(mut client: UnixStream, mut server: UnixStream, swallows: Arc<AtomicBool>) {
+    let (mut up, mut down, mut is_last) = (vec![0; 65536], vec![0; 65536], false);
+    loop {
+        tokio::select! {
+            read = client.read(&mut up) => {
+                let Ok(length @ 1..) = read else { return };
+                is_last |= swallows.swap(false, Ordering::Relaxed);
+                server.write_all(&up[..length]).await.expect("PostgreSQL runs");
+            }
+            read = server.read(&mut down) => {
+                let Ok(length @ 1..) = read else { return };
+                if is_last {
+                    return;
+                }
+                client.write_all(&down[..length]).await.expect("the server runs");
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What is stored, and how: these tests look into the database.
+
+pub mod append_groups;
+pub mod durability;
+pub mod log;

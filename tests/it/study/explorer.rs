@@ -1,0 +1,252 @@
+//! The explorer as it is asked: what it tells of positions, and the games that came to them.
+
+use mancala_server::{db::study::explorer_index::Explored, jobs::explorer};
+use reqwest::Method;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send},
+    games::walk,
+};
+
+pub async fn explore(app: &TestApp) {
+    let tell = |explored: Explored| assert!(explored.unreadable.is_empty(), "{explored:?}");
+    explorer::explore_all(&app.db, tell).await.expect("a database");
+}
+
+pub async fn waiting(app: &TestApp) -> i64 {
+    sqlx::query_scalar("select count(*) from unexplored_game").fetch_one(&app.db).await.expect("a count")
+}
+
+pub async fn explored(app: &TestApp, query: &str) -> Value {
+    let answer = app.get(&format!("/v1/explorer?{query}"), None).await;
+    assert_eq!(answer.status, 200, "{query}: {answer:?}");
+    answer.body
+}
+
+pub fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// What is known of a move: games, won by South, drawn, won by North.
+pub fn counts(explored: &Value, mv: &str) -> [u64; 4] {
+    let found = explored["moves"].as_array().expect("moves").iter().find(|played| played["move"] == mv);
+    let found = found.unwrap_or_else(|| panic!("{mv} is not listed: {explored}"));
+    ["games", "south", "draws", "north"].map(|name| found[name].as_u64().expect("a count"))
+}
+
+fn id(game: &Value) -> String {
+    game["id"].as_str().expect("an id").to_owned()
+}
+
+/// Plays moves one after the other, from a ply on, whoever's turn it is.
+pub async fn play(app: &TestApp, id: &str, from: u32, moves: &[(&Guest, &str)]) {
+    for (ply, (guest, mv)) in (from..).zip(moves) {
+        let played = app.play_move(id, guest, ply, mv).await;
+        assert_eq!(played.status, 201, "{ply} {mv}: {played:?}");
+    }
+}
+
+#[actix_web::test]
+async fn the_line_counts_that_led_to_the_result_and_sides_are_those_of_the_board() {
+    let app = TestApp::start().await;
+    let (id, ana, bo) = app.started(&json!({"options": {"pie": true}})).await;
+    // Bo takes Ana's place, and Ana his; then a turn is taken back.
+    play(&app, &id, 1, &[(&ana, "A"), (&bo, "swap"), (&ana, "b"), (&bo, "B")]).await;
+    app.offer(&id, &bo, "takeback").await;
+    assert_eq!(app.answer_offer(&id, &ana, "takeback", "accept").await.status, 200);
+    play(&app, &id, 6, &[(&bo, "C")]).await;
+    // A game that begins with its third ply, and one that nobody else may read.
+    let from = json!({"from": {"game_id": id, "ply": 3}, "opponent": {"type": "self"}});
+    let elsewhere = app.created(&ana, &from).await["id"].as_str().expect("an id").to_owned();
+    play(&app, &elsewhere, 1, &[(&ana, "C")]).await;
+    assert_eq!(waiting(&app).await, 0, "nothing has ended");
+    assert_eq!(app.resign_game(&id, &ana).await.status, 200);
+    assert_eq!(app.resign_game(&elsewhere, &ana).await.status, 200);
+    assert_eq!(waiting(&app).await, 2);
+    explore(&app).await;
+    let result = app.get_game(&id, None).await.body["result"].clone();
+    assert_eq!((&result["winner"], &result["reason"]), (&json!("south"), &json!("resignation")));
+    let rules = "variant=kalah&options=pie%3Dtrue";
+    let opening = explored(&app, rules).await;
+    assert_eq!((&opening["games"], &opening["ended"], counts(&opening, "A")), (&json!(1), &json!(0), [1, 1, 0, 0]));
+    let first = opening["moves"][0].clone();
+    assert_eq!(
+        (&first["move"], &first["average_margin"], &first["sample_game_ids"]),
+        (&json!("A"), &json!(null), &json!([id]))
+    );
+    let moves = app.list_moves(&id, "", None).await.body["items"].clone();
+    assert_eq!((&first["last_played_at"], &first["position"]), (&moves[0]["at"], &moves[0]["position"]));
+    let at = async |ply: usize| {
+        explored(&app, &format!("{rules}&position={}", encoded(moves[ply - 1]["position"].as_str().expect("a text"))))
+            .await
+    };
+    assert_eq!(counts(&at(1).await, "swap"), [1, 1, 0, 0]);
+    // There both games were, and what was taken back was not played.
+    let third = at(3).await;
+    assert_eq!((&third["games"], counts(&third, "C")), (&json!(2), [2, 2, 0, 0]));
+    assert_eq!(counts(&third, "B"), [0; 4]);
+    assert_eq!(
+        (&third["moves"][0]["move"], &third["moves"][0]["sample_game_ids"]),
+        (&json!("C"), &json!([elsewhere, id]))
+    );
+    assert_eq!(at(4).await["games"], 0);
+    let last = at(6).await;
+    assert_eq!((&last["games"], &last["ended"]), (&json!(2), &json!(2)));
+    // What can be played is said of positions that no game came to as well.
+    assert_eq!((last["moves"].as_array().map(Vec::len), &last["moves"][0]["last_played_at"]), (Some(5), &json!(null)));
+}
+
+#[actix_web::test]
+async fn games_that_are_not_public_or_have_no_result_do_not_count_and_drawn_and_agreed_ones_do() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for visibility in ["unlisted", "private"] {
+        let game = app
+            .created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}, "visibility": visibility}))
+            .await;
+        play(&app, &id(&game), 1, &[(&ana, "A")]).await;
+        assert_eq!(app.resign_game(&id(&game), &ana).await.status, 200);
+    }
+    let aborted = app.created(&ana, &json!({"variant": "kalah"})).await;
+    assert_eq!(app.abort_game(&id(&aborted), &ana).await.status, 200);
+    assert_eq!(waiting(&app).await, 0);
+    // A draw leaves the stores as they are, which says nothing; an agreed end of Oware plays the game out.
+    let (drawn, south, north) = app.started(&json!({"variant": "oware"})).await;
+    play(&app, &drawn, 1, &[(&south, "F")]).await;
+    app.offer(&drawn, &south, "draw").await;
+    assert_eq!(app.answer_offer(&drawn, &north, "draw", "accept").await.status, 200);
+    let (agreed, south, north) = app.started(&json!({"variant": "oware"})).await;
+    play(&app, &agreed, 1, &[(&south, "F")]).await;
+    app.offer(&agreed, &south, "end").await;
+    assert_eq!(app.answer_offer(&agreed, &north, "end", "accept").await.status, 200);
+    // What happens afterwards is not counted again.
+    app.offer(&agreed, &south, "rematch").await;
+    assert_eq!(app.answer_offer(&agreed, &north, "rematch", "accept").await.status, 200);
+    assert_eq!(waiting(&app).await, 2);
+    explore(&app).await;
+    let opening = explored(&app, "variant=oware").await;
+    assert_eq!((&opening["games"], counts(&opening, "F")), (&json!(2), [2, 0, 1, 1]));
+    assert_eq!(opening["moves"][0]["average_margin"], -8.0);
+    let after = explored(
+        &app,
+        &format!("variant=oware&position={}", encoded(opening["moves"][0]["position"].as_str().expect("a text"))),
+    )
+    .await;
+    assert_eq!((&after["games"], &after["ended"], counts(&after, "agree")), (&json!(2), &json!(1), [1, 0, 0, 1]));
+    assert_eq!(after["moves"].as_array().map(Vec::len), Some(7));
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 0);
+}
+
+#[actix_web::test]
+async fn what_cannot_be_asked_is_refused_and_named() {
+    let app = TestApp::start().await;
+    let (six, three) = (encoded("4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S"), encoded("4,4,4/4,4,4 0-0 S - 0 1S"));
+    for (query, pointer, said) in [
+        (String::new(), "?variant", "missing"),
+        ("variant=chess".to_owned(), "?variant", "no such variant"),
+        ("variant=kalah&preset=app".to_owned(), "?preset", "no preset"),
+        ("variant=kalah&options=pits".to_owned(), "?options", "name=value"),
+        ("variant=kalah&options=pits%3D0".to_owned(), "?options", "from 1 to 12"),
+        (format!("variant=kalah&position={three}"), "?position", "6 pits"),
+        (format!("variant=kalah&options=pits%3D3&position={six}"), "?position", "3 pits"),
+        (format!("variant=kalah&options=seeds%3D3&position={six}"), "?position", "36"),
+        ("variant=kalah&position=".to_owned(), "?position", "six fields"),
+        ("variant=kalah&ply=3".to_owned(), "?ply", "unknown field"),
+        ("variant=kalah&variant=oware".to_owned(), "?variant", "duplicate"),
+    ] {
+        let answer = app.get(&format!("/v1/explorer?{query}"), None).await;
+        answer.is_problem(422, "validation_failed");
+        let error = &answer.body["errors"][0];
+        assert_eq!(error["pointer"], pointer, "{query}: {answer:?}");
+        assert!(error["detail"].as_str().is_some_and(|detail| detail.contains(said)), "{query}: {answer:?}");
+    }
+    for (query, pointer) in [
+        (format!("position={six}"), "?variant"),
+        (format!("variant=kalah&position={three}"), "?position"),
+        (format!("variant=kalah&position={six}&options=pits%3D3"), "?position"),
+        (format!("variant=kalah&position={six}&preset=app"), "?preset"),
+        ("variant=kalah&options=seeds%3D3".to_owned(), "?options"),
+        (format!("variant=kalah&position={six}&status=open"), "?position"),
+        (format!("variant=kalah&position={six}&player={}", Uuid::nil()), "?player"),
+        (format!("variant=kalah&position={six}&importer={}", Uuid::nil()), "?importer"),
+        (format!("variant=kalah&position={six}&sort=finished_at"), "?sort"),
+        (format!("variant=kalah&position={six}&result=won"), "?result"),
+        (format!("variant=kalah&position={six}&visibility=private"), "?visibility"),
+    ] {
+        for path in ["/v1/games", "/v1/games/export"] {
+            let answer = app.get(&format!("{path}?{query}"), None).await;
+            answer.is_problem(422, "validation_failed");
+            assert_eq!(answer.body["errors"][0]["pointer"], pointer, "{query}: {answer:?}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn games_that_came_to_a_position_are_filtered_paged_and_exported() {
+    let app = TestApp::start().await;
+    let mut ids = vec![];
+    for n in 0..5 {
+        let preset = if n == 4 {
+            json!({"preset": "bga", "options": {"end": "side_empty", "majority_end": false}})
+        } else {
+            json!({})
+        };
+        let (id, south, north) = app.started(&preset).await;
+        play(&app, &id, 1, &[(&south, if n == 0 { "A" } else { "B" })]).await;
+        assert_eq!(app.resign_game(&id, if n % 2 == 0 { &south } else { &north }).await.status, 200);
+        ids.insert(0, id);
+    }
+    explore(&app).await;
+    let after_b = explored(&app, "variant=kalah").await["moves"][0]["position"].as_str().expect("a text").to_owned();
+    let query = format!("variant=kalah&position={}", encoded(&after_b));
+    assert_eq!(walk(&app, &format!("{query}&limit=1"), None).await, ids[..4]);
+    for (filter, expected) in [
+        ("result=south", vec![&ids[1], &ids[3]]),
+        ("result=north&status=finished&visibility=public", vec![&ids[0], &ids[2]]),
+        ("result=draw", vec![]),
+        ("reason=resignation", ids[..4].iter().collect()),
+        ("reason=side_empty", vec![]),
+        ("opponent_type=open&clock=unlimited&min_plies=1", ids[..4].iter().collect()),
+        ("imported=true", vec![]),
+        ("max_plies=0", vec![]),
+    ] {
+        let found = app.list_games(&format!("{query}&{filter}"), None).await;
+        assert_eq!(found.ids().iter().collect::<Vec<_>>(), expected, "{filter}");
+    }
+    let page = app.list_games(&format!("{query}&limit=1"), None).await;
+    let cursor = page.string("/next_cursor");
+    assert!(page.headers["link"].to_str().expect("text").contains("position="), "{page:?}");
+    app.list_games(&format!("limit=1&cursor={cursor}"), None).await.is_problem(422, "validation_failed");
+    let other = format!("variant=kalah&position={}", encoded("4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S"));
+    app.list_games(&format!("{other}&cursor={cursor}"), None).await.is_problem(422, "validation_failed");
+    let exported = app.get(&format!("/v1/games/export?format=ndjson&{query}"), None).await;
+    let exported: Vec<_> = exported
+        .text
+        .lines()
+        .map(|line| id(&serde_json::from_str::<Value>(line).expect("a line is JSON")["game"]))
+        .collect();
+    assert_eq!(exported, ids[..4]);
+}
+
+#[actix_web::test]
+async fn an_answer_may_be_kept_for_a_minute_and_asked_for_by_its_tag() {
+    let app = TestApp::start().await;
+    let answer = app.get("/v1/explorer?variant=congkak&preset=six", None).await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.headers["cache-control"]),
+        (200, &"public, max-age=60".parse().expect("a header"))
+    );
+    let again = app.request(Method::GET, "/v1/explorer?variant=congkak&preset=six");
+    let again = send(again.header("if-none-match", &answer.headers["etag"])).await;
+    assert_eq!((again.status.as_u16(), again.text.as_str()), (304, ""));
+    // Before anything was played all legal moves are there, in their order.
+    let moves: Vec<_> = answer.body["moves"].as_array().expect("moves").iter().map(|mv| mv["move"].clone()).collect();
+    assert_eq!(json!(moves), json!(["A", "B", "C", "D", "E", "F"]));
+    insta::assert_json_snapshot!(answer.body["moves"][0]);
+    let over = format!("variant=kalah&position={}", encoded("0,0,0,0,0,0/0,2,0,0,3,0 21-22 N - 40 1S"));
+    let over = explored(&app, &over).await;
+    assert_eq!((&over["moves"], &over["position"]), (&json!([]), &json!("0,0,0,0,0,0/0,0,0,0,0,0 21-27 N o 40 1S")));
+}

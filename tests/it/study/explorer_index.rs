@@ -1,0 +1,537 @@
+//! How the explorer is filled: each game counts once, whatever happens, and as it is counted by hand.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+    time::Instant,
+};
+
+use futures_util::future::join;
+use mancala_server::{
+    db::{DbError, games, records::import, study::explorer_index},
+    domain::{BySeat, Exploration, GameId, Import, ImportedPly, PlyAction, PositionKey, Reason, Start, Visibility},
+    jobs::explorer,
+    metrics::Metrics,
+    rules::{AnyOptions, AnyPosition, Move, Side, Variant},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use sqlx::FromRow;
+use time::{Duration, OffsetDateTime, macros::datetime};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::{
+    study::explorer::{counts, encoded, explore, explored, play, waiting},
+    support::{
+        app::TestApp,
+        binary::{self, Running},
+        clock::now,
+        games::walk,
+    },
+};
+
+/// What is played where games are played by chance: small boards, so that positions come again.
+const RULES: [(Variant, &str, &str); 5] = [
+    (Variant::Kalah, "standard", "pits=3;seeds=2;pie=true"),
+    (Variant::Kalah, "manual", "pits=2"),
+    (Variant::Oware, "app", "pits=3"),
+    (Variant::Oware, "standard", "pits=2;seeds=4;repetition=4;grand_slam=capture"),
+    (Variant::Congkak, "match", "pits=3;seeds=2;max_rounds=3"),
+];
+
+const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
+
+/// What a row of the explorer says.
+#[derive(Clone, Debug, Default, PartialEq, FromRow)]
+struct Row {
+    games: i32,
+    south_wins: i32,
+    north_wins: i32,
+    played_out: i32,
+    lead_sum: i64,
+    last_played_at: Option<OffsetDateTime>,
+    sample_game_ids: Vec<Uuid>,
+}
+
+/// Everything that the explorer knows: rows by position and move, and games by position.
+#[derive(Debug, Default, PartialEq)]
+struct Everything {
+    rows: BTreeMap<(i64, String), Row>,
+    games: BTreeMap<i64, BTreeSet<Uuid>>,
+}
+
+impl Everything {
+    async fn stored(app: &TestApp) -> Self {
+        let rows = sqlx::query_as::<_, (i64, String, i32)>("select position, move, first_visits from explored_move");
+        let mut first_visits = BTreeMap::<i64, i32>::new();
+        let mut everything = Self::default();
+        for (position, mv, firsts) in rows.fetch_all(&app.db).await.expect("rows") {
+            *first_visits.entry(position).or_default() += firsts;
+            let row = sqlx::query_as("select * from explored_move where position = $1 and move = $2");
+            let row = row.bind(position).bind(&mv).fetch_one(&app.db).await.expect("a row");
+            everything.rows.insert((position, mv), row);
+        }
+        let games: Vec<(i64, Uuid)> =
+            sqlx::query_as("select position, game_id from explored_game").fetch_all(&app.db).await.expect("rows");
+        for (position, game) in games {
+            everything.games.entry(position).or_default().insert(game);
+        }
+        let count = |games: &BTreeSet<_>| i32::try_from(games.len()).expect("a count");
+        let counts: BTreeMap<i64, i32> =
+            everything.games.iter().map(|(position, games)| (*position, count(games))).collect();
+        assert_eq!(first_visits, counts, "first visits, added up, are the games that came to a position");
+        everything
+    }
+
+    /// Counts a game by hand: what was played upon which position, when; and where and when it ended.
+    fn count(&mut self, game: Uuid, line: &[(i64, String, OffsetDateTime)], winner: Option<Side>, lead: Option<i64>) {
+        let mut visits = BTreeMap::new();
+        for (position, mv, at) in line {
+            visits.insert((*position, mv.clone()), *at);
+        }
+        for ((position, mv), at) in visits {
+            self.games.entry(position).or_default().insert(game);
+            let row = self.rows.entry((position, mv)).or_default();
+            row.games += 1;
+            row.south_wins += i32::from(winner == Some(Side::South));
+            row.north_wins += i32::from(winner == Some(Side::North));
+            row.played_out += i32::from(lead.is_some());
+            row.lead_sum += lead.unwrap_or_default();
+            row.last_played_at = row.last_played_at.max(Some(at));
+            row.sample_game_ids.push(game);
+            row.sample_game_ids.sort_unstable_by(|one, other| other.cmp(one));
+            row.sample_game_ids.truncate(4);
+        }
+    }
+}
+
+/// What tells positions apart, by the letter of docs/explorer.md and without the server's help; as a number that stands for it.
+fn column(position: &AnyPosition) -> i64 {
+    let options = position.options();
+    let standard = AnyOptions::parse(options.variant(), "standard", "").expect("a preset").all_values();
+    let changed = options.values().into_iter().filter(|option| !standard.contains(option));
+    let changed: Vec<_> = changed.map(|(name, value)| format!(";{name}={value}")).collect();
+    let written = position.to_string();
+    let [rows, stores, turn, flags, _, round] = written.split(' ').collect::<Vec<_>>()[..] else { panic!("{written}") };
+    let may_pass = position.legal_moves().contains(&Move::Pass);
+    let flags = flags.replace('w', "").replace('e', if may_pass { "e" } else { "" });
+    let flags = if flags.is_empty() { "-" } else { &flags };
+    let text = format!("{}{} {rows} {stores} {turn} {flags} 0 {round}", options.variant(), changed.concat());
+    i64::from_be_bytes(Sha256::digest(text)[..8].try_into().expect("eight bytes"))
+}
+
+/// A game by chance, and how it is counted: the line that counts, who won, and by how many seeds if it was played out.
+struct Chance {
+    import: Import,
+    visibility: Visibility,
+    line: Vec<(i64, String, OffsetDateTime)>,
+    winner: Option<Side>,
+    lead: Option<i64>,
+    is_finished: bool,
+}
+
+fn by_chance(lot: &mut StdRng) -> Chance {
+    let (variant, preset, overrides) = RULES[lot.random_range(..RULES.len())];
+    let options = AnyOptions::parse(variant, preset, overrides).expect("options");
+    let mut opening = AnyPosition::opening(&options);
+    for _ in 0..lot.random_range(..4_u32) {
+        let (next, _) = opening.play(opening.legal_moves()[0]).expect("a legal move");
+        if next.outcome().is_none() {
+            opening = next.afresh();
+        }
+    }
+    let start = (opening.plies() > 0).then(|| Start { position: opening.clone(), from: None });
+    let stops_after = if lot.random_bool(0.2) { lot.random_range(1..12) } else { 500 };
+    let mut at = BEGUN + Duration::seconds(lot.random_range(0..1000));
+    let begun_at = at;
+    let (mut plies, mut line) = (vec![], vec![(0, opening.clone(), None)]);
+    while plies.len() < stops_after {
+        at += Duration::seconds(1);
+        let (_, here, _) = line.last().expect("a line begins somewhere").clone();
+        // Of Oware, what was taken back changes what is a repetition.
+        let may_take_back = variant != Variant::Oware && line.len() > 1 && here.outcome().is_none();
+        if may_take_back && lot.random_bool(0.05) {
+            line.truncate(lot.random_range(1..line.len()));
+            let to_ply = line.last().expect("the first stays").0;
+            plies.push(ImportedPly::of(PlyAction::Takeback { to_ply }, at));
+            continue;
+        }
+        let legal = here.legal_moves();
+        let Some(&mv) = legal.get(lot.random_range(..legal.len().max(1))) else { break };
+        plies.push(ImportedPly::of(PlyAction::Move(mv), at));
+        let (next, _) = here.play(mv).expect("a legal move");
+        line.last_mut().expect("a line").2 = Some((mv, at));
+        line.push((u32::try_from(plies.len()).expect("a short game"), next, None));
+    }
+    let (_, last, _) = line.last().expect("a line").clone();
+    let winner = [None, Some(Side::South), Some(Side::North)][lot.random_range(..3_usize)];
+    let (ending, outcome) = (lot.random_bool(0.8).then_some(winner), last.outcome());
+    let is_finished = outcome.is_some() || ending.is_some();
+    let counted = line.iter().enumerate().map(|(n, (_, position, played))| match played {
+        Some((mv, at)) if n + 1 < line.len() => (column(position), mv.to_string(), *at),
+        _ => (column(position), String::new(), at),
+    });
+    let line = counted.collect();
+    let resigned = ending.map(|winner| (winner, winner.map(|_| Reason::Resignation)));
+    Chance {
+        import: Import {
+            options,
+            start,
+            names: BySeat { first: "Ana".to_owned(), second: "Bo".to_owned() },
+            begun_at,
+            plies,
+            ended_at: Some(at),
+            ending: if outcome.is_some() { None } else { resigned },
+            score: None,
+        },
+        visibility: [Visibility::Public, Visibility::Public, Visibility::Unlisted, Visibility::Private]
+            [lot.random_range(..4_usize)],
+        line,
+        winner: outcome.map_or(winner, |outcome| outcome.winner),
+        lead: outcome.map(|outcome| i64::from(outcome.score.south) - i64::from(outcome.score.north)),
+        is_finished,
+    }
+}
+
+/// Stores games by chance, and says how they are counted.
+async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
+    let mut lot = StdRng::seed_from_u64(seed);
+    let mut expected = Everything::default();
+    let games: Vec<_> = (0..count).map(|_| by_chance(&mut lot)).collect();
+    for visibility in [Visibility::Public, Visibility::Unlisted, Visibility::Private] {
+        let games: Vec<_> = games.iter().filter(|game| game.visibility == visibility).collect();
+        let records = games.iter().map(|game| game.import.clone()).collect();
+        let played = import::play(&app.db, records, None, visibility, now()).await.expect("a database");
+        let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
+        import::store(&app.db, &played, None, now()).await.expect("they are stored");
+        for (chance, (game, _)) in games.into_iter().zip(&played) {
+            assert_eq!(chance.is_finished, game.result().is_some());
+            if visibility == Visibility::Public && chance.is_finished {
+                expected.count(game.id().0, &chance.line, chance.winner, chance.lead);
+            }
+        }
+    }
+    expected
+}
+
+/// Asks again and again until it is so.
+async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
+    let begun = Instant::now();
+    while !is_so().await {
+        assert!(begun.elapsed() < core::time::Duration::from_secs(30), "it never happened: {what}");
+    }
+}
+
+#[actix_web::test]
+async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
+    let app = TestApp::start().await;
+    let expected = store_by_chance(&app, 1, 600).await;
+    explore(&app).await;
+    let stored = Everything::stored(&app).await;
+    // Some games came to a position twice, and played something else there.
+    let visits = |position| expected.rows.range((position, String::new())..).take_while(move |row| row.0.0 == position);
+    let came_again = expected.games.iter().filter(|(position, games)| {
+        visits(**position).map(|(_, row)| i64::from(row.games)).sum::<i64>()
+            > i64::try_from(games.len()).expect("a count")
+    });
+    assert!(expected.rows.len() > 2000 && came_again.count() > 0, "{}", expected.rows.len());
+    assert_eq!(stored, expected);
+    assert_eq!(waiting(&app).await, 0);
+    // And so it is told, of each opening and where it goes.
+    for (variant, preset, overrides) in RULES {
+        let options = AnyOptions::parse(variant, preset, overrides).expect("options");
+        let mut position = AnyPosition::opening(&options);
+        while !position.legal_moves().is_empty() && position.plies() < 4 {
+            let rules = format!("variant={variant}&preset={preset}&options={}", encoded(overrides));
+            let query = format!("{rules}&position={}", encoded(&position.to_string()));
+            let told = explored(&app, &query).await;
+            let column = column(&position);
+            let games = expected.games.get(&column).cloned().unwrap_or_default();
+            assert_eq!((&told["games"], told["key"].as_str()), (&json!(games.len()), Some(&*format!("{column:016x}"))));
+            let mut best = 0;
+            for mv in position.legal_moves() {
+                let row = expected.rows.get(&(column, mv.to_string())).cloned().unwrap_or_default();
+                let [games, south, north] = [row.games, row.south_wins, row.north_wins].map(i32::unsigned_abs);
+                assert_eq!(counts(&told, &mv.to_string()), [games, south, games - south - north, north].map(u64::from));
+                best = best.max(row.games);
+            }
+            assert_eq!(
+                (told["moves"].as_array().map(Vec::len), &told["moves"][0]["games"]),
+                (Some(position.legal_moves().len()), &json!(best))
+            );
+            // The games themselves, page by page, the newest first.
+            let listed = walk(&app, &format!("{query}&limit=7"), None).await;
+            assert_eq!(listed, games.iter().rev().map(Uuid::to_string).collect::<Vec<_>>());
+            position = position.play(position.legal_moves()[0]).expect("a legal move").0;
+        }
+    }
+}
+
+#[actix_web::test]
+async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
+    let app = TestApp::start().await;
+    let expected = store_by_chance(&app, 2, 150).await;
+    let left = waiting(&app).await;
+    // Killed before the commit: nothing has happened.
+    let break_off = "create function no() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+        create trigger no before delete on unexplored_game for each statement execute function no()";
+    sqlx::raw_sql(break_off).execute(&app.db).await.expect("it is made");
+    assert!(matches!(explorer_index::explore(&app.db, now(), 50).await, Err(DbError::Failed(_))));
+    assert_eq!((waiting(&app).await, Everything::stored(&app).await), (left, Everything::default()));
+    sqlx::raw_sql("drop trigger no on unexplored_game; drop function no").execute(&app.db).await.expect("it is gone");
+    // While one is at it, no other is: here for as long as a transaction lasts that has done nothing yet.
+    let mut other = app.db.begin().await.expect("a transaction");
+    sqlx::raw_sql("select pg_advisory_xact_lock(7311717606064547186)")
+        .execute(&mut *other)
+        .await
+        .expect("it is locked");
+    assert!(explorer_index::explore(&app.db, now(), 50).await.expect("a database").is_none());
+    other.rollback().await.expect("it ends");
+    let first = explorer_index::explore(&app.db, now(), 20).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((first.games, first.is_full), (20, true));
+    // Several at once, each over connections of its own, and once more.
+    let pool = mancala_server::db::pool(app.options.clone(), 2);
+    let there = explorer::explore_all(&pool, |_| {});
+    assert_eq!(join(explorer::explore_all(&app.db, |_| {}), there).await.0.ok(), Some(()));
+    explore(&app).await;
+    assert_eq!(Everything::stored(&app).await, expected);
+}
+
+#[actix_web::test]
+async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
+    let app = TestApp::start().await;
+    let mut expected = store_by_chance(&app, 3, 120).await;
+    // As after an upgrade: nobody has left the games to be looked at.
+    sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
+    explore(&app).await;
+    assert_eq!(Everything::stored(&app).await, Everything::default());
+    let server = Running::start(&app);
+    for _ in 0..2 {
+        let url = binary::url(&app);
+        let output = binary::server(&["reindex", "--database-url", &url]).output().expect("the program runs");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!((output.status.code(), told.contains(" games were counted in ")), (Some(0), true), "{output:?}");
+        assert_eq!(waiting(&app).await, 0);
+        assert_eq!(Everything::stored(&app).await, expected);
+        // More games end; the server counts them by itself, or leaves them to the next command.
+        let more = store_by_chance(&app, 4, 10).await;
+        for (key, row) in more.rows {
+            let known = expected.rows.entry(key).or_default();
+            known.games += row.games;
+            known.south_wins += row.south_wins;
+            known.north_wins += row.north_wins;
+            known.played_out += row.played_out;
+            known.lead_sum += row.lead_sum;
+            known.last_played_at = known.last_played_at.max(row.last_played_at);
+            known.sample_game_ids.extend(row.sample_game_ids);
+            known.sample_game_ids.sort_unstable_by(|one, other| other.cmp(one));
+            known.sample_game_ids.truncate(4);
+        }
+        for (position, games) in more.games {
+            expected.games.entry(position).or_default().extend(games);
+        }
+    }
+    eventually("the server counts what is left", async || waiting(&app).await == 0).await;
+    drop(server);
+    assert_eq!(Everything::stored(&app).await, expected);
+}
+
+#[actix_web::test]
+async fn appends_and_the_reindex_queue_the_games_that_count() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let mut expected = BTreeSet::new();
+    for visibility in Visibility::ALL {
+        for end in ["open", "active", "aborted", "finished"] {
+            let opponent = if end == "open" { "open" } else { "self" };
+            let body = json!({"variant": "kalah", "visibility": visibility.as_str(), "opponent": {"type": opponent}});
+            let id = app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned();
+            match end {
+                "aborted" => assert_eq!(app.abort_game(&id, &ana).await.status, 200),
+                "finished" => {
+                    play(&app, &id, 1, &[(&ana, "C")]).await;
+                    assert_eq!(app.resign_game(&id, &ana).await.status, 200);
+                }
+                _ => {}
+            }
+            let id = Uuid::try_parse(&id).expect("an id");
+            let game = games::find_whole(&app.db, GameId(id)).await.expect("a database").expect("a game").game;
+            assert_eq!(game.status().as_str(), end);
+            if Exploration::counts(game.terms().visibility, game.result()) {
+                expected.insert(id);
+            }
+        }
+    }
+    assert_eq!((expected.len(), queued(&app).await), (1, expected.clone()));
+    sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
+    explorer_index::begin_anew(&app.db).await.expect("a database");
+    assert_eq!(queued(&app).await, expected);
+}
+
+/// The games that wait for being counted.
+async fn queued(app: &TestApp) -> BTreeSet<Uuid> {
+    let ids = sqlx::query_scalar("select game_id from unexplored_game").fetch_all(&app.db).await.expect("rows");
+    ids.into_iter().collect()
+}
+
+#[actix_web::test]
+async fn a_running_server_learns_of_a_game_that_has_ended() {
+    let app = TestApp::start().await;
+    let stopping = CancellationToken::new();
+    let job = tokio::spawn(explorer::run(app.options.clone(), Arc::new(Metrics::new(0)), stopping.clone()));
+    let (id, south, _) = app.started(&json!({})).await;
+    play(&app, &id, 1, &[(&south, "C")]).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    eventually("the game counts", async || explored(&app, "variant=kalah").await["games"] == 1).await;
+    stopping.cancel();
+    job.await.expect("it ends");
+}
+
+#[actix_web::test]
+async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
+    let app = TestApp::start().await;
+    let mut ids = vec![];
+    for damage in [
+        "update event set position = '9/9 0-0 N - 1 1S' where game_id = $1 and kind = 'moved'",
+        "update event set ply = null where game_id = $1 and kind = 'moved'",
+        "update event set seat = seat where game_id = $1",
+    ] {
+        let (id, south, _) = app.started(&json!({})).await;
+        play(&app, &id, 1, &[(&south, "C")]).await;
+        assert_eq!(app.resign_game(&id, &south).await.status, 200);
+        let game = Uuid::try_parse(&id).expect("an id");
+        sqlx::query("create table if not exists kept as select * from event limit 0")
+            .execute(&app.db)
+            .await
+            .expect("a table");
+        sqlx::query("insert into kept select * from event where game_id = $1")
+            .bind(game)
+            .execute(&app.db)
+            .await
+            .expect("rows");
+        sqlx::query(damage).bind(game).execute(&app.db).await.expect("it is done");
+        ids.push(id);
+    }
+    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let unreadable: Vec<_> = first.unreadable.iter().map(|(game, _)| game.0.to_string()).collect();
+    assert_eq!((first.games, &unreadable[..]), (1, &ids[..2]));
+    assert!(first.unreadable.iter().all(|(_, error)| matches!(error, DbError::Inconsistent { .. })));
+    // They wait, and are not tried again and again; a day later they are.
+    let again = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((again.games, again.unreadable.len(), waiting(&app).await), (0, 0, 2));
+    // Whoever fills it anew is told which they are.
+    let output = binary::server(&["reindex", "--database-url", &binary::url(&app)]).output().expect("the program runs");
+    let [told, failure] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!((output.status.code(), failure.contains("2 games cannot be read")), (Some(1), true), "{failure}");
+    assert!(ids[..2].iter().all(|id| told.contains(&format!("game {id}: event."))), "{told}");
+    assert!(told.contains("1 games were counted"), "{told}");
+    let mend = "delete from event; insert into event select * from kept; drop table kept";
+    sqlx::raw_sql(mend).execute(&app.db).await.expect("it is mended");
+    let later = now() + Duration::days(2);
+    let later = explorer_index::explore(&app.db, later, 50).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((later.games, later.unreadable.len()), (2, 0));
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 3);
+}
+
+#[actix_web::test]
+async fn what_was_played_here_comes_before_imports_and_long_games_a_few_at_a_time() {
+    let app = TestApp::start().await;
+    // As long as imported games may be, and older than anything that was played here.
+    let mv = |word: &str| ImportedPly::of(PlyAction::Move(word.parse().expect("a move")), BEGUN);
+    let mut plies: Vec<_> = ["A", "a", "B", "b"].map(mv).into();
+    while plies.len() < 1_999 {
+        plies.push(mv("C"));
+        plies.push(ImportedPly::of(PlyAction::Takeback { to_ply: 4 }, BEGUN));
+    }
+    let long = Import {
+        options: AnyOptions::parse(Variant::Oware, "standard", "").expect("options"),
+        start: None,
+        names: BySeat { first: "Ana".to_owned(), second: "Bo".to_owned() },
+        begun_at: BEGUN,
+        plies,
+        ended_at: None,
+        ending: Some((Some(Side::South), Some(Reason::Resignation))),
+        score: None,
+    };
+    let played = import::play(&app.db, vec![long; 12], None, Visibility::Public, now()).await.expect("a database");
+    let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
+    import::store(&app.db, &played, None, now()).await.expect("they are stored");
+    let (id, south, _) = app.started(&json!({})).await;
+    play(&app, &id, 1, &[(&south, "C")]).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    let of_one = explorer_index::explore(&app.db, now(), 1).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((of_one.games, explored(&app, "variant=kalah").await["games"].as_u64()), (1, Some(1)));
+    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((first.games, first.is_full, waiting(&app).await), (10, true, 2));
+    explore(&app).await;
+    assert_eq!(explored(&app, "variant=oware").await["games"], 12);
+}
+
+#[actix_web::test]
+async fn a_game_with_which_counting_fails_is_put_off_alone() {
+    let app = TestApp::start().await;
+    let expected = store_by_chance(&app, 5, 30).await;
+    explore(&app).await;
+    // One that is counted waits again, as no server would have it, before one that has just ended.
+    let again = "insert into unexplored_game (game_id) select game_id from explored_game limit 1";
+    sqlx::raw_sql(again).execute(&app.db).await.expect("it is done");
+    let (id, south, _) = app.started(&json!({})).await;
+    play(&app, &id, 1, &[(&south, "C")]).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    assert_eq!((first.games, first.unreadable.len()), (0, 1));
+    assert!(matches!(&first.unreadable[0].1, DbError::Constraint { .. }));
+    explore(&app).await;
+    assert_eq!(explorer_index::count_waiting(&app.db).await.expect("a database"), (1, 1));
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
+    // Filled anew, all is well.
+    explorer_index::begin_anew(&app.db).await.expect("a database");
+    explore(&app).await;
+    assert_eq!(Everything::stored(&app).await.games.len(), expected.games.len() + 2);
+}
+
+#[actix_web::test]
+async fn whoever_empties_it_keeps_those_waiting_who_read_it_for_a_moment_only() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    explore(&app).await;
+    let mut backup = app.db.begin().await.expect("a transaction");
+    sqlx::raw_sql("select count(*) from explored_move").execute(&mut *backup).await.expect("it reads");
+    let (pool, done) = (mancala_server::db::pool(app.options.clone(), 1), CancellationToken::new());
+    let emptying = async {
+        explorer_index::begin_anew(&pool).await.expect("it is emptied");
+        done.cancel();
+    };
+    let reading = async {
+        for _ in 0..30 {
+            assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
+        }
+        assert!(!done.is_cancelled());
+        backup.rollback().await.expect("it ends");
+    };
+    join(emptying, reading).await;
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 0);
+    explore(&app).await;
+    assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
+}
+
+#[test]
+fn the_keys_of_the_documentation_are_those_that_are_made() {
+    let document = include_str!("../../../docs/explorer.md");
+    let mut keys = HashMap::new();
+    for line in document.lines().filter(|line| line.starts_with("| ") && line.contains("` |")) {
+        let cells: Vec<_> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let [_, variant, preset, overrides, position, text, key, _] = cells[..] else { panic!("{line}") };
+        let options = AnyOptions::parse(variant.parse().expect("a variant"), preset, overrides).expect("options");
+        let position = AnyPosition::parse(&options, position).expect("a position");
+        assert_eq!(PositionKey::from(&position).to_string(), key, "{line}");
+        assert_eq!(format!("{:016x}", column(&position)), key, "{line}");
+        let hashed = u64::from_be_bytes(Sha256::digest(text)[..8].try_into().expect("eight bytes"));
+        assert_eq!(format!("{hashed:016x}"), key, "{line}");
+        keys.insert(key, text);
+    }
+    assert_eq!(keys.len(), 6);
+}

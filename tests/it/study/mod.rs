@@ -1,0 +1,7 @@
+//! What helps to study games: analyses, the explorer, notes and pictures.
+
+pub mod analyses;
+pub mod explorer;
+pub mod explorer_index;
+pub mod notes;
+pub mod pictures;

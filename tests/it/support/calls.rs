@@ -1,0 +1,164 @@
+//! A player, and a function for each call that many tests make.
+
+use mancala_server::domain::PlayerId;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{answer::Answer, app::TestApp, clock::now};
+
+/// A player with a token.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    pub id: String,
+    pub token: String,
+}
+
+impl TestApp {
+    pub async fn guest(&self, name: &str) -> Guest {
+        let answer = send(self.request(Method::POST, "/v1/players").json(&json!({ "name": name }))).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
+    }
+
+    /// A guest whose token is valid, and who has no row in the database.
+    pub fn stranger(&self) -> Guest {
+        let id = Uuid::now_v7();
+        Guest { id: id.to_string(), token: self.tokens.issue(PlayerId(id), 0, now()) }
+    }
+
+    pub async fn get(&self, path: &str, guest: Option<&Guest>) -> Answer {
+        send(signed(self.request(Method::GET, path), guest)).await
+    }
+
+    pub async fn post(&self, path: &str, guest: Option<&Guest>, body: &Value) -> Answer {
+        send(signed(self.request(Method::POST, path), guest).json(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, guest: Option<&Guest>, body: &Value) -> Answer {
+        send(signed(self.request(Method::PATCH, path), guest).json(body)).await
+    }
+
+    pub async fn put(&self, path: &str, guest: Option<&Guest>, body: &Value) -> Answer {
+        send(signed(self.request(Method::PUT, path), guest).json(body)).await
+    }
+
+    /// A new account.
+    pub async fn account(&self, name: &str, password: &str) -> Guest {
+        let body = json!({ "name": name, "password": password });
+        let answer = self.post("/v1/players", None, &body).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
+    }
+
+    pub async fn sign_in(&self, name: &str, password: &str) -> Answer {
+        let body = json!({ "grant_type": "password", "name": name, "password": password });
+        self.post("/v1/tokens", None, &body).await
+    }
+
+    pub async fn refresh(&self, token: &str) -> Answer {
+        let body = json!({ "grant_type": "refresh_token", "refresh_token": token });
+        self.post("/v1/tokens", None, &body).await
+    }
+
+    pub async fn delete_me(&self, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::DELETE, "/v1/me"), Some(guest))).await
+    }
+
+    pub async fn create_game(&self, guest: &Guest, body: &Value) -> Answer {
+        self.post("/v1/games", Some(guest), body).await
+    }
+
+    /// A game that was created, as its creator sees it.
+    pub async fn created(&self, guest: &Guest, body: &Value) -> Value {
+        let answer = self.create_game(guest, body).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.body
+    }
+
+    pub async fn get_game(&self, id: &str, guest: Option<&Guest>) -> Answer {
+        self.get(&format!("/v1/games/{id}"), guest).await
+    }
+
+    pub async fn join_game(&self, id: &str, guest: &Guest) -> Answer {
+        self.post(&format!("/v1/games/{id}/join"), Some(guest), &json!({})).await
+    }
+
+    pub async fn play_move(&self, id: &str, guest: &Guest, ply: u32, mv: &str) -> Answer {
+        let body = json!({ "ply": ply, "move": mv });
+        self.post(&format!("/v1/games/{id}/moves"), Some(guest), &body).await
+    }
+
+    pub async fn list_moves(&self, id: &str, query: &str, guest: Option<&Guest>) -> Answer {
+        self.get(&format!("/v1/games/{id}/moves?{query}"), guest).await
+    }
+
+    pub async fn resign_game(&self, id: &str, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::POST, &format!("/v1/games/{id}/resign")), Some(guest))).await
+    }
+
+    pub async fn abort_game(&self, id: &str, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::POST, &format!("/v1/games/{id}/abort")), Some(guest))).await
+    }
+
+    pub async fn decline_game(&self, id: &str, guest: &Guest) -> Answer {
+        send(signed(self.request(Method::POST, &format!("/v1/games/{id}/decline")), Some(guest))).await
+    }
+
+    /// Makes an offer.
+    pub async fn offer(&self, id: &str, guest: &Guest, kind: &str) -> Answer {
+        self.post(&format!("/v1/games/{id}/offers"), Some(guest), &json!({ "type": kind })).await
+    }
+
+    /// Accepts, declines or withdraws an offer.
+    pub async fn answer_offer(&self, id: &str, guest: &Guest, kind: &str, answer: &str) -> Answer {
+        let path = format!("/v1/games/{id}/offers/{kind}/{answer}");
+        send(signed(self.request(Method::POST, &path), Some(guest))).await
+    }
+
+    pub async fn list_games(&self, query: &str, guest: Option<&Guest>) -> Answer {
+        self.get(&format!("/v1/games?{query}"), guest).await
+    }
+
+    pub async fn list_invitations(&self, query: &str, guest: &Guest) -> Answer {
+        self.get(&format!("/v1/me/invitations?{query}"), Some(guest)).await
+    }
+
+    /// Plays a move that must be accepted; the game after it.
+    pub async fn played(&self, id: &str, guest: &Guest, ply: u32, mv: &str) -> Value {
+        let played = self.play_move(id, guest, ply, mv).await;
+        assert_eq!(played.status, 201, "{played:?}");
+        played.body["game"].clone()
+    }
+
+    /// An active game of two players, the first South, with these further terms.
+    pub async fn started_between(&self, south: &Guest, north: &Guest, terms: &Value) -> String {
+        let mut body = json!({ "variant": "kalah", "side": "south" });
+        body.as_object_mut().expect("an object").extend(terms.as_object().expect("terms are an object").clone());
+        let id = self.created(south, &body).await["id"].as_str().expect("a game has an id").to_owned();
+        let joined = self.join_game(&id, north).await;
+        assert_eq!(joined.status, 200, "{joined:?}");
+        id
+    }
+
+    /// An active game of two new guests, the first South.
+    pub async fn started(&self, options: &Value) -> (String, Guest, Guest) {
+        let (south, north) = (self.guest("South").await, self.guest("North").await);
+        let id = self.started_between(&south, &north, options).await;
+        (id, south, north)
+    }
+}
+
+pub fn signed(request: RequestBuilder, guest: Option<&Guest>) -> RequestBuilder {
+    match guest {
+        Some(guest) => request.bearer_auth(&guest.token),
+        None => request,
+    }
+}
+
+pub async fn send(request: RequestBuilder) -> Answer {
+    let response = request.send().await.expect("the server answers");
+    let (status, headers) = (response.status(), response.headers().clone());
+    let text = response.text().await.expect("the answer has a body");
+    Answer { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::Null), text }
+}

@@ -1,0 +1,16 @@
+//! What the tests share: a PostgreSQL, a server on it, its clients, and a stand-in for a webhook endpoint.
+
+pub mod answer;
+pub mod app;
+pub mod binary;
+pub mod calls;
+pub mod clock;
+pub mod cluster;
+pub mod database;
+pub mod endpoint;
+pub mod games;
+pub mod job;
+pub mod listener;
+pub mod replay;
+pub mod scrape;
+pub mod webhooks;

@@ -1,0 +1,77 @@
+//! Webhooks of a test: creating them, running one round of their jobs, and moving their times into the past.
+
+use mancala_server::{
+    http::write_notice,
+    jobs::{
+        purge::{self, Guests},
+        webhooks::{self, Settings},
+    },
+    webhook::{Names, Reach, Sender, system_names},
+};
+use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
+
+use crate::support::{answer::Answer, app::TestApp, calls::Guest, clock::now, endpoint::Endpoint};
+
+pub fn settings(app: &TestApp, reach: Reach, names: Names) -> Settings {
+    Settings { sender: Sender::new(reach, names), write: write_notice, metrics: app.metrics.clone() }
+}
+
+/// One round of what a process does all the time; says how many attempts it made.
+pub async fn round(app: &TestApp) -> usize {
+    webhooks::round(&app.db, &settings(app, Reach::Anywhere, system_names())).await.expect("a round")
+}
+
+/// Rounds until nothing is due any more.
+pub async fn deliver(app: &TestApp) {
+    for _ in 0..1000 {
+        if round(app).await == 0 {
+            return;
+        }
+    }
+    panic!("there is always something to send");
+}
+
+/// Lets so much time pass for all webhooks.
+pub async fn let_pass(app: &TestApp, seconds: i64) {
+    for (table, columns) in [
+        ("webhook_event", &["put_off_until"][..]),
+        ("webhook_delivery", &["next_attempt_at", "leased_until", "ended_at", "created_at"][..]),
+        (
+            "webhook",
+            &["created_at", "due_at", "flag_at", "failing_since", "failed_at", "paused_until", "disabled_at"][..],
+        ),
+    ] {
+        let mut changes: Vec<_> =
+            columns.iter().map(|column| format!("{column} = {column} - interval '{seconds} s'")).collect();
+        if table == "webhook" {
+            changes.push(format!(
+                "previous_until = array(select until - interval '{seconds} s' from unnest(previous_until) as until)"
+            ));
+        }
+        let statement = format!("update {table} set {}", changes.join(", "));
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&app.db).await.expect("time can be moved");
+    }
+}
+
+/// One round of what a process does every minute.
+pub async fn purge(app: &TestApp) {
+    let settings = purge::Settings { guest_retention: None };
+    purge::run(&app.db, settings, &mut Guests::default(), now()).await.expect("it is purged");
+}
+
+pub async fn create(app: &TestApp, guest: &Guest, body: &Value) -> Answer {
+    app.post("/v1/webhooks", Some(guest), body).await
+}
+
+/// A webhook for all events; its address and its secret.
+pub async fn created(app: &TestApp, guest: &Guest, endpoint: &Endpoint) -> (String, String) {
+    created_for(app, guest, endpoint, &Value::Null).await
+}
+
+pub async fn created_for(app: &TestApp, guest: &Guest, endpoint: &Endpoint, events: &Value) -> (String, String) {
+    let answer = create(app, guest, &json!({"url": endpoint.url(), "events": events})).await;
+    assert_eq!(answer.status, 201, "{answer:?}");
+    assert_eq!(answer.headers["location"], format!("/v1/webhooks/{}", answer.string("/id")));
+    (format!("/v1/webhooks/{}", answer.string("/id")), answer.string("/secret"))
+}

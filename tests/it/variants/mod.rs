@@ -1,0 +1,4 @@
+//! The catalogue of games, and lines of moves without a game.
+
+pub mod catalog;
+pub mod line;

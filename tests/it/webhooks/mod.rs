@@ -1,0 +1,5 @@
+//! Webhooks: their endpoints, their queues and their deliveries.
+
+pub mod deliveries;
+pub mod endpoints;
+pub mod queues;

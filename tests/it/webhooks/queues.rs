@@ -1,0 +1,367 @@
+//! What waits for an endpoint: that nothing of it is in the way of anything else, and what brings it forward.
+
+use std::collections::HashSet;
+
+use futures_util::future::{join, join_all};
+use mancala_server::{
+    db::{Writers, webhooks::deliveries::Lane},
+    jobs::{erasure, webhooks as job},
+    webhook::{Reach, system_names},
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, ConnectOptions};
+
+use crate::support::{
+    app::TestApp,
+    calls::{Guest, send, signed},
+    clock::now,
+    database::count_rows,
+    endpoint::{Endpoint, Received, Reply},
+    webhooks::{created, created_for, deliver, let_pass, purge, round, settings},
+};
+
+async fn sql(app: &TestApp, statement: String) {
+    sqlx::raw_sql(AssertSqlSafe(statement)).execute(&app.db).await.expect("it is done");
+}
+
+fn of_game(endpoint: &Endpoint, game: &str) -> Vec<u64> {
+    endpoint.received().iter().filter(|one| one.body["data"]["game_id"] == *game).map(Received::seq).collect()
+}
+
+/// Draws offered and withdrawn.
+async fn offers(app: &TestApp, game: &str, guest: &Guest, count: usize) {
+    for _ in 0..count {
+        assert_eq!(app.offer(game, guest, "draw").await.status, 201);
+        assert_eq!(app.answer_offer(game, guest, "draw", "withdraw").await.status, 200);
+    }
+}
+
+#[actix_web::test]
+async fn however_much_waits_in_one_game_others_are_told_and_it_arrives_in_order() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    created_for(&app, &bo, &endpoint, &json!(["game.offer", "game.your_turn"])).await;
+    let crowded = app.started_between(&ana, &bo, &json!({})).await;
+    let other = app.started_between(&ana, &bo, &json!({})).await;
+    endpoint.will(&[Reply::Status(500)]);
+    offers(&app, &crowded, &ana, 80).await;
+    assert_eq!(round(&app).await, 1);
+    // The endpoint is left alone for some seconds; then the other game's notice is not behind those of this one.
+    app.played(&other, &ana, 1, "A").await;
+    let_pass(&app, 5).await;
+    deliver(&app).await;
+    assert_eq!(of_game(&endpoint, &other).len(), 1);
+    let_pass(&app, 5).await;
+    deliver(&app).await;
+    let told = of_game(&endpoint, &crowded);
+    assert_eq!((told.len(), told[0]), (1 + 160, told[1]));
+    assert!(told.is_sorted(), "{told:?}");
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
+}
+
+#[actix_web::test]
+async fn what_waits_is_sent_when_the_endpoint_is_enabled_or_moves_or_answers_again() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let waiting = "webhook_delivery where ended_at is null";
+    for way in ["enable", "enable again", "move", "redeliver", "ping"] {
+        let endpoint = Endpoint::start().await;
+        let (path, _) = created_for(&app, &ana, &endpoint, &json!(["game.move", "game.offer"])).await;
+        let games =
+            [app.started_between(&ana, &bo, &json!({})).await, app.started_between(&ana, &bo, &json!({})).await];
+        endpoint.always(Reply::Status(500));
+        for id in &games {
+            app.played(id, &ana, 1, "A").await;
+            app.played(id, &bo, 2, "a").await;
+        }
+        for _ in 0..6 {
+            deliver(&app).await;
+            let_pass(&app, 7).await;
+        }
+        assert_eq!((endpoint.received().len() >= 3, count_rows(&app, waiting).await), (true, 4), "{way}");
+        deliver(&app).await;
+        endpoint.always(Reply::Status(200));
+        match way {
+            "enable" => {
+                app.patch(&path, Some(&ana), &json!({"enabled": true})).await;
+            }
+            "enable again" => {
+                app.patch(&path, Some(&ana), &json!({"enabled": false})).await;
+                deliver(&app).await;
+                assert_eq!(count_rows(&app, waiting).await, 4);
+                app.patch(&path, Some(&ana), &json!({"enabled": true})).await;
+            }
+            "move" => {
+                let url = endpoint.url().replace("key=1", "key=2");
+                app.patch(&path, Some(&ana), &json!({ "url": url })).await;
+            }
+            "redeliver" => {
+                // The newest, which is behind others.
+                let newest = app.get(&format!("{path}/deliveries?limit=1"), Some(&ana)).await.ids().remove(0);
+                let again = app.post(&format!("{path}/deliveries/{newest}/redeliver"), Some(&ana), &json!({})).await;
+                assert_eq!(again.status, 202);
+            }
+            _ => {
+                app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+            }
+        }
+        deliver(&app).await;
+        assert_eq!(count_rows(&app, waiting).await, 0, "{way}");
+        for id in &games {
+            assert!(of_game(&endpoint, id).is_sorted());
+        }
+        assert_eq!(app.get(&path, Some(&ana)).await.body["failing_since"], Value::Null);
+        sql(&app, "delete from webhook_delivery; delete from webhook".to_owned()).await;
+    }
+}
+
+#[actix_web::test]
+async fn a_game_that_cannot_be_read_keeps_nobody_else_from_being_told() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
+    let games = [
+        app.started_between(&ana, &bo, &json!({})).await,
+        app.started_between(&ana, &bo, &json!({})).await,
+        app.started_between(&ana, &bo, &json!({})).await,
+    ];
+    for id in &games {
+        app.played(id, &ana, 1, "A").await;
+    }
+    let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
+    let mut set_kind = async |from: &str, to: &str| {
+        let id = &games[1];
+        let change = format!("update event set kind = '{to}' where game_id = '{id}' and kind = '{from}'");
+        sqlx::raw_sql(AssertSqlSafe(change)).execute(&mut superuser).await.expect("it is changed");
+    };
+    set_kind("moved", "unheard of").await;
+    deliver(&app).await;
+    assert_eq!([0, 1, 2].map(|n| of_game(&endpoint, &games[n]).len()), [1, 0, 1]);
+    // It is told once it can be, in order.
+    set_kind("unheard of", "moved").await;
+    app.played(&games[1], &bo, 2, "a").await;
+    let_pass(&app, 11).await;
+    deliver(&app).await;
+    assert_eq!(of_game(&endpoint, &games[1]), [3, 4]);
+    assert_eq!(count_rows(&app, "webhook_event").await, 0);
+}
+
+#[actix_web::test]
+async fn a_game_that_is_changing_when_a_webhook_is_made_is_told_of_later() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    let mut transaction = app.db.begin().await.expect("a transaction");
+    let lock = format!("select from game where id = '{id}' for update");
+    sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut *transaction).await.expect("it is locked");
+    let endpoint = Endpoint::start().await;
+    created(&app, &ana, &endpoint).await;
+    // Still locked when it is looked for once more.
+    let_pass(&app, 16).await;
+    deliver(&app).await;
+    assert_eq!(count_rows(&app, "game where has_webhooks").await, 0);
+    transaction.rollback().await.expect("it is free");
+    let_pass(&app, 16).await;
+    deliver(&app).await;
+    assert_eq!(count_rows(&app, "game where has_webhooks").await, 1);
+    assert_eq!(count_rows(&app, "webhook where flag_at is not null").await, 0);
+    app.played(&id, &ana, 1, "A").await;
+    deliver(&app).await;
+    assert_eq!(endpoint.kinds(), ["game.move"]);
+}
+
+#[actix_web::test]
+async fn a_webhook_that_is_made_while_its_player_is_erased_is_deleted_and_nothing_is_sent() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    created(&app, &ana, &endpoint).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    deliver(&app).await;
+    let kept = "create table kept as select * from webhook".to_owned();
+    sql(&app, kept).await;
+    assert_eq!(app.delete_me(&ana).await.status, 204);
+    // As if its transaction had ended after the erasure.
+    sql(&app, "delete from webhook; insert into webhook select * from kept; drop table kept".to_owned()).await;
+    let sent = endpoint.received().len();
+    app.resign_game(&id, &bo).await;
+    deliver(&app).await;
+    assert_eq!((endpoint.received().len(), count_rows(&app, "webhook_event").await), (sent, 0));
+    let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;
+    erasure::end_games(&app.db, &writers, now()).await.expect("it ends them");
+    assert_eq!(count_rows(&app, "webhook where url <> ''").await, 0);
+    purge(&app).await;
+    assert_eq!(count_rows(&app, "webhook").await, 0);
+}
+
+#[actix_web::test]
+async fn an_endpoint_for_which_too_much_waits_is_disabled_and_what_waits_for_a_disabled_one_goes_after_a_week() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    let (path, _) = created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
+    let waiting = "insert into webhook_delivery (id, webhook_id, created_at, game_id, seq, type, payload, in_order) \
+        select gen_random_uuid(), id, now(), id, n, 'game.move', '{}', true from webhook, generate_series(1, 10000) n";
+    sql(&app, waiting.to_owned()).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
+    deliver(&app).await;
+    let shown = app.get(&path, Some(&ana)).await.body;
+    assert_eq!((&shown["enabled"], &shown["disabled_reason"]), (&json!(false), &json!("overflow")));
+    let (other, _) = created_for(&app, &ana, &endpoint, &json!(["game.finished"])).await;
+    sql(
+        &app,
+        format!("update webhook set disabled_at = now(), disabled_reason = 'overflow' where '{other}' like '%' || id"),
+    )
+    .await;
+    sql(&app, "insert into webhook_delivery (id, webhook_id, created_at, game_id, seq, type, payload, in_order) \
+        select gen_random_uuid(), id, now(), id, 1, 'game.move', '{}', true from webhook where events = '{game.finished}'".to_owned()).await;
+    // What waits is dropped, so that it can go on.
+    app.patch(&other, Some(&ana), &json!({"enabled": true})).await;
+    purge(&app).await;
+    assert_eq!(count_rows(&app, "webhook_delivery").await, 10_000);
+    let_pass(&app, 7 * 24 * 60 * 60 + 1).await;
+    purge(&app).await;
+    assert_eq!((count_rows(&app, "webhook_delivery").await, count_rows(&app, "webhook").await), (0, 2));
+    app.patch(&path, Some(&ana), &json!({"enabled": true})).await;
+    app.played(&id, &bo, 2, "a").await;
+    deliver(&app).await;
+    assert_eq!(endpoint.kinds(), ["game.move"]);
+}
+
+#[actix_web::test]
+async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_then() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (to_ana, to_bo) = (Endpoint::start().await, Endpoint::start().await);
+    let soon = json!(["game.deadline_soon"]);
+    created_for(&app, &ana, &to_ana, &soon).await;
+    created_for(&app, &bo, &to_bo, &soon).await;
+    let days = json!({"clock": {"type": "per_move", "move_s": 2 * 24 * 60 * 60}});
+    let id = app.started_between(&ana, &bo, &days).await;
+    // Too short to be told of.
+    app.started_between(&ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 3599}})).await;
+    let waiting = "webhook_delivery where ended_at is null";
+    deliver(&app).await;
+    assert_eq!((count_rows(&app, waiting).await, to_ana.received().len()), (1, 0));
+    // An offer changes nothing about it.
+    app.offer(&id, &ana, "draw").await;
+    let_pass(&app, 35 * 60 * 60).await;
+    deliver(&app).await;
+    assert_eq!(to_ana.received().len(), 0);
+    let_pass(&app, 2 * 60 * 60).await;
+    deliver(&app).await;
+    deliver(&app).await;
+    let told = to_ana.received();
+    let game = app.get_game(&id, Some(&ana)).await.body;
+    assert_eq!((told.len(), told[0].kind(), &told[0].body["data"]["event"]), (1, "game.deadline_soon", &Value::Null));
+    let shown = ["turn", "deadline"].map(|name| told[0].body["data"][name].clone());
+    assert_eq!(shown, [json!("south"), game["clock"]["deadline"].clone()]);
+    // Of a turn that is over nobody is told, whether that was noticed before its time came or not.
+    app.played(&id, &ana, 1, "A").await;
+    deliver(&app).await;
+    assert_eq!(count_rows(&app, waiting).await, 1);
+    app.played(&id, &bo, 2, "a").await;
+    let_pass(&app, 37 * 60 * 60).await;
+    let taken = job::take(&app.db, Lane::Unproven, 10, now()).await;
+    assert_eq!(taken.expect("it is taken").len(), 1);
+    let_pass(&app, 31).await;
+    round(&app).await;
+    assert_eq!(to_bo.received().len(), 0);
+    deliver(&app).await;
+    assert_eq!(count_rows(&app, waiting).await, 1);
+}
+
+#[actix_web::test]
+async fn a_deleted_webhook_sends_nothing_and_its_log_goes_however_long_it_is() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let endpoint = Endpoint::start().await;
+    let (path, _) = created(&app, &ana, &endpoint).await;
+    app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+    let long = "insert into webhook_delivery (id, webhook_id, created_at, type, payload, in_order, ended_at) \
+        select gen_random_uuid(), id, now(), 'webhook.ping', '{}', false, now() from webhook, generate_series(1, 2500)";
+    sql(&app, long.to_owned()).await;
+    let deleted = send(signed(app.request(Method::DELETE, &path), Some(&ana))).await;
+    assert_eq!(deleted.status, 204);
+    deliver(&app).await;
+    assert_eq!(endpoint.received().len(), 0);
+    purge(&app).await;
+    assert_eq!((count_rows(&app, "webhook_delivery").await, count_rows(&app, "webhook").await), (0, 0));
+}
+
+#[actix_web::test]
+async fn endpoints_that_fail_are_in_the_way_of_no_new_one() {
+    let app = TestApp::start().await;
+    let dead = Endpoint::start().await;
+    dead.always(Reply::Nothing);
+    let guests = join_all((0..80).map(|n| app.guest(if n % 2 == 0 { "Ana" } else { "Bo" }))).await;
+    for guest in &guests {
+        let (path, _) = created(&app, guest, &dead).await;
+        app.post(&format!("{path}/ping"), Some(guest), &json!({})).await;
+    }
+    deliver(&app).await;
+    let tried: HashSet<_> = dead.received().iter().map(|one| one.id().to_owned()).collect();
+    assert_eq!(tried.len(), 80);
+    // They have places of their own.
+    sql(&app, "update webhook set due_at = now() - interval '1 hour', paused_until = null".to_owned()).await;
+    let (cy, live) = (app.guest("Cy").await, Endpoint::start().await);
+    let (path, _) = created(&app, &cy, &live).await;
+    app.post(&format!("{path}/ping"), Some(&cy), &json!({})).await;
+    let one = job::round(&app.db, &settings(&app, Reach::Anywhere, system_names())).await.expect("a round");
+    assert!(one >= 1);
+    assert_eq!(live.kinds(), ["webhook.ping"]);
+}
+
+#[actix_web::test]
+async fn pings_that_race_with_their_records_end_once() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let endpoint = Endpoint::start().await;
+    let (path, _) = created(&app, &ana, &endpoint).await;
+    let path = format!("{path}/ping");
+    let nothing = json!({});
+    for _ in 0..30 {
+        let pings = (0..4).map(|_| app.post(&path, Some(&ana), &nothing));
+        let (answers, _) = join(join_all(pings), round(&app)).await;
+        assert!(answers.iter().all(|answer| answer.status == 202 || answer.status == 503), "{answers:?}");
+    }
+    deliver(&app).await;
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered or next_attempt_at is not null").await, 0);
+    // Those that were sent, each once.
+    let received = endpoint.received();
+    let ids: HashSet<_> = received.iter().map(|one| one.id().to_owned()).collect();
+    assert_eq!((ids.len(), i64::try_from(ids.len())), (received.len(), Ok(count_rows(&app, "webhook_delivery").await)));
+}
+
+#[actix_web::test]
+async fn a_notice_that_fails_again_and_again_is_not_given_up_because_others_succeed() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    let (path, _) = created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&id, &ana, 1, "A").await;
+    endpoint.will(&[Reply::Status(500)]);
+    round(&app).await;
+    for _ in 0..15 {
+        // A spell of failures, and a success that ends it.
+        endpoint.will(&[Reply::Status(500), Reply::Status(500), Reply::Status(500), Reply::Status(500)]);
+        for _ in 0..4 {
+            let_pass(&app, 20).await;
+            app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+            round(&app).await;
+        }
+        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        round(&app).await;
+    }
+    let waiting = count_rows(&app, "webhook_delivery where type = 'game.move' and ended_at is null").await;
+    let arrived = endpoint.received().iter().filter(|one| one.kind() == "game.move").count();
+    assert!(waiting == 1 || arrived > 1);
+    let_pass(&app, 25 * 60 * 60).await;
+    deliver(&app).await;
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
+}
