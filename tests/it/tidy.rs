@@ -192,8 +192,8 @@ fn http_has_no_sql() {
 
 #[test]
 fn options_and_logs_know_nothing_of_the_rest() {
-    without("config.rs", &["crate::"]);
-    without("metrics.rs", &["crate::", "actix", "sqlx"]);
+    without("config/", &["crate::"]);
+    without("metrics/", &["crate::", "actix", "sqlx"]);
     without("telemetry.rs", &["crate::db", "crate::http", "crate::domain", "crate::rules"]);
 }
 

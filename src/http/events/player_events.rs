@@ -93,7 +93,7 @@ async fn page(
     let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Player(player))?, wait_s)));
     let mut granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let mut has_waited = false;
-    let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.heard());
+    let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.latest());
     let mut place = begin(state, place).await?;
     let mut portion = in_turn(state, Box::pin(read(state, player, &place, limit))).await?;
     if let Some((mut waiter, wait_s)) = waiting {

@@ -20,7 +20,7 @@ use crate::{
         state::{AppState, tokens::Caller},
         view::wire::ALWAYS_JSON,
     },
-    live::{Holder, Listening, Topic, Waiter},
+    live::{Holder, StreamGuard, Topic, Waiter},
 };
 
 /// How often a stream says that it is there, when nothing happens: what lies between client and server often gives up a connection
@@ -87,7 +87,7 @@ impl Piece {
 /// The right to wait for more.
 pub struct Stay {
     waiter: Waiter,
-    listening: Listening,
+    listening: StreamGuard,
     /// Of a player who says who they are.
     credentials_version: Option<i32>,
     until: Instant,
@@ -108,7 +108,7 @@ pub fn enter(state: &AppState, request: &HttpRequest, caller: Option<Caller>, to
 impl Stay {
     /// What was heard until now.
     pub fn heard(&self) -> u32 {
-        self.waiter.heard()
+        self.waiter.latest()
     }
 }
 

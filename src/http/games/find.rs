@@ -17,7 +17,7 @@ use crate::{
         },
         state::{AppState, recent::Remembered},
     },
-    metrics::Remembrance,
+    metrics::CacheLookup,
 };
 
 /// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps
@@ -59,7 +59,7 @@ pub(crate) async fn find_past(
     let is_complete = |found: &Arc<Remembered>| found.seated.game.status().is_over();
     match state.recent.get(id).filter(is_complete) {
         Some(found) => {
-            state.metrics.game_asked_for(Remembrance::Hit);
+            state.metrics.game_looked_up(CacheLookup::Hit);
             let visible = Some(found).filter(|found| found.seated.game.is_visible_to(reader));
             visible.ok_or_else(|| Problem::from(&Refusal::Unknown))
         }
@@ -79,7 +79,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
     if let Some(remembered) = state.recent.get(id) {
         match state.lookups.fingerprint(id).await {
             Ok(Some(fingerprint)) if fingerprint.matches(&remembered.seated) => {
-                state.metrics.game_asked_for(Remembrance::Hit);
+                state.metrics.game_looked_up(CacheLookup::Hit);
                 return Ok(Some(remembered));
             }
             // It has changed; or the connection was lost, and another one may be there.
@@ -87,7 +87,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
             Err(error) => return Err(error),
         }
     }
-    state.metrics.game_asked_for(Remembrance::Miss);
+    state.metrics.game_looked_up(CacheLookup::Miss);
     let read_at = now();
     let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
     // Who plays on asks for the history, and is not to find a game without it.

@@ -137,7 +137,7 @@ async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
     for ply in 1..=3_u64 {
         set_away(&app, &mut superuser).await;
         // Somebody says that there is news, and the database cannot be asked for it.
-        app.hub.tell(GameId(id.parse().expect("an id")), u32::MAX);
+        app.hub.notify(GameId(id.parse().expect("an id")), u32::MAX);
         set_back(&app, &mut superuser).await;
         let mut game = app.get_game(&id, None).await;
         while game.status == 503 {
@@ -162,7 +162,7 @@ async fn a_stream_that_cannot_read_the_log_says_that_it_is_there_and_ends_when_t
     until("it listens", || app.hub.waiters() == 1).await;
     let mut superuser = app.superuser().await;
     set_away(&app, &mut superuser).await;
-    app.hub.tell(GameId(id.parse().expect("an id")), 2);
+    app.hub.notify(GameId(id.parse().expect("an id")), 2);
     stream.comment().await;
     let begun = Instant::now();
     app.hub.release_all();

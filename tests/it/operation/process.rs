@@ -191,7 +191,7 @@ fn wrong_variables_end_with_status_2_and_one_clear_line() {
         ("DATABASE_URL", "mysql://ana:secret@localhost/x"),
         ("JWT_PUBLIC_KEY_FILES", "/no/such/file"),
         ("RUST_LOG", "loud"),
-        ("RUST_LOG", "mancala_server=loud"),
+        ("RUST_LOG", "mancala=loud"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://ana:secret@localhost:4318"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
@@ -285,6 +285,14 @@ async fn a_variable_that_is_empty_counts_as_not_set() {
     assert_eq!(running.ended().0, Some(0));
 }
 
+const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
+
+#[test]
+fn the_configuration_document_is_the_generated_one() {
+    let generated = mancala_server::config::reference();
+    assert_eq!(CONFIGURATION, generated, "make it anew: cargo run -- configuration > docs/configuration.md");
+}
+
 #[test]
 fn the_help_names_every_option_with_its_variable() {
     let output = server(&["--help"]).output().expect("the binary runs");
@@ -295,7 +303,7 @@ fn the_help_names_every_option_with_its_variable() {
     for flag in flags {
         let variable = flag.to_uppercase().replace('-', "_");
         assert!(help.contains(&format!("[env: {variable}")), "{flag}");
-        assert!(include_str!("../../../README.md").contains(&format!("| `--{flag}` | `{variable}` |")), "{flag}");
+        assert!(CONFIGURATION.contains(&format!("| `--{flag}` | `{variable}` |")), "{flag}");
         count += 1;
     }
     assert!(count >= 13, "{count}");

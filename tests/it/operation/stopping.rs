@@ -128,7 +128,7 @@ async fn a_second_signal_ends_at_once_what_is_still_waited_for() {
     assert!(is_cut_off(&mut client));
     let (status, log) = running.ended();
     assert_eq!(status, Some(1));
-    assert!(log.contains("at a further signal"), "{log}");
+    assert!(log.contains("by a further signal"), "{log}");
 }
 
 #[actix_web::test]
@@ -195,7 +195,7 @@ async fn a_server_that_is_told_to_stop_while_it_starts_stops_cleanly() {
         let output = starting.wait_with_output().expect("it is a child of ours");
         let log = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{log}");
-        assert!(log.contains("stopped before the database was known to be up to date"), "{log}");
+        assert!(log.contains("stopped before the database was up to date"), "{log}");
         sqlx::raw_sql("rollback").execute(&mut holder).await.expect("it is free");
         // The next waits for a lock again, and not the last one.
         until_no_lock_wait(&app).await;

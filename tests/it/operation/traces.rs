@@ -122,12 +122,8 @@ async fn a_trace_is_continued_from_its_caller_to_the_statements() {
     let (id, south, _) = app.started(&json!({})).await;
     let collector = Collector::start();
     // What is logged has nothing to do with what is exported.
-    let mut running = Running::start_with(
-        &url(&app),
-        &new_key(),
-        &[],
-        &collector.variables(&[("RUST_LOG", "warn,mancala_server=info")]),
-    );
+    let mut running =
+        Running::start_with(&url(&app), &new_key(), &[], &collector.variables(&[("RUST_LOG", "warn,mancala=info")]));
     let traceparent = format!("00-{TRACE}-{CALLER}-01");
     let played = send(running.playing(&id, &south, 1, "A").header("traceparent", &traceparent)).await;
     assert_eq!(played.status, 201, "{played:?}");

@@ -209,7 +209,7 @@ async fn damage_of_each_kind_is_found_and_named() {
     )
     .await;
     let (status, told, _) = command(&app);
-    assert_eq!((status, told), (Some(1), format!("game {orphan}: there is a log, and no game\n")));
+    assert_eq!((status, told), (Some(1), format!("game {orphan}: it has a log and no game\n")));
     execute(&mut superuser, &format!("delete from event {of}'{orphan}'; drop table kept_game, kept_event")).await;
     assert_eq!(command(&app).0, Some(0));
 }

@@ -294,7 +294,7 @@ async fn what_is_encrypted_goes_to_whom_the_certificate_names_and_to_nobody_else
     let names: Names = Arc::new(|_| Box::pin(ready(Ok(vec![Ipv4Addr::LOCALHOST.into()]))));
     let mut roots = RootCertStore::empty();
     roots.add(cert.der().clone()).expect("a root");
-    let believed = Sender::believing(roots, Reach::Anywhere, names.clone());
+    let believed = Sender::trusting(roots, Reach::Anywhere, names.clone());
     let nobody = Sender::new(Reach::Anywhere, names);
     let plain = settings(&app, Reach::Anywhere, system_names());
     for (name, sender, became) in [
