@@ -20,7 +20,8 @@ use crate::{
     http::{
         answer::problem::{Code, Problem},
         request::{
-            extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+            conditional::IfMatch,
+            extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
             player,
         },
@@ -69,7 +70,7 @@ pub async fn make_offer(
 ) -> Result<HttpResponse, Problem> {
     let keyed = KeyedRequest::of(key, caller.player, &format!("/v1/games/{}/offers", path.0.0), &body.0);
     if let Some(keyed) = &keyed
-        && keyed.known(&state).await?.is_some()
+        && keyed.stored_answer(&state).await?.is_some()
     {
         return replay(&state, caller, path.0).await;
     }
@@ -78,7 +79,7 @@ pub async fn make_offer(
     let is_new = matches!(carried, Carried::Out { .. });
     // Another request with this key was faster.
     if let (Some(keyed), false) = (&keyed, is_new)
-        && keyed.known(&state).await?.is_some()
+        && keyed.stored_answer(&state).await?.is_some()
     {
         return replay(&state, caller, path.0).await;
     }
