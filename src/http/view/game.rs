@@ -448,7 +448,7 @@ enum OpponentView {
     },
 }
 
-/// The readers of a game.
+/// Which callers may read the game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Visibility)]
