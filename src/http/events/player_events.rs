@@ -19,7 +19,7 @@ use crate::{
             page::{next_link, page_size},
             problem::{Code, Problem},
         },
-        games::find::in_turn,
+        games::find::with_read_permit,
         layers::observe::Waited,
         request::{
             accept::takes_events,
@@ -95,7 +95,7 @@ async fn page(
     let mut has_waited = false;
     let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.latest());
     let mut place = begin(state, place).await?;
-    let mut portion = in_turn(state, Box::pin(read(state, player, &place, limit))).await?;
+    let mut portion = with_read_permit(state, Box::pin(read(state, player, &place, limit))).await?;
     if let Some((mut waiter, wait_s)) = waiting {
         let until = Instant::now() + prefer::duration(wait_s);
         while portion.events.is_empty() && portion.is_all {
@@ -109,7 +109,7 @@ async fn page(
                 }
                 Err(_) => break,
             }
-            portion = in_turn(state, Box::pin(read(state, player, &place, limit))).await?;
+            portion = with_read_permit(state, Box::pin(read(state, player, &place, limit))).await?;
         }
     }
     let last_event_id = portion.place.seal(&state.cursors, player);

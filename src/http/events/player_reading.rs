@@ -17,7 +17,7 @@ use crate::{
     domain::{GameId, PlayerId},
     http::{
         answer::{cursor::Cursors, problem::Problem},
-        games::find::in_turn,
+        games::find::with_read_permit,
         state::AppState,
         view::event::{EventView, views},
     },
@@ -53,7 +53,7 @@ pub(crate) const UNKNOWN: &str =
 
 /// Where to begin: at the present moment, unless the client says something else.
 pub async fn begin(state: &AppState, said: Option<Said>) -> Result<Place, Problem> {
-    let now = in_turn(state, async { player_feed::now(&state.db).await.map_err(Problem::from) }).await?;
+    let now = with_read_permit(state, async { player_feed::now(&state.db).await.map_err(Problem::from) }).await?;
     match said {
         None => Ok(Place { since: now, rest: None }),
         Some(Said { place, .. }) if place.since.is_known_at(&now) => Ok(place),

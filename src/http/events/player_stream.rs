@@ -17,7 +17,7 @@ use crate::{
     domain::PlayerId,
     http::{
         answer::problem::Problem,
-        games::find::in_turn,
+        games::find::with_read_permit,
         request::player,
         state::{AppState, tokens::Caller},
     },
@@ -73,7 +73,7 @@ impl Feed for PlayerFeed {
         }
         while self.is_due {
             let read = Box::pin(player_reading::read(&self.state, self.player, &self.place, EVENTS_AT_ONCE));
-            let portion = in_turn(&self.state, read).await?;
+            let portion = with_read_permit(&self.state, read).await?;
             // Should something have happened since, it will be heard.
             self.is_due = !portion.is_all;
             self.last_read = Some(Instant::now()).filter(|_| portion.is_all);

@@ -27,7 +27,7 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
-        request::extract::{GamePath, IfMatch},
+        request::{conditional::IfMatch, extract::GamePath},
         state::{AppState, recent::Remembered, tokens::Caller},
         view::game::{GameView, ShownGame},
     },

@@ -20,9 +20,8 @@ use crate::{
     metrics::CacheLookup,
 };
 
-/// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps
-/// the others is nothing that waiting helps against.
-pub(crate) const TURN_WAIT: Duration = Duration::from_secs(20);
+/// How long a reader waits for a permit. After that it reads without one: what holds the permits will not end by waiting.
+pub(crate) const READ_PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
 pub(crate) fn kept(game: &Game) -> (HeaderName, &'static str) {
@@ -67,9 +66,10 @@ pub(crate) async fn find_past(
     }
 }
 
-/// Does something of which many may want to do the same at once, so many at a time: see [`AppState::crowd`].
-pub(crate) async fn in_turn<T>(state: &AppState, work: impl Future<Output = T>) -> T {
-    let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
+/// Does a read that many requests may want at the same moment, a few at a time: see [`AppState::read_permits`]. Without a
+/// permit within [`READ_PERMIT_TIMEOUT`], it reads anyway.
+pub(crate) async fn with_read_permit<T>(state: &AppState, work: impl Future<Output = T>) -> T {
+    let _permit = timeout(READ_PERMIT_TIMEOUT, state.read_permits.acquire()).await;
     work.await
 }
 
