@@ -20,7 +20,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(15);
 
 #[actix_web::test]
-async fn whoever_resumes_anywhere_gets_exactly_the_log() {
+async fn a_stream_resumed_anywhere_has_exactly_the_rest_of_the_log() {
     let app = TestApp::start().await;
     let (id, south, north) = finished_with_rematch(&app, 9).await;
     let whole = Listener::at(&app, &id, 0, None).await.rest().await;
@@ -120,7 +120,7 @@ async fn a_stream_goes_on_from_a_game_to_its_rematch() {
 }
 
 #[actix_web::test]
-async fn what_happens_is_told_to_all_devices_and_spectators() {
+async fn every_device_and_spectator_gets_every_event() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
@@ -142,7 +142,7 @@ async fn what_happens_is_told_to_all_devices_and_spectators() {
 }
 
 #[actix_web::test]
-async fn after_a_pie_swap_events_name_the_side_at_which_somebody_sat_then() {
+async fn after_a_pie_swap_events_name_the_side_that_a_player_had_then() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
@@ -170,7 +170,7 @@ async fn a_player_who_was_erased_is_shown_as_such() {
 }
 
 #[actix_web::test]
-async fn a_private_game_is_told_to_its_players_only() {
+async fn only_its_players_get_the_events_of_a_private_game() {
     let app = TestApp::start().await;
     let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
     let opponent = json!({"type": "player", "player_id": bo.id});
@@ -190,7 +190,7 @@ async fn a_private_game_is_told_to_its_players_only() {
 }
 
 #[actix_web::test]
-async fn a_place_that_cannot_be_is_refused_and_said_how() {
+async fn an_impossible_place_in_the_log_is_refused_with_a_reason() {
     let app = TestApp::start().await;
     let (id, _, _) = app.started(&json!({})).await;
     let (other, _, _) = app.started(&json!({})).await;
@@ -271,7 +271,7 @@ async fn a_page_that_would_be_empty_waits_for_an_event() {
 }
 
 #[actix_web::test]
-async fn a_stream_is_sent_as_it_is_and_kept_by_nobody() {
+async fn a_stream_is_neither_compressed_nor_cached() {
     let app = TestApp::start().await;
     let (id, _, _) = finished_with_rematch(&app, 6).await;
     let request = asking(&app.base(), &id, "", None).header("accept-encoding", "gzip");

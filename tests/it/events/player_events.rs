@@ -108,7 +108,7 @@ const GAMES: usize = 6;
 const EVENTS: usize = 2 + 7 + 2 + 3 + 2 + 1;
 
 #[actix_web::test]
-async fn a_player_is_told_of_all_that_happens_in_all_games_by_pages_and_by_a_stream() {
+async fn pages_and_a_stream_have_every_event_of_all_games_of_a_player() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let begun = beginning(&app, &ana).await;
@@ -152,7 +152,7 @@ async fn a_player_is_told_of_all_that_happens_in_all_games_by_pages_and_by_a_str
 }
 
 #[actix_web::test]
-async fn an_event_is_told_at_once_also_through_another_server_and_by_a_page_that_waits() {
+async fn an_event_reaches_other_servers_and_waiting_pages_at_once() {
     let app = TestApp::start().await;
     let (elsewhere, _) = app.second_server();
     let elsewhere = format!("http://{elsewhere}");
@@ -188,7 +188,7 @@ async fn an_event_is_told_at_once_also_through_another_server_and_by_a_page_that
 }
 
 #[actix_web::test]
-async fn what_was_under_way_when_the_client_read_is_told_when_it_is_stored_however_late() {
+async fn an_event_in_flight_during_a_read_is_sent_once_it_is_stored() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut games = vec![];
@@ -227,7 +227,7 @@ async fn what_was_under_way_when_the_client_read_is_told_when_it_is_stored_howev
 }
 
 #[actix_web::test]
-async fn what_happens_while_pages_are_read_is_told_once() {
+async fn an_event_during_paging_is_sent_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let after = beginning(&app, &ana).await;
@@ -257,7 +257,7 @@ async fn what_happens_while_pages_are_read_is_told_once() {
 }
 
 #[actix_web::test]
-async fn what_happened_since_a_part_was_read_is_told_together_with_the_rest() {
+async fn events_since_a_partial_read_are_sent_with_the_rest() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let begun = beginning(&app, &ana).await;
@@ -284,7 +284,7 @@ async fn what_happened_since_a_part_was_read_is_told_together_with_the_rest() {
 }
 
 #[actix_web::test]
-async fn a_server_whose_clock_is_wrong_costs_nobody_an_event() {
+async fn a_server_with_a_wrong_clock_loses_no_event() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
@@ -340,7 +340,7 @@ async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
 }
 
 #[actix_web::test]
-async fn who_is_cut_off_before_anything_has_happened_misses_nothing() {
+async fn a_stream_cut_off_before_its_first_event_misses_nothing() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let mut stream = listen(&app, &ana).await;
@@ -355,7 +355,7 @@ async fn who_is_cut_off_before_anything_has_happened_misses_nothing() {
 }
 
 #[actix_web::test]
-async fn only_the_player_is_told_and_by_a_ticket_for_this_stream() {
+async fn only_the_player_gets_the_stream_or_a_ticket_for_it() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     app.get("/v1/me/events", None).await.is_problem(401, "unauthenticated");
@@ -404,7 +404,7 @@ async fn only_the_player_is_told_and_by_a_ticket_for_this_stream() {
 }
 
 #[actix_web::test]
-async fn players_who_play_many_games_at_once_through_two_servers_are_told_all_of_it() {
+async fn players_of_many_games_on_two_servers_get_every_event() {
     const GAMES: usize = 12;
     const PLIES: u32 = 15;
     let app = TestApp::start().await;

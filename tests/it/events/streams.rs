@@ -35,7 +35,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(15);
 
 #[actix_web::test]
-async fn a_stream_ends_with_the_sign_in_that_it_was_opened_under_wherever_it_is_held() {
+async fn a_stream_ends_with_its_sign_in_on_every_server() {
     let app = TestApp::start().await;
     let (elsewhere, hub) = app.second_server();
     let elsewhere = format!("http://{elsewhere}");
@@ -74,7 +74,7 @@ async fn a_stream_ends_with_the_sign_in_that_it_was_opened_under_wherever_it_is_
 }
 
 #[actix_web::test]
-async fn who_may_not_stay_is_told_what_there_is_and_comes_back_later() {
+async fn over_the_limit_a_stream_sends_what_is_stored_and_ends() {
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
     let mut held = vec![];
@@ -105,7 +105,7 @@ async fn who_may_not_stay_is_told_what_there_is_and_comes_back_later() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_ends_its_streams_cleanly() {
+async fn a_stopping_server_ends_its_streams_cleanly() {
     let app = TestApp::start().await;
     let (id, _, _) = app.started(&json!({})).await;
     let mut running = Running::start(&app);
@@ -155,7 +155,7 @@ async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
 }
 
 #[actix_web::test]
-async fn a_stream_that_cannot_read_the_log_says_that_it_is_there_and_ends_when_the_server_stops() {
+async fn a_stream_without_a_database_sends_heartbeats_and_ends_with_its_server() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let mut stream = Listener::at(&app, &id, 1, None).await;
@@ -172,7 +172,7 @@ async fn a_stream_that_cannot_read_the_log_says_that_it_is_there_and_ends_when_t
 }
 
 #[actix_web::test]
-async fn of_many_who_are_woken_together_one_reads_for_all() {
+async fn of_many_streams_woken_together_one_reads_for_all() {
     const STREAMS: usize = 200;
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
@@ -191,7 +191,7 @@ async fn of_many_who_are_woken_together_one_reads_for_all() {
 }
 
 #[actix_web::test]
-async fn who_hangs_up_does_not_listen_any_more() {
+async fn a_client_that_hangs_up_is_no_subscriber_any_more() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let streams = join_all((0..20).map(|_| Listener::at(&app, &id, 1, None))).await;
@@ -224,7 +224,7 @@ async fn a_client_that_does_not_take_its_stream_is_cut_off() {
 }
 
 #[actix_web::test]
-async fn a_change_through_another_server_is_told_at_once() {
+async fn a_change_through_another_server_is_sent_at_once() {
     const MOVES: u32 = 60;
     let app = TestApp::start().await;
     let (elsewhere, _) = app.second_server();
@@ -273,7 +273,7 @@ async fn follow_through(bases: &[String], id: &str) -> (Vec<Heard>, usize) {
 }
 
 #[actix_web::test]
-async fn nobody_misses_an_event_when_one_of_three_servers_is_killed() {
+async fn no_event_is_missed_when_one_of_three_servers_is_killed() {
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
     let mut servers: Vec<_> = (0..3).map(|_| Running::start(&app)).collect();

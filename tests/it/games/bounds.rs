@@ -31,7 +31,7 @@ async fn copy(app: &TestApp, id: &str, count: u32, prefix: &str) {
 }
 
 #[actix_web::test]
-async fn a_rare_game_among_many_is_found_in_pages_that_look_only_so_far() {
+async fn a_rare_game_is_found_by_pages_that_scan_a_bounded_part() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let body = json!({"variant": "kalah", "side": "south", "visibility": "unlisted",
@@ -166,7 +166,7 @@ async fn every_list_is_planned_along_an_index_from_where_the_page_begins() {
 }
 
 #[actix_web::test]
-async fn games_whose_time_may_have_run_out_are_found_by_an_index_from_its_beginning() {
+async fn games_that_may_be_out_of_time_are_found_by_an_index_from_its_start() {
     let app = TestApp::start().await;
     let pool = db::pool(app.options.clone(), 1);
     wakes::take(&pool, now(), now(), 10).await.expect("nothing is due");

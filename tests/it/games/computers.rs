@@ -92,7 +92,7 @@ async fn a_whole_game_is_played_against_the_computer() {
 }
 
 #[actix_web::test]
-async fn whoever_plays_many_games_keeps_nobody_else_waiting() {
+async fn a_player_with_many_games_does_not_delay_other_players() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut games = vec![];
@@ -124,7 +124,7 @@ async fn whoever_plays_many_games_keeps_nobody_else_waiting() {
 }
 
 #[actix_web::test]
-async fn a_game_that_cannot_be_read_keeps_nobody_else_waiting() {
+async fn an_unreadable_game_does_not_delay_others() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let broken = app.created(&ana, &against(1, "north")).await["id"].as_str().expect("an id").to_owned();
@@ -151,7 +151,7 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_waiting() {
 }
 
 #[actix_web::test]
-async fn a_turn_waits_until_somebody_plays_it_and_is_played_once() {
+async fn a_computers_turn_stays_queued_until_it_is_played_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = app.created(&ana, &against(1, "south")).await["id"].as_str().expect("an id").to_owned();
@@ -192,7 +192,7 @@ async fn a_turn_waits_until_somebody_plays_it_and_is_played_once() {
 }
 
 #[actix_web::test]
-async fn nobody_plays_for_the_computer_and_it_answers_no_offers() {
+async fn no_client_plays_for_the_computer_and_it_answers_no_offers() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let id = app.created(&ana, &against(1, "north")).await["id"].as_str().expect("an id").to_owned();

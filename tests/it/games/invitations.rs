@@ -24,7 +24,7 @@ async fn invite(app: &TestApp, creator: &Guest, body: &Value) -> String {
 }
 
 #[actix_web::test]
-async fn whoever_is_invited_may_join_and_nobody_else() {
+async fn only_the_invited_player_may_join() {
     let app = TestApp::start().await;
     let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
     let id = invite(&app, &ana, &for_player(&bo)).await;
@@ -48,7 +48,7 @@ async fn whoever_is_invited_may_join_and_nobody_else() {
 }
 
 #[actix_web::test]
-async fn a_private_game_is_there_for_whoever_is_invited_and_for_no_stranger() {
+async fn the_invited_player_sees_a_private_game_and_a_stranger_does_not() {
     let app = TestApp::start().await;
     let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
     let id = invite(&app, &ana, &private_for_player(&bo)).await;
@@ -74,7 +74,7 @@ async fn a_private_game_is_there_for_whoever_is_invited_and_for_no_stranger() {
 }
 
 #[actix_web::test]
-async fn who_cannot_be_invited_is_said_by_the_field() {
+async fn an_impossible_opponent_is_refused_by_its_field() {
     let app = TestApp::start().await;
     let (ana, gone) = (app.guest("Ana").await, app.guest("Gone").await);
     sqlx::query("update player set kind = 'deleted' where id = $1::uuid")

@@ -31,7 +31,7 @@ async fn a_game_that_was_created_is_there() {
 }
 
 #[actix_web::test]
-async fn the_side_is_drawn_by_lot_unless_the_creator_chose() {
+async fn the_side_is_random_unless_the_creator_chose() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let mut south = 0;
@@ -58,7 +58,7 @@ async fn a_game_against_oneself_begins_at_once_and_seats_one_player_twice() {
 }
 
 #[actix_web::test]
-async fn options_that_the_variant_does_not_have_are_refused_by_name_and_nothing_is_stored() {
+async fn unknown_options_are_refused_by_name_and_nothing_is_stored() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let cases = [
@@ -225,7 +225,7 @@ async fn an_open_game_can_be_aborted_and_not_resigned() {
 }
 
 #[actix_web::test]
-async fn an_active_game_can_be_aborted_by_whoever_has_not_moved() {
+async fn an_active_game_can_be_aborted_by_a_player_before_their_first_move() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     app.play_move(&id, &south, 1, "A").await;

@@ -68,7 +68,7 @@ async fn lists_are_filtered_by_status_and_variant() {
 }
 
 #[actix_web::test]
-async fn pages_follow_each_other_without_gap_or_repetition_while_games_are_created() {
+async fn pages_have_no_gap_and_no_repetition_while_games_are_created() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut ids = vec![];
@@ -99,7 +99,7 @@ async fn pages_follow_each_other_without_gap_or_repetition_while_games_are_creat
 }
 
 #[actix_web::test]
-async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
+async fn a_cursor_of_other_filters_or_a_made_up_one_is_refused() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for _ in 0..2 {
@@ -130,7 +130,7 @@ async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
 }
 
 #[actix_web::test]
-async fn a_page_that_ends_at_a_game_which_its_reader_may_not_see_does_not_tell_which() {
+async fn a_cursor_does_not_reveal_a_private_game_at_the_end_of_a_page() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     // One range is looked at no further than a thousand games.

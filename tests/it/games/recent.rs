@@ -110,7 +110,7 @@ impl Table<'_> {
 }
 
 #[actix_web::test]
-async fn moves_that_alternate_between_two_servers_are_all_played_and_nobody_is_shown_an_older_state() {
+async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale() {
     let app = TestApp::start().await;
     let (key, arguments) = (new_key(), ["--rate-limits", "off"]);
     let servers = [(); 2].map(|()| Running::start_with(&url(&app), &key, &arguments, &[]));
@@ -174,7 +174,7 @@ async fn an_erased_name_is_not_shown_of_a_game_that_was_over_before() {
 }
 
 #[actix_web::test]
-async fn what_is_remembered_is_counted() {
+async fn hits_and_misses_of_the_cache_are_counted() {
     let app = TestApp::start().await;
     let games =
         || ["hits_total", "misses_total"].map(|name| count(&app.metrics.text(), &format!("mancala_game_cache_{name}")));

@@ -73,7 +73,7 @@ async fn play(app: &TestApp, variant: &str, vector: &Value) {
 }
 
 #[actix_web::test]
-async fn every_worked_line_of_moves_is_played_without_a_game_and_told_frame_by_frame() {
+async fn every_worked_line_is_answered_frame_by_frame_without_a_game() {
     let app = TestApp::start().await;
     let files = [
         include_str!("../../../crates/rules/tests/rules/kalah.jsonl"),

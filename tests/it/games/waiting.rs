@@ -75,7 +75,7 @@ fn applied(answer: &Answer) -> Option<&str> {
 }
 
 #[actix_web::test]
-async fn every_change_wakes_who_waits_for_it() {
+async fn every_change_wakes_its_waiting_clients() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
@@ -129,7 +129,7 @@ async fn a_longer_wait_than_the_longest_is_cut() {
 }
 
 #[actix_web::test]
-async fn who_has_not_the_present_state_or_asks_for_no_wait_is_answered_at_once() {
+async fn a_stale_client_or_one_without_a_wait_is_answered_at_once() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let present = etag(&app, &id).await;
@@ -164,7 +164,7 @@ async fn who_has_not_the_present_state_or_asks_for_no_wait_is_answered_at_once()
 }
 
 #[actix_web::test]
-async fn what_one_may_not_see_one_cannot_wait_for() {
+async fn a_game_that_is_hidden_from_a_client_cannot_be_waited_for() {
     let app = TestApp::start().await;
     let (ana, eve) = (app.guest("Ana").await, app.guest("Eve").await);
     let body = json!({"variant": "kalah", "visibility": "private", "opponent": {"type": "link"}});
@@ -186,7 +186,7 @@ async fn what_one_may_not_see_one_cannot_wait_for() {
 }
 
 #[actix_web::test]
-async fn no_move_is_missed_however_close_it_comes_to_the_request_that_waits_for_it() {
+async fn a_move_right_before_or_after_a_waiting_request_is_not_missed() {
     let app = TestApp::start().await;
     let (mut id, mut ana) = game_of_one(&app).await;
     let mut late = 0;
@@ -232,7 +232,7 @@ async fn a_change_through_another_server_is_noticed_too() {
 }
 
 #[actix_web::test]
-async fn a_database_that_is_away_disturbs_nobody_who_waits() {
+async fn an_absent_database_does_not_disturb_waiting_clients() {
     let app = TestApp::start().await;
     let (elsewhere, hub) = app.second_server();
     let (id, ana) = game_of_one(&app).await;
@@ -265,7 +265,7 @@ async fn a_database_that_is_away_disturbs_nobody_who_waits() {
 }
 
 #[actix_web::test]
-async fn who_waits_holds_no_connection_to_the_database() {
+async fn a_waiting_client_holds_no_connection_to_the_database() {
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -292,7 +292,7 @@ async fn who_waits_holds_no_connection_to_the_database() {
 }
 
 #[actix_web::test]
-async fn who_hangs_up_does_not_wait_any_more() {
+async fn a_client_that_hangs_up_does_not_wait_any_more() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -312,7 +312,7 @@ async fn who_hangs_up_does_not_wait_any_more() {
 }
 
 #[actix_web::test]
-async fn when_too_many_wait_the_next_is_answered_at_once_and_not_told_that_it_waited() {
+async fn over_the_limit_a_request_is_answered_at_once_without_waiting() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -328,7 +328,7 @@ async fn when_too_many_wait_the_next_is_answered_at_once_and_not_told_that_it_wa
 }
 
 #[actix_web::test]
-async fn all_are_released_at_once_and_nobody_waits_again() {
+async fn a_drain_releases_all_waiting_clients_and_no_new_one_waits() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -378,7 +378,7 @@ async fn a_client_that_waits_in_a_loop_sees_every_move_of_a_game() {
 }
 
 #[actix_web::test]
-async fn five_thousand_who_wait_cost_less_than_100_mib() {
+async fn five_thousand_waiting_clients_cost_less_than_100_mib() {
     const WAITERS: usize = 5000;
     let (granted, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
     setrlimit(Resource::RLIMIT_NOFILE, granted.max(most.min(16_384)), most).expect("this process opens as many files");

@@ -48,7 +48,7 @@ fn standing(answer: &Answer) -> (String, u32, u32) {
 }
 
 #[actix_web::test]
-async fn every_limited_answer_tells_the_policy_and_what_is_left() {
+async fn every_limited_answer_has_the_policy_and_what_is_left() {
     let app = limited(&[]).await;
     let ana = app.guest("Ana").await;
     let made = send(app.request(Method::POST, "/v1/players")).await;
@@ -81,7 +81,7 @@ async fn every_limited_answer_tells_the_policy_and_what_is_left() {
 }
 
 #[actix_web::test]
-async fn a_player_who_hammers_is_told_when_to_come_again_and_nobody_else_is() {
+async fn only_the_player_over_the_limit_is_refused_with_a_retry_after() {
     let app = limited(&[]).await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let count = refused(600, || app.get("/v1/games/none", Some(&ana))).await;
@@ -102,7 +102,7 @@ async fn a_player_who_hammers_is_told_when_to_come_again_and_nobody_else_is() {
 }
 
 #[actix_web::test]
-async fn who_signs_up_over_and_over_is_stopped_at_the_address_with_or_without_a_token() {
+async fn sign_ups_are_limited_by_address_with_or_without_a_token() {
     let app = limited(&["127.0.0.0/8"]).await;
     let ana = app.guest("Ana").await;
     assert_eq!(refused(300, || sign_up(&app, "192.0.2.1")).await, 0, "a hall of 300 signs up at once");
@@ -122,7 +122,7 @@ async fn who_signs_up_over_and_over_is_stopped_at_the_address_with_or_without_a_
 }
 
 #[actix_web::test]
-async fn without_trusted_proxies_nobody_can_say_to_be_elsewhere() {
+async fn without_trusted_proxies_no_client_can_spoof_its_address() {
     let app = limited(&[]).await;
     let mut last = None;
     for n in 0..20 {
@@ -135,7 +135,7 @@ async fn without_trusted_proxies_nobody_can_say_to_be_elsewhere() {
 }
 
 #[actix_web::test]
-async fn behind_a_trusted_proxy_each_client_is_counted_alone_and_cannot_choose_its_address() {
+async fn clients_behind_a_trusted_proxy_are_counted_apart_and_cannot_spoof() {
     let app = limited(&["127.0.0.1/32"]).await;
     // Each of these is one client, whatever it writes itself and however its address is written.
     for spellings in [
@@ -202,7 +202,7 @@ async fn health_problems_and_preflights_are_not_limited() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_so_limits_nobody() {
+async fn a_server_with_limits_off_limits_no_client() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     assert_eq!(refused(400, || app.get("/v1/variants", Some(&ana))).await, 0);

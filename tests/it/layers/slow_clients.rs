@@ -88,7 +88,7 @@ async fn are_cut_off(cases: Vec<(&'static str, String, Option<Duration>, &str)>)
 }
 
 #[actix_web::test]
-async fn a_head_that_comes_slowly_is_not_waited_for_whichever_of_its_connection_it_is() {
+async fn every_slow_head_is_cut_off_the_first_of_a_connection_or_a_later_one() {
     let one = |text: &str| text.to_owned();
     are_cut_off(vec![
         ("GET /livez HTTP/1.1\r\nhost: x\r\nx: ", one("a"), Some(PAUSE), "HTTP/1.1 408"),
@@ -105,7 +105,7 @@ async fn a_head_that_comes_slowly_is_not_waited_for_whichever_of_its_connection_
 }
 
 #[actix_web::test]
-async fn a_body_that_comes_slowly_is_not_waited_for_whoever_reads_it() {
+async fn a_slow_body_is_cut_off_in_every_extractor() {
     let (byte, chunk) = (" ".to_owned(), "1\r\n \r\n".to_owned());
     are_cut_off(vec![
         (
@@ -127,7 +127,7 @@ async fn a_body_that_comes_slowly_is_not_waited_for_whoever_reads_it() {
 }
 
 #[actix_web::test]
-async fn what_has_no_end_is_ended() {
+async fn an_endless_request_is_ended() {
     let chunk = format!("1000\r\n{}\r\n", " ".repeat(4096));
     are_cut_off(vec![
         (
@@ -162,7 +162,7 @@ async fn a_large_body_is_refused_in_the_one_envelope_and_the_connection_closed()
 }
 
 #[actix_web::test]
-async fn a_client_that_does_not_take_what_is_sent_piece_by_piece_is_cut_off() {
+async fn a_client_that_does_not_take_a_streamed_answer_is_cut_off() {
     let app = impatient().await;
     let body = long_line(2000).to_string();
     let head =

@@ -67,7 +67,7 @@ fn is_cut_off(client: &mut TcpStream) -> bool {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_answers_what_it_has_accepted() {
+async fn a_stopping_server_answers_what_it_has_accepted() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let app = TestApp::start().await;
         let (id, south, _) = app.started(&json!({})).await;
@@ -117,7 +117,7 @@ async fn a_drain_ends_by_itself_and_an_idle_connection_does_not_hold_it_up() {
 }
 
 #[actix_web::test]
-async fn a_second_signal_ends_at_once_what_is_still_waited_for() {
+async fn a_second_signal_ends_the_drain_at_once() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", LONG_S], &[]);
@@ -144,7 +144,7 @@ async fn what_takes_longer_than_the_time_out_is_cut_off() {
 }
 
 #[actix_web::test]
-async fn who_waits_in_the_server_is_told_when_it_drains() {
+async fn a_waiting_client_is_answered_when_its_server_drains() {
     let app = TestApp::start().await;
     assert_eq!(app.get("/readyz", None).await.status, 200);
     app.draining.cancel();
@@ -154,7 +154,7 @@ async fn who_waits_in_the_server_is_told_when_it_drains() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_lets_go_who_waits() {
+async fn a_stopping_server_releases_waiting_clients() {
     let app = TestApp::start().await;
     let (id, _, _) = app.started(&json!({})).await;
     let etag = app.get_game(&id, None).await.headers["etag"].clone();
@@ -180,7 +180,7 @@ async fn a_server_that_is_told_to_stop_lets_go_who_waits() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_while_it_starts_stops_cleanly() {
+async fn a_server_stopped_during_its_start_stops_cleanly() {
     let app = TestApp::start().await;
     let (key, url) = (File::new(&new_key()), url(&app));
     let serve = ["--listen", "127.0.0.1:0", "--database-url", &url, "--jwt-private-key-file", key.name()];

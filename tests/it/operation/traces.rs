@@ -192,7 +192,7 @@ async fn a_trace_that_cannot_be_read_is_ignored() {
 }
 
 #[actix_web::test]
-async fn a_collector_that_is_away_or_silent_disturbs_nobody() {
+async fn an_absent_or_silent_collector_does_not_disturb_requests() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     // One that takes connections, and never says a word.

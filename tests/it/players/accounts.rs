@@ -72,7 +72,7 @@ async fn names_of_accounts_are_unique_to_a_reader() {
 }
 
 #[actix_web::test]
-async fn of_many_who_want_one_name_at_once_one_gets_it() {
+async fn of_many_requests_for_one_name_at_once_one_gets_it() {
     let app = TestApp::start().await;
     let body = json!({"name": "Ana", "password": PASSWORD});
     let answers = join_all((0..8).map(|_| app.post("/v1/players", None, &body))).await;
@@ -219,7 +219,7 @@ async fn changes_of_one_player_at_once_all_happen_one_after_the_other() {
 }
 
 #[actix_web::test]
-async fn a_profile_says_what_everybody_may_know() {
+async fn a_profile_shows_what_is_public() {
     let app = TestApp::start().await;
     let ana = app.account("Ana", PASSWORD).await;
     let profile = app.get(&format!("/v1/players/{}", ana.id), None).await;
@@ -260,7 +260,7 @@ async fn passwords_are_stored_as_argon2id_with_a_salt_of_their_own() {
 }
 
 #[actix_web::test]
-async fn more_sign_ins_at_once_than_can_be_checked_are_told_to_come_back_and_moves_go_on() {
+async fn too_many_sign_ins_at_once_are_refused_for_now_and_moves_go_on() {
     let app = TestApp::start().await;
     app.account("Ana", PASSWORD).await;
     let (id, south, _) = app.started(&json!({})).await;

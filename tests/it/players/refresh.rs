@@ -32,7 +32,7 @@ async fn a_refresh_token_brings_the_same_player_new_tokens() {
 }
 
 #[actix_web::test]
-async fn a_lost_answer_locks_nobody_out() {
+async fn a_lost_answer_locks_no_player_out() {
     let app = TestApp::start().await;
     let (_, mut token) = first(&app).await;
     for _ in 0..3 {
@@ -47,7 +47,7 @@ async fn a_lost_answer_locks_nobody_out() {
 }
 
 #[actix_web::test]
-async fn a_used_token_that_comes_back_after_its_successor_was_used_revokes_them_all() {
+async fn a_reused_token_revokes_its_family_once_its_successor_was_used() {
     let app = TestApp::start().await;
     let (_, stolen) = first(&app).await;
     let second = refresh(&app, &stolen).await.string("/refresh_token");

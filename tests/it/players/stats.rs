@@ -117,7 +117,7 @@ fn expected(games: &[Value], player: &Guest, opponents: Option<&[&str]>) -> Valu
 }
 
 #[actix_web::test]
-async fn the_figures_are_those_of_brute_force_on_games_by_lot() {
+async fn the_figures_are_those_of_brute_force_on_random_games() {
     let app = TestApp::start().await;
     let people = [app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await];
     let (mut lots, mut games) = (Lots(20), vec![]);
@@ -166,7 +166,7 @@ async fn the_figures_are_those_of_brute_force_on_games_by_lot() {
 }
 
 #[actix_web::test]
-async fn games_that_were_given_up_have_no_margin_and_streaks_go_by_when_games_ended() {
+async fn resigned_games_have_no_margin_and_streaks_follow_the_end_of_games() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     assert_eq!(stats(&app, &ana.id, "").await.body, json!({"player_id": ana.id, "is_complete": true, "variants": []}));

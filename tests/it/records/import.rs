@@ -139,7 +139,7 @@ async fn a_byte_order_mark_is_no_part_of_what_it_precedes() {
 }
 
 #[actix_web::test]
-async fn nobody_is_made_of_the_names_in_games_that_are_refused() {
+async fn refused_games_create_no_players_from_their_names() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let game = |south: &str, moves: &str| {

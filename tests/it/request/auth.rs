@@ -169,7 +169,7 @@ async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
 }
 
 #[actix_web::test]
-async fn a_token_that_was_just_taken_is_refused_from_the_second_on_in_which_it_expires() {
+async fn a_cached_token_is_refused_from_the_second_in_which_it_expires() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let issued = now() - Duration::minutes(15) - Duration::seconds(4);
@@ -191,7 +191,7 @@ async fn a_token_that_was_just_taken_is_refused_from_the_second_on_in_which_it_e
 }
 
 #[actix_web::test]
-async fn a_player_whom_the_database_does_not_know_cannot_sit_down() {
+async fn a_player_without_a_row_cannot_take_a_seat() {
     let app = TestApp::start().await;
     let (ana, nobody) = (app.guest("Ana").await, app.stranger());
     app.create_game(&nobody, &json!({"variant": "kalah"})).await.is_problem(401, "invalid_token");
@@ -201,7 +201,7 @@ async fn a_player_whom_the_database_does_not_know_cannot_sit_down() {
 }
 
 #[actix_web::test]
-async fn the_signing_key_is_changed_without_signing_anybody_out() {
+async fn the_signing_key_is_changed_without_ending_a_sign_in() {
     let app = TestApp::start().await;
     let (old, new) = (new_key(), new_key());
     let public = |private: &str| File::new(&PublicKey::pem_of(private).expect("a key"));

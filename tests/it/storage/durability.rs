@@ -321,7 +321,7 @@ async fn both_killed_have_lost_nothing() {
 }
 
 #[test]
-fn a_start_that_was_killed_while_it_made_the_database_is_made_good_by_the_next() {
+fn a_start_killed_while_creating_the_database_is_repaired_by_the_next() {
     let folder = Folder::new("killed-initdb");
     for _ in 0..3 {
         let _ = fs::remove_dir_all(&folder.0);
@@ -342,7 +342,7 @@ fn a_start_that_was_killed_while_it_made_the_database_is_made_good_by_the_next()
 }
 
 #[test]
-fn a_server_that_is_told_to_stop_while_it_makes_its_database_stops_cleanly_and_leaves_nothing_running() {
+fn a_server_stopped_while_creating_its_database_leaves_nothing_running() {
     let folder = Folder::new("stopped-initdb");
     let mut starting = command(&folder.0).spawn().expect("the binary runs");
     let begun = Instant::now();

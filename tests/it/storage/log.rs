@@ -127,7 +127,7 @@ fn finds_games_by_id(plan: &[Value]) -> usize {
 }
 
 #[actix_web::test]
-async fn every_statement_of_a_move_finds_its_games_by_their_ids_however_full_the_tables_are() {
+async fn every_statement_of_a_move_finds_games_by_id_in_full_tables_too() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);

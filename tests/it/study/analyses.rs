@@ -173,7 +173,7 @@ async fn an_analysis_that_is_damaged_or_gone_is_found() {
 }
 
 #[actix_web::test]
-async fn nobody_is_helped_while_they_play() {
+async fn no_player_is_helped_during_a_game() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
@@ -310,7 +310,7 @@ async fn players_are_served_in_turn_and_wait_for_a_few_at_most() {
 }
 
 #[actix_web::test]
-async fn what_somebody_leaves_who_dies_is_done_by_another_and_not_for_ever() {
+async fn a_dead_workers_analysis_is_retried_by_another_a_few_times() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = alone(&app, &ana, json!({}), "A").await;
@@ -343,7 +343,7 @@ async fn what_somebody_leaves_who_dies_is_done_by_another_and_not_for_ever() {
 }
 
 #[actix_web::test]
-async fn what_was_stored_and_not_told_is_told_once() {
+async fn an_analysis_stored_without_its_event_gets_it_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = alone(&app, &ana, json!({}), "A").await;
@@ -397,7 +397,7 @@ async fn a_server_that_is_killed_leaves_its_analyses_to_the_next() {
 }
 
 #[actix_web::test]
-async fn what_is_proven_of_a_position_is_told_of_the_ply_before_it() {
+async fn a_proof_about_a_position_also_judges_the_ply_before_it() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     // From some ply on all is proven; that of the best move early, and that of another one late.
@@ -432,7 +432,7 @@ async fn what_is_proven_of_a_position_is_told_of_the_ply_before_it() {
 }
 
 #[actix_web::test]
-async fn who_asks_again_while_a_game_is_analysed_gets_all_of_it() {
+async fn a_second_request_during_an_analysis_gets_the_whole_game() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = alone(&app, &ana, json!({}), "A").await;
@@ -453,7 +453,7 @@ async fn who_asks_again_while_a_game_is_analysed_gets_all_of_it() {
 }
 
 #[actix_web::test]
-async fn an_analysis_that_cannot_be_read_keeps_nobody_else_waiting() {
+async fn an_unreadable_analysis_does_not_delay_others() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let (broken, other) = (alone(&app, &ana, json!({}), "A").await, alone(&app, &bo, json!({}), "B").await);
@@ -476,7 +476,7 @@ async fn an_analysis_that_cannot_be_read_keeps_nobody_else_waiting() {
 }
 
 #[actix_web::test]
-async fn whoever_else_has_asked_delays_nobody_and_what_a_deadline_led_to_comes_first() {
+async fn other_players_requests_do_not_delay_and_a_timeout_is_stored_first() {
     let mut app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     for _ in 0..5 {
@@ -508,7 +508,7 @@ async fn whoever_else_has_asked_delays_nobody_and_what_a_deadline_led_to_comes_f
 }
 
 #[actix_web::test]
-async fn a_move_is_looked_at_as_far_as_may_be_where_the_best_one_is_proven_at_once() {
+async fn a_move_is_searched_in_full_where_the_best_one_is_proven_at_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     // The best move is proven two plies ahead, and what D is worth takes some thousand positions.

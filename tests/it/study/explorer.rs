@@ -50,7 +50,7 @@ pub async fn play(app: &TestApp, id: &str, from: u32, moves: &[(&Guest, &str)]) 
 }
 
 #[actix_web::test]
-async fn the_line_counts_that_led_to_the_result_and_sides_are_those_of_the_board() {
+async fn the_line_that_led_to_the_result_counts_by_the_sides_of_the_board() {
     let app = TestApp::start().await;
     let (id, ana, bo) = app.started(&json!({"options": {"pie": true}})).await;
     // Bo takes Ana's place, and Ana his; then a turn is taken back.
@@ -100,7 +100,7 @@ async fn the_line_counts_that_led_to_the_result_and_sides_are_those_of_the_board
 }
 
 #[actix_web::test]
-async fn games_that_are_not_public_or_have_no_result_do_not_count_and_drawn_and_agreed_ones_do() {
+async fn only_public_games_with_a_result_count_agreed_and_drawn_ones_too() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for visibility in ["unlisted", "private"] {

@@ -270,7 +270,7 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
 }
 
 #[actix_web::test]
-async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
+async fn each_game_counts_once_with_many_workers_and_after_a_kill() {
     let app = TestApp::start().await;
     let expected = store_by_chance(&app, 2, 150).await;
     let left = waiting(&app).await;
@@ -352,7 +352,7 @@ async fn a_running_server_learns_of_a_game_that_has_ended() {
 }
 
 #[actix_web::test]
-async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
+async fn an_unreadable_game_does_not_keep_others_from_counting() {
     let app = TestApp::start().await;
     let mut ids = vec![];
     for damage in [
@@ -398,7 +398,7 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
 }
 
 #[actix_web::test]
-async fn what_was_played_here_comes_before_imports_and_long_games_a_few_at_a_time() {
+async fn local_games_come_before_imports_and_long_games_in_small_batches() {
     let app = TestApp::start().await;
     // As long as imported games may be, and older than anything that was played here.
     let mv = |word: &str| ImportedPly::of(Played::Move(word.parse().expect("a move")), BEGUN);
@@ -455,7 +455,7 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
 }
 
 #[actix_web::test]
-async fn whoever_empties_it_keeps_those_waiting_who_read_it_for_a_moment_only() {
+async fn emptying_the_index_blocks_its_readers_for_a_moment_only() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);

@@ -128,7 +128,7 @@ async fn notes_are_listed_page_by_page_in_the_order_of_plies() {
 }
 
 #[actix_web::test]
-async fn whoever_may_see_a_game_may_write_on_it_and_nobody_else() {
+async fn only_players_that_may_see_a_game_may_write_notes_on_it() {
     let app = TestApp::start().await;
     let eve = app.guest("Eve").await;
     for (visibility, status) in [("public", 201), ("unlisted", 201), ("private", 404)] {
@@ -214,7 +214,7 @@ async fn a_player_has_so_many_notes_and_no_more() {
 }
 
 #[actix_web::test]
-async fn an_export_has_all_notes_of_the_caller_and_those_of_nobody_else() {
+async fn an_export_has_all_notes_of_the_caller_and_no_others() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     let (other, _, _) = app.started(&json!({})).await;

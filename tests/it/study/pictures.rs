@@ -159,7 +159,7 @@ async fn a_board_is_seen_from_either_side_in_a_mirror_and_in_each_theme() {
 }
 
 #[actix_web::test]
-async fn whatever_people_call_themselves_a_picture_shows_it_as_text() {
+async fn a_picture_shows_any_players_name_as_text() {
     let app = TestApp::start().await;
     let names = ["</text><script>alert(1)</script>", "\"' onload='x' ]]> &amp; <!-- あ"];
     let (id, ana, _) = game_of(&app, names, json!({})).await;
@@ -352,7 +352,7 @@ async fn a_picture_that_the_client_has_is_not_sent_again() {
 }
 
 #[actix_web::test]
-async fn who_would_not_take_a_picture_is_told() {
+async fn a_client_that_refuses_pictures_is_refused() {
     let app = TestApp::start().await;
     let path = "/v1/variants/kalah/board.svg";
     for (accept, status) in [

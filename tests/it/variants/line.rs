@@ -109,7 +109,7 @@ async fn repetition_counts_from_the_start_of_the_line() {
 }
 
 #[actix_web::test]
-async fn an_illegal_move_is_told_with_its_place_and_what_is_legal_there() {
+async fn an_illegal_move_is_named_with_its_place_and_the_legal_moves() {
     let app = TestApp::start().await;
     let cases = [
         (KALAH, json!({"moves": ["A", "B"]}), 1, "not_your_pit"),
@@ -226,7 +226,7 @@ async fn what_is_wrong_with_a_request_is_named() {
 }
 
 #[actix_web::test]
-async fn anybody_may_play_a_line_and_a_bad_token_is_refused_all_the_same() {
+async fn a_line_needs_no_token_and_a_bad_one_is_refused_all_the_same() {
     let app = TestApp::start().await;
     let (ana, body) = (app.guest("Ana").await, json!({"moves": ["A"]}));
     for guest in [Some(&ana), Some(&app.stranger()), None] {
