@@ -1,4 +1,4 @@
-//! Headers that every answer has: who may keep it and how long, what a browser may do with it, and how it is compressed.
+//! Headers of every answer: caching, what a browser may do with it, and compression.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! Every failure, whatever its cause, in the one envelope; and what it leaves behind: nothing.
+//! Problems: every failure has the same envelope, and leaves nothing behind.
 
 use std::{
     io::{Read, Write},
@@ -128,7 +128,7 @@ async fn a_body_that_is_no_json_is_malformed() {
     ] {
         post_raw(&app, "/v1/games", &ana.token, body).await.is_problem(422, "validation_failed");
     }
-    // As deep as 64 KiB can be: refused at the first level that is none of ours, and nobody descends.
+    // As deep as 64 KiB can be. It is refused at the first unknown level, without descending.
     let deep = format!("{{\"options\": {}", "{\"a\":".repeat(10_000));
     let answer = post_raw(&app, "/v1/games", &ana.token, deep).await;
     answer.is_problem(422, "validation_failed");
@@ -229,7 +229,7 @@ async fn a_broken_schema_gives_an_opaque_500_and_a_repaired_one_goes_on() {
         ),
     ] {
         sqlx::raw_sql(break_it).execute(&app.db).await.expect("it breaks");
-        // A server that remembers nothing of the game.
+        // A server whose cache does not have the game.
         let game = format!("http://{}/v1/games/{id}", app.second_server().0);
         let play = Client::new().post(format!("{game}/moves")).json(&json!({"ply": 1, "move": "A"}));
         for request in [Client::new().get(game), play] {

@@ -1,4 +1,4 @@
-//! Events: the log of a game for clients, as pages and as it happens.
+//! The events of a game, as pages and as a stream.
 
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ async fn a_stream_resumed_anywhere_has_exactly_the_rest_of_the_log() {
         let page = send(page.header("last-event-id", after.to_string())).await;
         assert_eq!(page.body, json!({"items": items[after..], "next_cursor": null}));
     }
-    // Nothing comes any more: an `EventSource` is told not to come back.
+    // The log is complete: 204 tells an `EventSource` not to reconnect.
     for request in
         [asking(&app.base(), &id, "after=15", None), asking(&app.base(), &id, "", None).header("last-event-id", "15")]
     {
@@ -70,7 +70,7 @@ async fn a_stream_resumed_anywhere_has_exactly_the_rest_of_the_log() {
     }
     let page = app.get(&format!("/v1/games/{id}/events?after=15"), None).await;
     assert_eq!((page.status.as_u16(), &page.body), (200, &json!({"items": [], "next_cursor": null})));
-    until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+    until("no stream is open any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
 }
 
 #[actix_web::test]
@@ -106,7 +106,7 @@ async fn a_stream_goes_on_from_a_game_to_its_rematch() {
     let mut stream = Listener::at(&app, &id, 0, None).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
     assert_eq!(stream.until_finished().await.len(), 4);
-    // Also for who comes after the end.
+    // A client that connects after the end gets the same.
     let mut late = Listener::at(&app, &id, 4, None).await;
     let offers = format!("/v1/games/{id}/offers");
     assert!(app.post(&offers, Some(&north), &json!({"type": "rematch"})).await.status.is_success());
@@ -216,7 +216,7 @@ async fn an_impossible_place_in_the_log_is_refused_with_a_reason() {
             answer.is_problem(422, "validation_failed");
             assert_eq!(answer.body["errors"][0]["pointer"], pointer);
         }
-        // From a state that is lost: the client is told where the game is.
+        // After an unknown event, the client gets the present end of the log.
         let ahead = send(ask("").header("last-event-id", "7")).await;
         assert!(ahead.string("/detail").contains("the game's last event is 2"), "{ahead:?}");
     }
@@ -254,7 +254,7 @@ async fn a_page_that_would_be_empty_waits_for_an_event() {
     assert_eq!((empty.status.as_u16(), &empty.body), (200, &json!({"items": [], "next_cursor": null})));
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(empty.headers["preference-applied"], "wait=1");
-    // What is there is answered at once, and so is what will never come.
+    // Stored events are answered at once, and so is a wait for an event that cannot come.
     let begun = Instant::now();
     let request = app.request(Method::GET, &format!("/v1/games/{id}/events")).header("prefer", "wait=50");
     assert_eq!(send(request.header("last-event-id", "1")).await.body["items"][0]["seq"], 2);
@@ -337,7 +337,7 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     app.get(&format!("/v1/games/{id}?ticket={ticket}"), None).await.is_problem(422, "validation_failed");
     assert!(count(&app.metrics.text(), r#"mancala_tokens_refused_total{token="ticket"}"#) >= 8);
 
-    // Who does not see the game gets none.
+    // A player who may not see the game gets no ticket.
     ask(Some(&eve), id).await.is_problem(404, "not_found");
     ask(None, id).await.is_problem(401, "unauthenticated");
     app.post("/v1/me/stream-tickets", Some(&ana), &json!({"game_id": 1})).await.is_problem(422, "validation_failed");

@@ -1,4 +1,4 @@
-//! Events of all games of a player: that nothing is missed, whatever is cut off and wherever it was stored.
+//! The events of all games of a player: none is missed, after any cut and from any server.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ async fn page(app: &TestApp, query: &str, guest: &Guest) -> Answer {
     app.get(&format!("/v1/me/events?{query}"), Some(guest)).await
 }
 
-/// Where a client begins that has nothing.
+/// The place where a new client begins.
 async fn beginning(app: &TestApp, guest: &Guest) -> String {
     let page = page(app, "", guest).await;
     assert_eq!((page.status.as_u16(), &page.body["items"], &page.body["next_cursor"]), (200, &json!([]), &Value::Null));
@@ -63,7 +63,7 @@ async fn rest(app: &TestApp, after: &str, limit: usize, guest: &Guest) -> (Vec<V
     }
 }
 
-/// The same as what each game says of itself: each of its events once, in their order.
+/// The expected events: those of each game, once and in their order.
 async fn are_complete(app: &TestApp, events: &[Value], guest: &Guest) {
     let mut games = BTreeMap::<&str, Vec<Value>>::new();
     for event in events {
@@ -99,7 +99,7 @@ async fn games_of_all_kinds(app: &TestApp, ana: &Guest, bo: &Guest) {
     let declined = game_of(app, bo, &invitation).await;
     assert_eq!(app.decline_game(&declined, ana).await.status, 200);
     game_of(app, bo, &invitation).await;
-    // Nor in this, and is not told of it.
+    // Nor in this one, and gets no event of it.
     game_of(app, bo, &json!({"variant": "kalah"})).await;
 }
 
@@ -135,7 +135,7 @@ async fn pages_and_a_stream_have_every_event_of_all_games_of_a_player() {
     }
     let games: BTreeSet<_> = heard.iter().map(|event| event["game_id"].to_string()).collect();
     assert_eq!(games.len(), GAMES);
-    // Whoever was cut off goes on after any of them, with a page or with a stream, and misses nothing.
+    // A client that was cut off resumes after any event, with a page or a stream, and misses nothing.
     for after in 0..EVENTS {
         let id = heard[after]["id"].as_str().expect("an id");
         let again = rest(&app, id, 100, &ana).await.0;
@@ -178,7 +178,7 @@ async fn an_event_reaches_other_servers_and_waiting_pages_at_once() {
             assert_eq!(stream.next().await.expect("an event").kind, kind);
         }
     }
-    // What happened before one has joined may be told as well.
+    // Events from before a player joined may be included.
     let mut heard = vec![];
     while heard.last().is_none_or(|kind| kind != "moved") {
         heard.extend(of_bo.next().await.map(|heard| heard.kind).filter(|kind| kind != "created"));
@@ -210,7 +210,7 @@ async fn an_event_in_flight_during_a_read_is_sent_once_it_is_stored() {
          (select version, updated_at, offers from game where id = '{model}') where id = '{late}'"
     );
     sqlx::raw_sql(sqlx::AssertSqlSafe(store)).execute(&mut elsewhere).await.expect("it is under way");
-    // What begins later is stored sooner, and is told.
+    // A later transaction commits first, and its events are sent.
     assert_eq!(app.play_move(other, &ana, 1, "A").await.status, 201);
     let (all, last_seen) = rest(&app, &begun, 1, &bo).await;
     let told = |events: &[Value]| {
@@ -274,7 +274,7 @@ async fn events_since_a_partial_read_are_sent_with_the_rest() {
     }
     let mut resumed = Listener::open(asking_for_all(&app.base(), &format!("after={after}"), Some(&ana))).await;
     while resumed.next().await.expect("an event").data["game_id"] != *last {}
-    // Nobody waits for what is there.
+    // Stored events are answered without a wait.
     let rest_alone = rest(&app, &begun, 2, &ana).await.0[2]["id"].as_str().expect("an id").to_owned();
     let begun = Instant::now();
     let request = Client::new().get(format!("{}/v1/me/events?after={rest_alone}", app.base()));
@@ -390,7 +390,7 @@ async fn only_the_player_gets_the_stream_or_a_ticket_for_it() {
         (head.status, &head.headers["content-type"]),
         (StatusCode::OK, &"text/event-stream".parse().expect("a value"))
     );
-    // What others do is not told, and the stream ends with its player.
+    // Events of others are not sent, and the stream ends with its player.
     game_of(&app, &bo, &json!({"variant": "kalah"})).await;
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     let heard = stream.next().await.expect("an event");
@@ -400,7 +400,7 @@ async fn only_the_player_gets_the_stream_or_a_ticket_for_it() {
         assert_eq!(heard.data["game_id"], json!(id));
     }
     assert!(stream.is_whole);
-    until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+    until("no stream is open any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
 }
 
 #[actix_web::test]
@@ -450,7 +450,7 @@ async fn players_of_many_games_on_two_servers_get_every_event() {
     }
 }
 
-/// Reads a stream that has nothing to tell, until it has said where to go on.
+/// Reads a stream without events until it has sent the place to resume from.
 async fn until_marked(stream: &mut Listener) {
     let begun = Instant::now();
     while stream.last_id.is_empty() {

@@ -1,4 +1,4 @@
-//! How far lists look, and how many games a player may have.
+//! Bounds: how far lists scan, by which indexes, and how many games a player may have.
 
 use mancala_server::{
     db::{
@@ -54,7 +54,7 @@ async fn a_rare_game_is_found_by_pages_that_scan_a_bounded_part() {
             assert_eq!(walk(&app, &filters, Some(&ana)).await, [ids[0].clone()], "{filters}");
         }
     }
-    // A stranger sees none of them, and learns so in two pages.
+    // A stranger sees none of them, and needs two pages to learn that.
     let of_ana = format!("player={}", ana.id);
     assert_eq!(walk(&app, &of_ana, None).await, [] as [&str; 0]);
     let first = app.list_games(&of_ana, None).await;
@@ -95,7 +95,7 @@ async fn a_player_has_at_most_a_thousand_games_that_are_not_over() {
     assert_eq!(walk(&app, "turn=me&sort=updated_at&limit=100", Some(&ana)).await.len() / 100, 6);
 }
 
-/// Every query of a list with the plan that the service uses, made in a database that is as good as empty.
+/// Every query of a list with its generic plan, made in a database that is nearly empty.
 async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> {
     // One connection, which keeps what it was asked.
     let pool = db::pool(app.options.clone(), 1);

@@ -1,4 +1,4 @@
-//! Time to think, and what happens when it has run out.
+//! Clocks: time for each turn, banks, deadlines, and the settling of games whose time has run out.
 
 use futures_util::future::{join, join_all};
 use mancala_server::{db::Writers, jobs::deadlines};
@@ -133,7 +133,7 @@ async fn unread_games_are_settled_once_by_any_process_and_others_put_off() {
             app.let_pass(&id, 100).await;
             late.push(id);
         } else {
-            // It was to be looked at, and has moved on since.
+            // It was due, and a move has come since.
             let put = sqlx::query("update game set wake_at = deadline - interval '10 minutes' where id = $1");
             put.bind(Uuid::try_parse(&id).expect("an id")).execute(&app.db).await.expect("it is put");
         }
@@ -189,7 +189,7 @@ async fn a_waiting_client_gets_the_timeout() {
     let waiting = signed(app.request(reqwest::Method::GET, &format!("/v1/games/{id}")), Some(&north));
     let waiting = send(waiting.header("if-none-match", tag).header("prefer", "wait=30"));
     let settling = async {
-        crate::support::clock::until("somebody waits", || app.hub.waiters() == 1).await;
+        crate::support::clock::until("a client waits", || app.hub.waiters() == 1).await;
         let deadline = at(&seen.body, "/clock/deadline");
         crate::support::clock::until("time runs out", || now() > deadline).await;
         settle(&app).await;

@@ -1,4 +1,4 @@
-//! Games for one player only: inviting, accepting, declining, taking back.
+//! Invitations: games for one player only, which accepts or declines, and which the creator may take back.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn private_for_player(guest: &Guest) -> Value {
     body
 }
 
-/// An open game to which somebody was invited.
+/// An open game with an invited player.
 async fn invite(app: &TestApp, creator: &Guest, body: &Value) -> String {
     app.created(creator, body).await["id"].as_str().expect("an id").to_owned()
 }
@@ -82,8 +82,8 @@ async fn an_impossible_opponent_is_refused_by_its_field() {
         .execute(&app.db)
         .await
         .expect("the player goes");
-    let nobody = "0199aaaa-0000-7000-8000-000000000000";
-    for player in [json!(nobody), json!(gone.id), json!(ana.id), json!("Ana"), json!("me"), json!("")] {
+    let unknown = "0199aaaa-0000-7000-8000-000000000000";
+    for player in [json!(unknown), json!(gone.id), json!(ana.id), json!("Ana"), json!("me"), json!("")] {
         let body = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": player}});
         let answer = app.create_game(&ana, &body).await;
         answer.is_problem(422, "validation_failed");
@@ -93,14 +93,14 @@ async fn an_impossible_opponent_is_refused_by_its_field() {
     assert!(oneself.string("/detail").contains("`self`"), "{oneself:?}");
     for (opponent, pointer) in [
         (json!({"type": "player"}), "/opponent/player_id"),
-        (json!({"type": "player", "player_id": nobody, "name": "x"}), "/opponent/name"),
-        (json!({"type": "open", "player_id": nobody}), "/opponent/player_id"),
+        (json!({"type": "player", "player_id": unknown, "name": "x"}), "/opponent/name"),
+        (json!({"type": "open", "player_id": unknown}), "/opponent/player_id"),
     ] {
         let answer = app.create_game(&ana, &json!({"variant": "kalah", "opponent": opponent})).await;
         answer.is_problem(422, "validation_failed");
         assert_eq!(answer.body["errors"][0]["pointer"], pointer, "{opponent}");
     }
-    for wrong in [json!(5), json!(null), json!([nobody]), json!({})] {
+    for wrong in [json!(5), json!(null), json!([unknown]), json!({})] {
         let body = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": wrong}});
         app.create_game(&ana, &body).await.is_problem(422, "validation_failed");
     }

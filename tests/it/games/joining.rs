@@ -1,4 +1,4 @@
-//! Taking the free seat.
+//! Joining: taking the free seat, with or without a code.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Creating, reading and ending games.
+//! The life of a game: creating, reading, resigning and aborting.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ async fn the_side_is_random_unless_the_creator_chose() {
         south += u32::from(game["seats"]["south"] != Value::Null);
         assert!(game["seats"]["south"].is_null() != game["seats"]["north"].is_null());
     }
-    // All of 40 fair lots fall on one side once in 5 * 10^11 runs.
+    // 40 fair coin tosses all fall on one side once in 5 * 10^11 runs.
     assert!((1..40).contains(&south), "{south} of 40");
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
     assert_eq!(game["seats"]["south"]["name"], "Ana");
@@ -162,7 +162,7 @@ async fn who_may_read_a_game_is_its_visibility() {
                 }
             }
         }
-        // What a stranger may not see, a stranger cannot tell from what is not there.
+        // A stranger cannot tell a hidden game from one that does not exist.
         for verb in ["resign", "abort", "join"] {
             let answer = app.post(&format!("/v1/games/{id}/{verb}"), Some(&eve), &json!({})).await;
             let expected = match (visibility, verb) {

@@ -1,4 +1,4 @@
-//! Lists of games: what they show, in which order, page by page, and how far they look.
+//! Lists of games: filters, order, cursors, and how far one page scans.
 
 use std::collections::BTreeSet;
 
@@ -183,7 +183,7 @@ fn drawn_line(options: &str) -> Vec<String> {
     panic!("there is no draw")
 }
 
-/// Games of three people that differ in everything that can be asked for; as their players see them, newest first.
+/// Games of three players that differ in everything that a filter asks for; as their players see them, newest first.
 async fn assorted(app: &TestApp, people: &[Guest; 3]) -> Vec<Value> {
     let [ana, bo, eve] = people;
     let draw = drawn_line("seeds=1");
@@ -210,7 +210,7 @@ async fn assorted(app: &TestApp, people: &[Guest; 3]) -> Vec<Value> {
             0 => drop(app.resign_game(&id, south).await),
             1 => {
                 app.play_move(&id, south, 1, "A").await;
-                // Whoever was North sits South now, and resigns there.
+                // The player who was North has South now, and resigns there.
                 assert_eq!(app.play_move(&id, north, 2, "swap").await.status, 201);
                 app.resign_game(&id, north).await;
             }

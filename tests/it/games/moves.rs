@@ -1,4 +1,4 @@
-//! Playing moves, and reading them back.
+//! Moves: playing them, and reading the history.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -277,7 +277,7 @@ async fn only_moves_of_finished_public_games_may_be_cached_for_ever() {
             assert_eq!(answer.headers["cache-control"], expected, "{visibility} {finished} {path}");
             assert_eq!(answer.headers["vary"], "Authorization, Prefer");
         }
-        // What shows people's names is never kept.
+        // An answer that shows players' names is never cached.
         assert_eq!(app.get_game(id, Some(&ana)).await.headers["cache-control"], "private, no-cache");
     }
 }

@@ -1,4 +1,4 @@
-//! Offers between the two players of a game.
+//! Offers between the two players of a game: draws, takebacks, pauses and rematches.
 
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
@@ -275,7 +275,7 @@ async fn an_offer_under_a_key_is_made_once() {
         (again.status.as_u16(), &again.headers["idempotent-replayed"]),
         (201, &"true".parse().expect("a value"))
     );
-    // The game is shown as it is now: what was answered is not kept, for names may be erased.
+    // The game is shown as it is now: the first answer is not stored, because names may be erased.
     let present = app.get_game(&id, Some(&south)).await;
     assert_eq!((&again.body, &again.headers["etag"]), (&present.body, &present.headers["etag"]));
     assert_eq!(waiting(&present.body), []);
@@ -313,7 +313,7 @@ async fn an_offer_needs_two_players_an_active_game_and_a_known_kind() {
     let stale = app.request(reqwest::Method::POST, &format!("/v1/games/{id}/offers"));
     let stale = signed(stale, Some(&south)).header("if-match", "\"1\"").json(&json!({"type": "draw"}));
     send(stale).await.is_problem(412, "precondition_failed");
-    // Nobody accepts or declines an own offer, or withdraws another's.
+    // A player cannot accept or decline their own offer, or withdraw the opponent's.
     app.offer(&id, &south, "draw").await;
     app.answer_offer(&id, &south, "draw", "accept").await.is_problem(409, "no_such_offer");
     app.answer_offer(&id, &south, "draw", "decline").await.is_problem(409, "no_such_offer");

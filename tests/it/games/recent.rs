@@ -1,4 +1,4 @@
-//! What a server remembers of games is never shown as the present when it is not, whoever has changed them.
+//! The cache of recent games: a stale game is never shown as the present one, whichever server changed it.
 
 use std::cell::{Cell, RefCell};
 
@@ -44,7 +44,7 @@ impl Contest {
     }
 }
 
-/// Two servers, a client of both, and who plays.
+/// Two servers, a client of both, and the player.
 struct Table<'a> {
     servers: [&'a str; 2],
     client: Client,
@@ -139,7 +139,7 @@ async fn a_name_that_was_changed_or_erased_elsewhere_is_shown_at_once() {
     let (other, _) = app.second_server_with(&Setup::default());
     let (id, south, north) = app.started(&json!({})).await;
     let elsewhere = || send(Client::new().get(format!("http://{other}/v1/games/{id}")));
-    // It is remembered there from the first answer on.
+    // The game is in that server's cache from the first answer on.
     for _ in 0..2 {
         assert_eq!(elsewhere().await.string("/seats/south/name"), "South");
     }

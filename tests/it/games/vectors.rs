@@ -32,7 +32,7 @@ async fn play_all(variant: &str, vectors: &str, count_min: usize) {
     join_all(whole.into_iter().map(|vector| play(&app, variant, vector))).await;
 }
 
-/// Two people play it, so that a swap shows.
+/// Two players play it, so that a swap shows.
 async fn play(app: &TestApp, variant: &str, vector: &Value) {
     let id = &vector["id"];
     let body = json!({"variant": variant, "preset": vector["preset"], "options": vector["options"]});

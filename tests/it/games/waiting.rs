@@ -1,4 +1,4 @@
-//! Waiting for a change of a game, instead of asking again and again.
+//! Waiting for a change of a game (`Prefer: wait`), instead of polling.
 
 use std::{
     io::{Read, Write},
@@ -56,7 +56,7 @@ async fn ask_while<T>(
     (answer, took, changed)
 }
 
-/// The answer to who waits for a change at the server that makes it.
+/// The answer to a client that waits for a change at the server that makes it.
 async fn woken(app: &TestApp, id: &str, guest: Option<&Guest>, change: impl Future<Output = Answer>) -> Answer {
     let etag = app.get_game(id, guest).await.headers["etag"].to_str().expect("text").to_owned();
     let (answer, took, changed) = ask_while((app.address, &app.hub), (id, &etag, "wait=50", guest), change).await;
@@ -92,7 +92,7 @@ async fn every_change_wakes_its_waiting_clients() {
     let id = game["id"].as_str().expect("an id");
     let aborted = woken(&app, id, None, app.abort_game(id, &ana)).await;
     assert_eq!(aborted.body["status"], "aborted");
-    until("nobody waits any more", || app.hub.waiters() == 0).await;
+    until("no client waits any more", || app.hub.waiters() == 0).await;
 }
 
 #[actix_web::test]
@@ -177,7 +177,7 @@ async fn a_game_that_is_hidden_from_a_client_cannot_be_waited_for() {
         answer.is_problem(404, "not_found");
         assert!(took < SOON);
     }
-    // Whoever may, waits, and is woken.
+    // A client that may see the game waits, and is woken.
     let body = json!({"join_code": game["join_code"]});
     let path = format!("/v1/games/{id}/join");
     let joining = app.post(&path, Some(&eve), &body);
@@ -211,7 +211,7 @@ async fn a_move_right_before_or_after_a_waiting_request_is_not_missed() {
         assert!(took < SOON, "round {round}: {took:?}");
         late += usize::from(took > Duration::from_millis(500));
     }
-    // A wake-up that was lost would be made good only by the question that is asked once a second.
+    // Only the poll once a second would make up for a lost wake-up.
     assert!(late < RACES / 20, "{late} of {RACES} were late");
 }
 
@@ -239,7 +239,7 @@ async fn an_absent_database_does_not_disturb_waiting_clients() {
     let tag = etag(&app, &id).await;
     let mut superuser = app.superuser().await;
     let mut answered = None;
-    // It may go away before the game was read for the one who waits, who is told so then: more and more time is given.
+    // The database may go away before the waiting request has read the game, which is then a 503. Each attempt leaves more time.
     for attempt in 0..10 {
         let away = async {
             for _ in 0..attempt * 10 {
@@ -276,7 +276,7 @@ async fn a_waiting_client_holds_no_connection_to_the_database() {
         let busy = "select count(*) from pg_stat_activity where datname = current_database() and state <> 'idle' \
                     and pid <> pg_backend_pid() and application_name = 'mancala-server'";
         let begun = Instant::now();
-        // The question that is asked once a second may be under way.
+        // The poll once a second may be in flight.
         while sqlx::query_scalar::<_, i64>(busy).fetch_one(&app.db).await.expect("a count") > 0 {
             assert!(begun.elapsed() < SOON);
         }
@@ -308,7 +308,7 @@ async fn a_client_that_hangs_up_does_not_wait_any_more() {
         .collect();
     until("all wait", || app.hub.waiters() == 20).await;
     drop(streams);
-    until("nobody waits any more", || app.hub.waiters() == 0).await;
+    until("no client waits any more", || app.hub.waiters() == 0).await;
 }
 
 #[actix_web::test]
@@ -372,7 +372,7 @@ async fn a_client_that_waits_in_a_loop_sees_every_move_of_a_game() {
         game
     };
     let ((seen, last), end) = join(watching, playing).await;
-    // Two moves may come between two questions; none goes back, and the end is seen.
+    // Two moves may come between two polls. The game never goes back, and its end is seen.
     assert!(seen.is_sorted() && seen.len() > 1, "{seen:?}");
     assert_eq!((&last["position"], &last["result"]), (&end["position"], &end["result"]));
 }
@@ -406,7 +406,7 @@ async fn five_thousand_waiting_clients_cost_less_than_100_mib() {
         }
         String::from_utf8_lossy(&head[..12]).into_owned()
     };
-    // What the first requests cost is not the waiters' doing.
+    // The cost of the first requests is not that of the waiting clients.
     let mut first: Vec<_> = (0..50).map(|_| connect()).collect();
     for stream in &mut first {
         ask(stream, "wait=0");

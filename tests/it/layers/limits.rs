@@ -1,4 +1,4 @@
-//! Rate limits: who is counted how, what an answer tells of it, and who is not concerned.
+//! Rate limits: which calls count against whom, and what an answer says of it.
 
 use std::pin::pin;
 
@@ -13,7 +13,7 @@ use crate::support::{
     calls::{send, signed},
 };
 
-/// Calls that a test has under way at once, so that many take little time.
+/// Calls that a test has in flight at once, so that many take little time.
 const AT_ONCE: usize = 16;
 
 async fn limited(trusted_proxies: &[&'static str]) -> TestApp {
@@ -38,7 +38,7 @@ async fn refused<F: Future<Output = Answer>>(count: usize, call: impl Fn() -> F)
     answers.filter(|answer| std::future::ready(answer.status == 429)).count().await
 }
 
-/// Where the caller stands: the policy's name, the calls that are left, and the seconds.
+/// The policy's name, the calls that are left, and the seconds, from the headers.
 fn standing(answer: &Answer) -> (String, u32, u32) {
     let text = answer.headers["ratelimit"].to_str().expect("text");
     let (name, rest) =
@@ -88,7 +88,7 @@ async fn only_the_player_over_the_limit_is_refused_with_a_retry_after() {
     assert!((1..=300).contains(&count), "{count}");
     let answers = stream::iter(0..10_000).then(|_| app.get("/v1/variants", Some(&ana)));
     let refused = answers.filter(|answer| std::future::ready(answer.status == 429));
-    let answer = pin!(refused).next().await.expect("nobody may call for ever");
+    let answer = pin!(refused).next().await.expect("a call is refused in the end");
     answer.is_problem(429, "rate_limited");
     assert_eq!(standing(&answer).1, 0);
     assert_eq!(answer.headers["retry-after"], standing(&answer).2.to_string());
@@ -97,7 +97,7 @@ async fn only_the_player_over_the_limit_is_refused_with_a_retry_after() {
     for other in [app.get("/v1/variants", Some(&bo)).await, app.get("/v1/variants", None).await] {
         assert_eq!(other.status, 200);
     }
-    // By and by they may call again.
+    // After a while the client may call again.
     while app.get("/v1/variants", Some(&ana)).await.status == 429 {}
 }
 
@@ -116,7 +116,7 @@ async fn sign_ups_are_limited_by_address_with_or_without_a_token() {
             futures_util::future::join_all((0..3).map(|_| send(request.try_clone().expect("a request")))).await;
         assert!(answers.iter().any(|answer| answer.status == 429), "{path} {answers:?}");
     }
-    // Others, and other calls from there, are not concerned.
+    // Other addresses, and other calls from this one, are not limited.
     assert_eq!(sign_up(&app, "192.0.2.2").await.status, 422);
     assert_eq!(from(&app, "192.0.2.1", Method::GET, "/v1/variants").await.status, 200);
 }
@@ -166,7 +166,7 @@ async fn a_bad_token_counts_against_the_address_and_so_do_calls_without_one() {
     let mut calls = 500;
     while refused(100, plain).await == 0 {
         calls += 100;
-        assert!(calls < 20_000, "nobody was refused");
+        assert!(calls < 20_000, "no call was refused");
     }
     let answer = bad().await;
     assert!([401, 429].contains(&answer.status.as_u16()));

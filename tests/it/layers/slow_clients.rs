@@ -1,4 +1,4 @@
-//! Clients that send slowly, endlessly or too much: each is cut off, and the others are answered.
+//! Clients that send slowly, endlessly or too much are cut off, and the others are answered.
 
 use std::{
     io::{self, Read, Write},
@@ -14,7 +14,7 @@ use crate::support::{
     games::long_line,
 };
 
-/// No connection of these tests may be open for longer: many times what the server allows, for the machine may be busy.
+/// The longest time that a connection of these tests may stay open. A busy machine takes many times the server's own limit.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Between two pieces that a slow client sends.
@@ -47,7 +47,7 @@ fn send(address: SocketAddr, first: &str, pieces: &[u8], pause: Option<Duration>
     (String::from_utf8_lossy(&answer).into_owned(), begun.elapsed())
 }
 
-/// The same beside a runtime that goes on.
+/// The same on a thread, so that the runtime goes on.
 async fn send_beside(
     address: SocketAddr,
     first: &'static str,

@@ -80,7 +80,7 @@ async fn the_time_of_a_waiting_request_is_not_counted_as_slowness() {
     let ask = || app.request(Method::GET, &path).header("if-none-match", etag.clone()).header("prefer", "wait=1");
     assert_eq!(send(ask()).await.status, 304);
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
-    // There is news already, so this one does not wait.
+    // The game has changed already, so this request does not wait.
     assert_eq!(send(ask()).await.status, 200);
     let text = app.metrics.text();
     let route = r#"{method="GET",route="/v1/games/{id}"}"#;

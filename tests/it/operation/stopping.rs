@@ -1,4 +1,4 @@
-//! How a server ends: what it says, what it still answers, and how long it waits.
+//! How a server stops: what it reports, what it still answers, and how long it drains.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -40,7 +40,7 @@ async fn is_not_ready(running: &Running) {
 /// The body of a game's first move.
 const FIRST_MOVE: &[u8] = br#"{"ply":1,"move":"A"}"#;
 
-/// A move that is under way for as long as its client likes: the server has its head, and waits for its body.
+/// A move in flight for as long as its client likes: the server has its head and waits for its body.
 fn half_a_move(running: &Running, id: &str, player: &Guest) -> TcpStream {
     let head = format!(
         "POST /v1/games/{id}/moves HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
@@ -59,7 +59,7 @@ fn half_a_move(running: &Running, id: &str, player: &Guest) -> TcpStream {
 /// Whether a client was left without an answer.
 fn is_cut_off(client: &mut TcpStream) -> bool {
     let mut answer = Vec::new();
-    // The end of the connection, or that it was reset: but not that nothing came in time.
+    // The connection ended or was reset; a timeout does not count.
     match client.read_to_end(&mut answer) {
         Ok(_) => answer.is_empty(),
         Err(error) => error.kind() == ErrorKind::ConnectionReset && answer.is_empty(),
@@ -97,7 +97,7 @@ async fn a_server_that_drains_says_so_and_still_serves() {
     running.signal(Signal::SIGTERM);
     let (status, log) = running.ended();
     assert_eq!(status, Some(0), "{log}");
-    // That it is not ready is what was asked for, and no failure.
+    // Not being ready is expected here, and is no failure.
     assert!(!log.contains("ERROR") && log.contains("draining"), "{log}");
 }
 
@@ -164,7 +164,7 @@ async fn a_stopping_server_releases_waiting_clients() {
         send(request.header("if-none-match", etag.clone()).header("prefer", "wait=50"))
     }));
     let stopping = async {
-        // Only a server at which somebody waits asks this.
+        // Only a server with a waiting client runs this query.
         let asks = "select count(*) > 0 from pg_stat_activity where datname = current_database() \
                     and query like 'select id, version from game%'";
         while !sqlx::query_scalar::<_, bool>(asks).fetch_one(&app.db).await.expect("an answer") {}
@@ -197,7 +197,7 @@ async fn a_server_stopped_during_its_start_stops_cleanly() {
         assert_eq!(output.status.code(), Some(status), "{log}");
         assert!(log.contains("stopped before the database was known to be up to date"), "{log}");
         sqlx::raw_sql("rollback").execute(&mut holder).await.expect("it is free");
-        // The next waits for a lock again, and not the last one.
+        // Now the next statement waits for a lock, and not the previous one.
         until_no_lock_wait(&app).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Leaving for good: what goes, and what stays for the opponents.
+//! Erasure of a player: what is deleted, and what stays for the opponents.
 
 use mancala_server::{
     db::{Writers, players},
@@ -43,7 +43,7 @@ async fn when_one_of_two_players_is_erased_the_other_keeps_the_game() {
     assert_eq!(app.delete_me(&ana).await.status, 204);
 
     assert_eq!(app.get_game(invited["id"].as_str().expect("an id"), None).await.body["status"], "aborted");
-    // Nor is the name left in an answer that is kept for others.
+    // The name is also gone from answers stored for idempotency keys of others.
     assert!(!keyed().await.text.contains("Ana"));
     let after = app.get_game(&finished, Some(&bo)).await.body;
     assert_eq!(after["result"], result);

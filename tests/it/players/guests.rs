@@ -1,4 +1,4 @@
-//! Becoming a guest.
+//! Creating guests.
 
 use serde_json::json;
 

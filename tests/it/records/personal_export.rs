@@ -1,4 +1,4 @@
-//! Everything that is held about a player, as the player gets it.
+//! The export of all data that is stored about a player.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Appends that go together in one statement: what befalls one of them harms nobody else.
+//! Appends that share one statement: the failure of one harms no other.
 
 use std::{
     cell::{Cell, RefCell},
@@ -41,7 +41,7 @@ use crate::support::{
 /// PostgreSQL has.
 const TOGETHER: usize = 20;
 
-/// "Within about a second" on a busy machine: a lock is waited for by a group, and once more by whoever is tried alone.
+/// "Within about a second" on a busy machine: the group waits for a lock once, and an append that is retried alone once more.
 const ABOUT_A_SECOND: Duration = Duration::from_secs(2);
 
 /// An append waits three seconds for its turn, and may be tried once more then.
@@ -261,7 +261,7 @@ async fn an_event_that_is_in_the_way_of_one_game_fails_its_mover_alone() {
 
 #[actix_web::test]
 async fn locked_rows_delay_the_rest_of_their_group_by_about_a_second() {
-    // Few or most of a group: whoever is not locked does not wait for each that is.
+    // Few or most of a group: an append of an unlocked row does not wait for each locked one.
     for locked in [1, 15] {
         let (app, ana, held, games) = prepared(TOGETHER).await;
         let (locked, free) = games.split_at(locked);
@@ -338,14 +338,14 @@ async fn a_move_of_a_row_that_stays_locked_is_refused_with_a_retry_after() {
 #[actix_web::test]
 async fn a_deadlock_with_another_process_loses_no_move() {
     let app = TestApp::start().await;
-    // Whoever waits is looked at before the time-out of the lock, so that it is a deadlock and no time-out.
+    // PostgreSQL looks for deadlocks before the lock times out, so this is a deadlock and no timeout.
     let database = app.options.get_database().expect("a name").to_owned();
     run(&mut app.superuser().await, &format!("alter database {database} set deadlock_timeout = '50ms'")).await;
     // The group is held up once more, where it has all rows and has inserted nothing yet.
     let (app, ana, held, games) = prepared_at(app, TOGETHER, &[0]).await;
     let (mine, theirs) = (&games[12], &games[15]);
     let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
-    // The other process is not the one that finds out.
+    // The deadlock is not found by the other process.
     run(&mut superuser, &format!("set deadlock_timeout = '60s'; begin; {}", event_in_the_way(theirs))).await;
     let pid = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut superuser).await.expect("it has one");
     let crossing = async {
@@ -364,7 +364,7 @@ async fn a_deadlock_with_another_process_loses_no_move() {
     let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), crossing).await;
     assert_eq!(statuses(&answers), [201; TOGETHER]);
     each_has_one_ply(&app, &games).await;
-    // Sessions report what befell them within seconds, or when they end.
+    // Sessions report their statistics within seconds, or when they end.
     let end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
     sqlx::query(end).bind(&database).execute(&mut app.superuser().await).await.expect("they end");
     let mut session = app.options.connect().await.expect("PostgreSQL runs");
@@ -472,7 +472,7 @@ async fn a_stopping_server_stores_its_queue_also_for_clients_that_left() {
     until_connections_refused(&running).await;
     open_gate(&app, &held).await;
     for answer in join_all(iter::once(first).chain(staying)).await {
-        assert_eq!(answer.expect("nobody stopped it").status, 201);
+        assert_eq!(answer.expect("it was not stopped").status, 201);
     }
     let (status, log) = running.ended();
     assert_eq!(status, Some(0), "{log}");
@@ -511,11 +511,11 @@ async fn until_inserting(app: &TestApp) -> i32 {
         if let Some(pid) = sqlx::query_scalar(held_up).fetch_optional(&app.db).await.expect("an answer") {
             return pid;
         }
-        assert!(begun.elapsed() < PATIENCE, "nobody comes to the gate");
+        assert!(begun.elapsed() < PATIENCE, "no append comes to the gate");
     }
 }
 
-/// Waits until a session waits for a lock, whoever's session it is.
+/// Waits until any session waits for a lock.
 async fn until_blocked(app: &TestApp, pid: i32) {
     let blocked = "select exists (select from pg_locks where pid = $1 and not granted)";
     let begun = Instant::now();

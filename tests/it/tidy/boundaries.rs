@@ -27,11 +27,11 @@ const MAY_USE: [(&str, &[&str]); 10] = [
     ("config", &[]),
     ("metrics", &[]),
     ("webhook", &[]),
-    ("embedded", &["config"]),
+    ("embedded", &[]),
     ("telemetry", &["config"]),
-    ("live", &["clock", "db", "domain", "metrics"]),
-    ("jobs", &["clock", "db", "domain", "engine", "live", "metrics", "rules", "webhook"]),
-    ("http", &["clock", "db", "domain", "live", "metrics", "picture", "rules", "telemetry", "webhook"]),
+    ("live", &["db", "domain"]),
+    ("jobs", &["clock", "db", "domain", "engine", "metrics", "rules", "webhook"]),
+    ("http", &["clock", "db", "domain", "live", "metrics", "picture", "rules", "webhook"]),
     ("lib", &["db", "domain", "engine", "picture", "rules"]),
 ];
 
@@ -68,7 +68,7 @@ fn module_of(named: &Named) -> Option<&str> {
 pub fn unknown_neighbours(sources: &[Source]) -> Vec<String> {
     banned(sources, |source, named| {
         let own = source.module.first().map_or("lib", String::as_str);
-        // `main` and what belongs to it may use everything.
+        // The binary may use everything.
         let Some((_, may_use)) = MAY_USE.iter().find(|(module, _)| source.package == "server" && *module == own) else {
             return false;
         };
@@ -82,17 +82,15 @@ pub fn unknown_neighbours(sources: &[Source]) -> Vec<String> {
 pub fn unlisted_modules(sources: &[Source]) -> Vec<String> {
     let server = sources.iter().filter(|source| source.package == "server");
     let first = server.filter_map(|source| source.module.first());
-    let unlisted = first.filter(|first| !["main", "commands"].contains(&first.as_str()));
-    unlisted.filter(|first| MAY_USE.iter().all(|(module, _)| module != first)).cloned().collect()
+    first.filter(|first| MAY_USE.iter().all(|(module, _)| module != first)).cloned().collect()
 }
 
 /// Frameworks that one part knows alone.
 pub fn frameworks(sources: &[Source]) -> Vec<String> {
     banned(sources, |source, named| {
         let is_in = |folder: &str| source.module.first().is_some_and(|first| first == folder);
-        let is_main = is_in("main") || is_in("commands");
         let is_http = ["actix_web", "actix_http", "actix_cors", "utoipa", "utoipa_actix_web", "utoipa_swagger_ui"];
-        is_http.contains(&named.path[0].as_str()) && !is_in("http") && !is_main
+        is_http.contains(&named.path[0].as_str()) && !is_in("http") && source.package != "main"
             || named.starts_with("std::process") && (is_in("http") || is_in("live"))
             || named.path[0] == "sqlx" && (is_in("metrics") || is_in("config") || is_in("webhook"))
     })
@@ -176,8 +174,7 @@ pub fn statuses_elsewhere(sources: &[Source]) -> Vec<String> {
 }
 
 pub fn crates_that_allow_unsafe(sources: &[Source]) -> Vec<String> {
-    let is_root =
-        |source: &&Source| source.module.is_empty() && source.path.ends_with("lib.rs") || source.module == ["main"];
+    let is_root = |source: &&Source| source.module.is_empty();
     let roots = sources.iter().filter(is_root).filter(|source| source.package != UNSAFE);
     let forbids = |source: &&Source| {
         source.file.attrs.iter().any(|attribute| match &attribute.meta {

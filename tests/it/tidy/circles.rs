@@ -111,15 +111,15 @@ pub fn findings(sources: &[Source]) -> Vec<String> {
         for (folder, graph) in Tree::of(&own).graphs() {
             for circle in circles(&graph) {
                 let folder = [&[package.to_owned()], &folder[..]].concat().join("::");
-                let mut finding = format!("{folder}: {}", circle.join(", "));
+                let mut finding = vec![format!("{folder}: {}", circle.join(", "))];
                 for from in &circle {
                     for to in circle.iter().filter(|to| *to != from) {
                         if let Some(why) = graph[*from].get(*to) {
-                            finding += &format!("\n        {from} -> {to}: {why}");
+                            finding.push(format!("    {from} -> {to}: {why}"));
                         }
                     }
                 }
-                findings.push(finding);
+                findings.push(finding.join("\n    "));
             }
         }
     }

@@ -44,12 +44,9 @@ const RULES: [(&str, Rule); 18] = [
 #[test]
 fn the_workspace_keeps_every_rule() {
     let sources = workspace();
-    let mut report = String::new();
-    for (rule, findings) in RULES.map(|(rule, find)| (rule, find(&sources))) {
-        if !findings.is_empty() {
-            report += &format!("\n{rule}: {}\n    {}\n", findings.len(), findings.join("\n    "));
-        }
-    }
+    let broken = RULES.into_iter().map(|(rule, find)| (rule, find(&sources))).filter(|(_, found)| !found.is_empty());
+    let report = broken.map(|(rule, found)| format!("\n{rule}: {}\n    {}\n", found.len(), found.join("\n    ")));
+    let report: String = report.collect();
     assert!(report.is_empty(), "{report}");
 }
 

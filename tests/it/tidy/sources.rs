@@ -9,7 +9,7 @@ use syn::{Attribute, File, ImplItem, Item, Meta};
 
 /// A file of a package's `src`.
 pub struct Source {
-    /// The folder below `crates/`, or `server` for the root package.
+    /// The folder below `crates/`; of the root package `server` for the library, and `main` for the binary.
     pub package: String,
     /// From the workspace's root: `crates/db/src/games/append.rs`.
     pub path: String,
@@ -27,10 +27,11 @@ impl Source {
                 let (package, below) = rest.split_once("/src/").expect("a crate has its sources in src");
                 (package, below)
             }
+            None if path == "src/main.rs" => ("main", "main.rs"),
             None => ("server", path.strip_prefix("src/").expect("a source is in src")),
         };
         let mut module: Vec<String> = below.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
-        if module.last().is_some_and(|last| last == "mod") || module == ["lib"] {
+        if module.last().is_some_and(|last| last == "mod") || module == ["lib"] || package == "main" {
             module.pop();
         }
         let mut file = syn::parse_file(text).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -53,9 +54,25 @@ pub fn workspace() -> Vec<Source> {
     for package in entries(&root().join("crates")) {
         folders.push(package.join("src"));
     }
-    let sources: Vec<_> = folders.iter().flat_map(|folder| files(folder, "rs")).map(|path| read(&path)).collect();
+    let mut sources: Vec<Source> =
+        folders.iter().flat_map(|folder| files(folder, "rs")).map(|path| read(&path)).collect();
+    let main = sources.iter().find(|source| source.package == "main").expect("there is a binary");
+    let declared: Vec<String> = main.file.items.iter().filter_map(declared).collect();
+    for source in sources.iter_mut().filter(|source| source.package == "server") {
+        if source.module.first().is_some_and(|first| declared.contains(first)) {
+            "main".clone_into(&mut source.package);
+        }
+    }
     assert!(sources.len() > 150, "{}", sources.len());
     sources
+}
+
+/// The name of a module that is in a file of its own.
+fn declared(item: &Item) -> Option<String> {
+    match item {
+        Item::Mod(module) if module.content.is_none() => Some(module.ident.to_string()),
+        _ => None,
+    }
 }
 
 fn read(path: &Path) -> Source {
@@ -137,6 +154,6 @@ fn a_source_knows_its_module_and_leaves_its_tests_out() {
     assert_eq!(source.file.items.len(), 2);
     let Item::Impl(block) = &source.file.items[1] else { panic!("the second item is the impl") };
     assert_eq!(block.items.len(), 1);
-    assert!(Source::parse("src/lib.rs", "").module.is_empty());
+    assert!(Source::parse("src/lib.rs", "").module.is_empty() && Source::parse("src/main.rs", "").package == "main");
     assert_eq!(Source::parse("src/http/games/moves.rs", "").module.join("::"), "http::games::moves");
 }

@@ -1,4 +1,4 @@
-//! What can be played: presets, options and rules; and that the schemas of options say what a new game accepts.
+//! The catalogue: presets, options and rules, and schemas that accept exactly what a new game accepts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How notices are sent to webhooks: how often, in which order, and what an endpoint can do to others.
+//! Deliveries to webhooks: order, retries, what an endpoint may answer, and which addresses are allowed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -76,7 +76,7 @@ async fn a_failed_attempt_is_retried_on_schedule_under_its_id_then_dropped() {
             let_pass(&app, seconds / 2).await;
             assert_eq!(round(&app).await, 0, "{n}");
         }
-        // Some of it is drawn by lot.
+        // Part of the delay is random.
         let_pass(&app, seconds * if n > 0 { 7 } else { 12 } / 10 + 1).await;
         assert_eq!(round(&app).await, 1, "{n}");
     }
@@ -157,7 +157,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
         app.played(&id, &bo, ply + 1, reply).await;
     }
     let begun = Instant::now();
-    // What a process does: what is on its way to one endpoint keeps nobody from taking what is due to others.
+    // As in a process: a delivery in flight to one endpoint does not keep those for others from being leased.
     let stopping = tokio_util::sync::CancellationToken::new();
     let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let running = webhooks::run(
@@ -294,13 +294,13 @@ async fn tls_deliveries_go_only_to_the_host_that_the_certificate_names() {
     let names: Names = Arc::new(|_| Box::pin(ready(Ok(vec![Ipv4Addr::LOCALHOST.into()]))));
     let mut roots = RootCertStore::empty();
     roots.add(cert.der().clone()).expect("a root");
-    let believed = Sender::believing(roots, Reach::Anywhere, names.clone());
-    let nobody = Sender::new(Reach::Anywhere, names);
+    let trusting = Sender::believing(roots, Reach::Anywhere, names.clone());
+    let distrusting = Sender::new(Reach::Anywhere, names);
     let plain = settings(&app, Reach::Anywhere, system_names());
     for (name, sender, became) in [
-        ("push.example", &believed, (json!("delivered"), Value::Null)),
-        ("other.example", &believed, (json!("waiting"), json!("tls"))),
-        ("push.example", &nobody, (json!("waiting"), json!("tls"))),
+        ("push.example", &trusting, (json!("delivered"), Value::Null)),
+        ("other.example", &trusting, (json!("waiting"), json!("tls"))),
+        ("push.example", &distrusting, (json!("waiting"), json!("tls"))),
     ] {
         let answer = create(&app, &ana, &json!({"url": format!("https://{name}:{port}/a?b=c")})).await;
         let path = format!("/v1/webhooks/{}", answer.string("/id"));
@@ -365,7 +365,7 @@ async fn a_killed_servers_deliveries_are_sent_again_under_the_same_id() {
     let taken = webhooks::take(&app.db, Lane::Unproven, 10, now()).await.expect("it is taken");
     assert_eq!(taken.len(), 1);
     assert!(webhooks::send(&killed.sender, &taken[0], now()).await.expect("an answer").is_success());
-    // Nobody else takes it as long as it may still be on its way.
+    // No other worker leases it while it may still be in flight.
     assert_eq!(round(&app).await, 0);
     let_pass(&app, 31).await;
     assert_eq!(round(&app).await, 1);
@@ -450,9 +450,9 @@ async fn a_server_delivers_at_once_and_a_killed_one_loses_nothing() {
     arrived(1).await;
     first.signal(Signal::SIGKILL);
     drop(first);
-    // It may not have recorded what it had sent; what it had taken is free again then.
+    // It may not have recorded what it had sent. Its leases have expired by now.
     let_pass(&app, 31).await;
-    // It is told by whichever server there is.
+    // Any running server delivers it.
     app.played(&id, &bo, 2, "a").await;
     let second = Running::start_with(&url(&app), &app.key, &options, &[]);
     arrived(2).await;

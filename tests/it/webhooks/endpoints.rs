@@ -1,4 +1,4 @@
-//! Webhooks: who is told of what, and whose they are.
+//! Webhooks: which events each gets, its secrets, its pings, and to whom it belongs.
 
 use futures_util::future::join;
 use mancala_server::{db::Writers, jobs::deadlines};
@@ -28,7 +28,7 @@ async fn each_event_is_sent_as_a_signed_message_without_players_names() {
     deliver(&app).await;
     assert_eq!((to_ana.kinds(), to_bo.kinds()), (vec![], vec!["game.invited".to_owned()]));
     assert_eq!(app.join_game(&id, &bo).await.status, 200);
-    // What a notice says of the game is what it is when it is made.
+    // A message shows the game as it is when the message is written.
     deliver(&app).await;
     // An extra move begins no turn.
     app.played(&id, &ana, 1, "C").await;
@@ -110,7 +110,7 @@ async fn games_without_webhooks_queue_nothing_and_others_one_message() {
     assert_eq!((count_rows(&app, "webhook_event").await, count_rows(&app, "game where has_webhooks").await), (0, 0));
     let id = app.started_between(&ana, &cy, &json!({})).await;
     app.played(&id, &ana, 1, "A").await;
-    // That somebody joined, and a move.
+    // The join, and a move.
     assert_eq!((count_rows(&app, "webhook_event").await, count_rows(&app, "game where has_webhooks").await), (2, 1));
     deliver(&app).await;
     deliver(&app).await;
@@ -296,7 +296,7 @@ async fn a_repeated_request_under_a_key_creates_one_webhook() {
         assert_eq!(answer.headers["cache-control"], "no-store");
     }
     keyed("https://example.com/b").await.is_problem(422, "idempotency_key_reused");
-    // A secret that was exchanged is not told any more.
+    // A rotated secret is not shown again.
     let path = app.get("/v1/webhooks", Some(&ana)).await.ids().remove(0);
     let rotated = app.post(&format!("/v1/webhooks/{path}/rotate-secret"), Some(&ana), &json!({})).await;
     assert_eq!(rotated.status, 200);

@@ -1,4 +1,4 @@
-//! What waits for an endpoint: that nothing of it is in the way of anything else, and what brings it forward.
+//! The queue of an endpoint: it delays no other queue, and recovery sends it at once.
 
 use std::collections::HashSet;
 
@@ -48,7 +48,7 @@ async fn a_long_queue_of_one_game_arrives_in_order_and_delays_no_other() {
     endpoint.will(&[Reply::Status(500)]);
     offers(&app, &crowded, &ana, 80).await;
     assert_eq!(round(&app).await, 1);
-    // The endpoint is left alone for some seconds; then the other game's notice is not behind those of this one.
+    // The endpoint gets no delivery for some seconds. Then the other game's message is not behind those of this one.
     app.played(&other, &ana, 1, "A").await;
     let_pass(&app, 5).await;
     deliver(&app).await;
@@ -140,7 +140,7 @@ async fn an_unreadable_game_does_not_delay_other_messages() {
     set_kind("moved", "unheard of").await;
     deliver(&app).await;
     assert_eq!([0, 1, 2].map(|n| of_game(&endpoint, &games[n]).len()), [1, 0, 1]);
-    // It is told once it can be, in order.
+    // Its events are sent, in order, once it can be read.
     set_kind("unheard of", "moved").await;
     app.played(&games[1], &bo, 2, "a").await;
     let_pass(&app, 11).await;
@@ -242,7 +242,7 @@ async fn a_deadline_warning_is_sent_once_unless_the_turn_is_over() {
     created_for(&app, &bo, &to_bo, &soon).await;
     let days = json!({"clock": {"type": "per_move", "move_s": 2 * 24 * 60 * 60}});
     let id = app.started_between(&ana, &bo, &days).await;
-    // Too short to be told of.
+    // Too short for a warning.
     app.started_between(&ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 3599}})).await;
     let waiting = "webhook_delivery where ended_at is null";
     deliver(&app).await;
@@ -260,7 +260,7 @@ async fn a_deadline_warning_is_sent_once_unless_the_turn_is_over() {
     assert_eq!((told.len(), told[0].kind(), &told[0].body["data"]["event"]), (1, "game.deadline_soon", &Value::Null));
     let shown = ["turn", "deadline"].map(|name| told[0].body["data"][name].clone());
     assert_eq!(shown, [json!("south"), game["clock"]["deadline"].clone()]);
-    // Of a turn that is over nobody is told, whether that was noticed before its time came or not.
+    // A turn that is over gets no warning, whether or not it was noticed before the time came.
     app.played(&id, &ana, 1, "A").await;
     deliver(&app).await;
     assert_eq!(count_rows(&app, waiting).await, 1);
