@@ -7,7 +7,7 @@ use std::{env, error::Error, fs, io, path::PathBuf, time::Instant};
 
 use mancala_server::{
     db::{self, migrations, records::import, study::explorer_index},
-    domain::{BySeat, Import, ImportedPly, Played, Visibility},
+    domain::{BySeat, Import, ImportedPly, PlyAction, Visibility},
     embedded::{self, Durability, Embedded, Settings},
     jobs::explorer,
     rules::{AnyOptions, AnyPosition, Variant},
@@ -73,7 +73,7 @@ fn random_game(variant: Variant, lot: &mut StdRng) -> Import {
         let legal = position.legal_moves();
         let mv = legal[lot.random_range(..legal.len())];
         position.play_unchecked(mv);
-        plies.push(ImportedPly::of(Played::Move(mv), BEGUN));
+        plies.push(ImportedPly::of(PlyAction::Move(mv), BEGUN));
     }
     Import {
         options,

@@ -198,8 +198,8 @@ fn start_telling(
 ) -> Result<Beside, Failure> {
     let sender = Sender::new(reach(options), system_names());
     let settings = webhooks::Settings { sender, write: http::write_notice, metrics: metrics.clone() };
-    let (database, notices) = (database.clone(), writers.notices());
-    Beside::start("webhooks", || {}, move |stopping| webhooks::run(database, notices, settings, stopping))
+    let (database, webhook_events) = (database.clone(), writers.webhook_events());
+    Beside::start("webhooks", || {}, move |stopping| webhooks::run(database, webhook_events, settings, stopping))
 }
 
 /// Plays for the computer, and analyses games.

@@ -4,7 +4,8 @@
 use mancala_server::{
     db::lists::{Filter, Order, Whose},
     domain::{
-        Action, BySeat, Clock, Command, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Status, Terms, Visibility,
+        Action, BySeat, Clock, Command, Context, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Status, Terms,
+        Visibility,
     },
     rules::{AnyOptions, Move, Variant},
 };
@@ -69,12 +70,12 @@ impl Recorded {
         game.apply(&Event { seq: 2, at: BEGIN, fact: joined }).expect("it follows the first");
         let mut states = vec![(None, game.clone())];
         while states.len() <= plies_max {
-            let mv = pick(&game.position.legal_moves());
+            let mv = pick(&game.position().legal_moves());
             let events = move_events(&game, mv);
             for event in &events {
                 game.apply(event).expect("it was decided");
             }
-            if game.status != Status::Active {
+            if game.status() != Status::Active {
                 break;
             }
             states.push((events.into_iter().next(), game.clone()));
@@ -86,10 +87,11 @@ impl Recorded {
 /// What a move of whoever is to move leads to.
 pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     let seat = game.seat_at(game.turn().expect("the game is active"));
-    let player = game.players[seat].expect("both seats are taken");
-    let action = Action::Play { ply: game.ply + 1, word: &mv.to_string(), recorded: None };
+    let player = game.players()[seat].expect("both seats are taken");
+    let action = Action::Play { ply: game.ply() + 1, word: &mv.to_string() };
     let command = Command { player, if_version: None, action };
-    game.decide(&command, game.updated_at).expect("the move is legal")
+    let context = Context::new(game.updated_at(), || GameId(Uuid::now_v7()));
+    game.decide(&command, &context).expect("the move is legal").events
 }
 
 /// Makes so many games of so many players, each game one of those recorded, in turns.
@@ -124,11 +126,11 @@ async fn insert_recorded(pool: &PgPool, n: i32, one: &Recorded) -> Result<(), sq
             .push_bind(ply)
             .push_bind(moved.map(|moved| number(moved.seat)))
             .push_bind(moved.map(|moved| moved.mv.to_string()))
-            .push_bind(game.position.to_string())
-            .push_bind(game.history_from_seq.and_then(|seq| i32::try_from(seq).ok()))
+            .push_bind(game.position().to_string())
+            .push_bind(game.history_from_seq().and_then(|seq| i32::try_from(seq).ok()))
             .push_bind(game.turn().map(|side| number(game.seat_at(side))))
-            .push_bind(game.moved.first)
-            .push_bind(game.moved.second);
+            .push_bind(game.moved().first)
+            .push_bind(game.moved().second);
     });
     insert.build().execute(pool).await?;
     Ok(())

@@ -7,9 +7,9 @@ use mancala_server::{
     db::{
         self, DbError, Lookups, Writers,
         games::{self, Appended, SeatedGame},
-        lists::{self, Filter, Of, Place as After, Whose},
+        lists::{self, Filter, Of, PageKey as After, Whose},
     },
-    domain::{Action, Command, Event, Game, GameId},
+    domain::{Action, Command, Context, Event, Game, GameId},
     embedded,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -198,10 +198,10 @@ impl<'a> Reader<'a> {
         let made = async || match call {
             Call::Game => each_of(&self.games, async |id| games::find(pool, id).await.map(drop)).await,
             Call::Whole => each_of(&self.active, async |id| games::find_whole(pool, id).await.map(drop)).await,
-            Call::Signs => each_of(&self.asked, async |id| lookups.signs(id).await.map(drop)).await,
+            Call::Signs => each_of(&self.asked, async |id| lookups.fingerprint(id).await.map(drop)).await,
             Call::SignsAtOnce => {
                 for group in self.asked_at_once.chunks(GROUP) {
-                    try_join_all(group.iter().map(|id| lookups.signs(*id))).await?;
+                    try_join_all(group.iter().map(|id| lookups.fingerprint(*id))).await?;
                 }
                 Ok(self.asked_at_once.len())
             }
@@ -304,7 +304,7 @@ type Next = (Game, Vec<Event>);
 fn next_moves(playing: &mut Vec<Game>, lot: &mut StdRng) -> Vec<Next> {
     let mut next = vec![];
     playing.retain_mut(|game| {
-        let legal = game.position.legal_moves();
+        let legal = game.position().legal_moves();
         let events = move_events(game, legal[lot.random_range(..legal.len())]);
         let goes_on = events.len() == 1;
         if goes_on {
@@ -318,9 +318,10 @@ fn next_moves(playing: &mut Vec<Game>, lot: &mut StdRng) -> Vec<Next> {
 
 /// A game that its first player gives up.
 fn resigned(game: &Game) -> Next {
-    let player = game.players.first.expect("both seats are taken");
+    let player = game.players().first.expect("both seats are taken");
     let command = Command { player, if_version: None, action: Action::Resign };
-    let events = game.decide(&command, game.updated_at).expect("an active game can be resigned");
+    let context = Context::new(game.updated_at(), || GameId(Uuid::now_v7()));
+    let events = game.decide(&command, &context).expect("an active game can be resigned").events;
     let mut game = game.clone();
     apply(&events, &mut game);
     (game, events)
@@ -367,7 +368,7 @@ pub async fn show_plans(options: PgConnectOptions, watcher: &PgPool) -> Result<(
 /// Reads each of these in every way, so that all is planned.
 async fn read(service: &Service, ids: &[GameId]) -> Result<(), DbError> {
     for id in ids {
-        service.lookups.signs(*id).await?;
+        service.lookups.fingerprint(*id).await?;
         games::find(&service.pool, *id).await?;
         if let Some(SeatedGame { game, .. }) = games::find_whole(&service.pool, *id).await? {
             games::plies(&service.pool, &game, 0, 100).await?;

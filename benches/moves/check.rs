@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use mancala_server::{
     db::{self, games},
-    domain::{Event, Fact, Game, GameId, Moved, Played, Status},
+    domain::{Event, Fact, Game, GameId, Moved, PlyAction, Status},
 };
 use sqlx::{PgPool, postgres::PgConnectOptions};
 
@@ -48,11 +48,11 @@ async fn replay_one(pool: &PgPool, record: Record) -> io::Result<()> {
     if replayed != row {
         return Err(wrong(&format!("its log and its row differ: {replayed:?}, {row:?}")));
     }
-    if row.ply != ply {
-        return Err(wrong(&format!("{ply} moves were acknowledged, {} are stored", row.ply)));
+    if row.ply() != ply {
+        return Err(wrong(&format!("{ply} moves were acknowledged, {} are stored", row.ply())));
     }
-    if (row.status == Status::Finished) != row.position.outcome().is_some() {
-        return Err(wrong(&format!("it is {} and should not be", row.status.as_str())));
+    if (row.status() == Status::Finished) != row.position().outcome().is_some() {
+        return Err(wrong(&format!("it is {} and should not be", row.status().as_str())));
     }
     Ok(())
 }
@@ -62,13 +62,13 @@ fn fold(id: GameId, log: &[Event]) -> io::Result<Game> {
     let mut game = Game::replay(id, log.iter().take(1)).map_err(io::Error::other)?;
     for event in log.iter().skip(1) {
         let after = match &event.fact {
-            Fact::Moved(Moved { mv: Played::Move(mv), .. }) => {
-                Some(game.position.play(*mv).map_err(io::Error::other)?.0)
+            Fact::Moved(Moved { mv: PlyAction::Move(mv), .. }) => {
+                Some(game.position().play(*mv).map_err(io::Error::other)?.0)
             }
             _ => None,
         };
         game.apply(event).map_err(io::Error::other)?;
-        if after.is_some_and(|after| after.to_string() != game.position.to_string()) {
+        if after.is_some_and(|after| after.to_string() != game.position().to_string()) {
             return Err(io::Error::other(format!("game {}: event {} is not what the rules say", id.0, event.seq)));
         }
     }

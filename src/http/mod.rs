@@ -10,6 +10,7 @@ mod games;
 mod layers;
 mod openapi;
 mod operation;
+mod paths;
 mod players;
 mod records;
 mod request;
@@ -18,6 +19,7 @@ mod serve;
 mod state;
 mod study;
 mod variants;
+mod view;
 mod webhooks;
 
 pub use layers::{connections::KEEP_ALIVE, cors::ANY_ORIGIN};
@@ -26,7 +28,7 @@ pub use records::{
     import_forms::{Form, Refused, read_game},
     list_export::{ListForm, write_game},
 };
-pub use request::auth::{Caller, KeyError, PublicKey, Tokens, new_key};
 pub use routes::document;
 pub use serve::{RateLimits, Service, serve};
+pub use state::tokens::{Caller, KeyError, PublicKey, Tokens, new_key};
 pub use webhooks::message::write_notice;

@@ -1,17 +1,10 @@
 //! The route table, which is the document: a route cannot be in one and not in the other.
 
-use std::{future, sync::LazyLock};
+use std::future;
 
 use actix_web::{
-    App, HttpMessage, HttpRequest, HttpResponse,
-    body::MessageBody,
-    dev::{ServiceRequest, ServiceResponse},
-    guard,
-    http::{
-        Method,
-        header::{self, HeaderMap, HeaderName},
-    },
-    middleware::Next,
+    App, HttpRequest, HttpResponse, guard,
+    http::header::{self},
     web::{self, ServiceConfig},
 };
 use utoipa::OpenApi;
@@ -22,8 +15,9 @@ use super::{
     answer::problem::Problem,
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions},
-    openapi::{self, Document, Paths},
+    openapi::{self, Document},
     operation::{health, problems},
+    paths,
     players::{me, profiles, stats, summary, tokens},
     records::{export, import, list_export, personal_export, verify},
     request::extract,
@@ -103,9 +97,6 @@ fn routes(routes: &mut Routes<'_>) {
 /// Where the document is served.
 const DOCUMENT: &str = "/openapi.json";
 
-/// All paths that are served.
-pub static PATHS: LazyLock<Paths> = LazyLock::new(|| Paths::of(&document()));
-
 /// The OpenAPI document of the routes.
 pub fn document() -> utoipa::openapi::OpenApi {
     let (_, document) = App::new().into_utoipa_app().openapi(Document::openapi()).configure(routes).split_for_parts();
@@ -138,52 +129,9 @@ pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
         .default_service(web::to(unknown));
 }
 
-/// With a request for an answer's head: for whoever would never come to an end with the body.
-#[derive(Clone, Copy, Debug)]
-pub struct AsksForHead;
-
-/// HEAD is GET without the body (RFC 9110), which the server leaves out by itself.
-pub async fn head_as_get(
-    mut request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    if request.method() == Method::HEAD {
-        request.head_mut().method = Method::GET;
-        request.extensions_mut().insert(AsksForHead);
-    }
-    next.call(request).await
-}
-
-/// Headers that are still read of a request that asks to wait.
-static READ: [HeaderName; 6] = [
-    header::AUTHORIZATION,
-    header::ACCEPT,
-    header::IF_NONE_MATCH,
-    header::ORIGIN,
-    HeaderName::from_static("prefer"),
-    HeaderName::from_static("last-event-id"),
-];
-
-/// A request that asks to wait keeps the headers that are still read, and no more room than these need: as they come, they have
-/// room for 28, which is a quarter of what a client that waits would cost.
-pub async fn slim_down(
-    mut request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    if request.method().is_safe() && request.headers().contains_key("prefer") {
-        let sent = request.headers();
-        let mut headers = HeaderMap::with_capacity(READ.len());
-        for (name, value) in sent.iter().filter(|(name, _)| READ.contains(name)) {
-            headers.append(name.clone(), value.clone());
-        }
-        *request.headers_mut() = headers;
-    }
-    next.call(request).await
-}
-
 /// What no route knows: a wrong method of a known path, or an unknown path.
 async fn unknown(request: HttpRequest) -> Result<HttpResponse, Problem> {
-    match PATHS.find(request.match_info().as_str()) {
+    match paths::find(request.match_info().as_str()) {
         Some(path) => Err(Problem::method_not_allowed(path.allow.clone())),
         None => Err(Problem::not_found("there is nothing at this address")),
     }

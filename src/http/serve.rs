@@ -1,10 +1,6 @@
 //! The server: what it needs to begin, its workers, and the layers around all routes.
 
-use std::{
-    net::TcpListener,
-    sync::{Arc, LazyLock},
-    time::Duration,
-};
+use std::{net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
 use ipnet::IpNet;
@@ -15,24 +11,20 @@ use tracing_actix_web::TracingLogger;
 
 use super::{
     answer::{cursor::Cursors, headers, problem},
-    events::game_stream::Readings,
-    games::recent::RecentGames,
     layers::{
         client_address::{self, TrustedProxies},
         compress,
         connections::{self, REQUEST_TIMEOUT},
-        cors,
+        cors, head,
         limits::{self, Limits},
         observe,
     },
-    operation::health::Readiness,
-    players::passwords::Passwords,
-    request::{
-        accept,
-        auth::{self, Tokens},
-    },
+    paths,
+    request::{accept, auth},
     routes,
-    state::AppState,
+    state::{
+        AppState, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens,
+    },
 };
 use crate::{
     db::{self, Lookups, Writers, connection::notifications},
@@ -143,10 +135,10 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let (tokens, recent) = (Arc::new(tokens), Arc::new(RecentGames::new()));
     let (passwords, readiness) = (Arc::new(Passwords::start()?), Arc::<Readiness>::default());
     let readings = Arc::<Readings>::default();
-    let limits = (rate_limits == RateLimits::On).then(|| Arc::new(Limits::new()));
+    let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let document = routes::document_of(public_url);
-    LazyLock::force(&routes::PATHS);
+    paths::set(&routes::document());
     watch_waiters(&hub, &writers, &metrics, &database);
     watch_writers(&writers, &metrics);
     watch_recent(&recent, &metrics);
@@ -158,7 +150,6 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             cursors: Cursors::new(tokens.cursor_key()),
             tokens: tokens.clone(),
             passwords: passwords.clone(),
-            limits: limits.clone(),
             lookups: Lookups::start(database.clone()),
             recent: recent.clone(),
             hub: hub.clone(),
@@ -177,14 +168,19 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         App::new()
             .app_data(Data::from(state))
             .app_data(trusted_proxies.clone())
-            .configure(|config| routes::configure(config, &document))
+            .configure(|config| {
+                if let Some(limits) = &limits {
+                    config.app_data(limits.clone());
+                }
+                routes::configure(config, &document);
+            })
             .wrap(from_fn(accept::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
             // Counts by who calls, and bad tokens too.
             .wrap(from_fn(limits::limit))
             .wrap(from_fn(auth::identify))
-            .wrap(from_fn(routes::head_as_get))
-            .wrap(from_fn(routes::slim_down))
+            .wrap(from_fn(head::head_as_get))
+            .wrap(from_fn(head::slim_down))
             // Before an answer is compressed, or read by a page, it is in its final form.
             .wrap(from_fn(problem::envelope))
             .wrap(from_fn(compress::compress))

@@ -24,7 +24,7 @@ use crate::{
         study::analyses,
     },
     domain::{
-        ANALYSIS_EDITION, Analysis, Class, Event, Fact, Game, GameId, JudgedPly, Moved, PLIES_ANALYSED_MAX, Played,
+        ANALYSIS_EDITION, Analysis, Class, Event, Fact, Game, GameId, JudgedPly, Moved, PLIES_ANALYSED_MAX, PlyAction,
         Value, seat_at,
     },
     engine::{Engine, Evaluation, Limits, Review, ReviewError, Signal},
@@ -93,7 +93,7 @@ async fn analyse_next(
     metrics.analyses_wait(analyses::count_waiting(pool).await?);
     let Some(game) = analyses::take(pool, now(), now() + TAKEN_FOR).await? else { return Ok(false) };
     let outcome = match analyse(pool, writers, game, stopping).await {
-        Err(error) if error.is_of_the_rows() => Ok(Outcome::Failed(error.to_string())),
+        Err(error) if error.is_data_error() => Ok(Outcome::Failed(error.to_string())),
         outcome => outcome,
     };
     match outcome {
@@ -144,7 +144,7 @@ async fn analyse(
             Ok(plies) => plies,
             Err(outcome) => return Ok(outcome),
         };
-        analyses::store(pool, id, &Analysis { ply: game.ply, edition: ANALYSIS_EDITION, at: now(), plies }).await?;
+        analyses::store(pool, id, &Analysis { ply: game.ply(), edition: ANALYSIS_EDITION, at: now(), plies }).await?;
     }
     // Somebody who was taken for dead may have stored another one before.
     match analyses::find(pool, id).await?.analysis {
@@ -158,7 +158,7 @@ async fn tell(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis)
     for _ in 0..APPENDS_MAX {
         let Some(seated) = games::find_whole(pool, id).await? else { return Ok(Outcome::Over(u32::MAX)) };
         let mut game = seated.game;
-        if game.analysed_at.is_some_and(|told| told >= analysis.at) {
+        if game.analysed_at().is_some_and(|told| told >= analysis.at) {
             return Ok(Outcome::Over(analysis.ply));
         }
         // What the passing of time has led to comes first.
@@ -192,7 +192,7 @@ async fn judge(
         _ => None,
     };
     let plies: Vec<_> = log.iter().filter_map(moved).collect();
-    let (start, done, stop) = (game.terms.opening(), Arc::<AtomicU32>::default(), Arc::<Signal>::default());
+    let (start, done, stop) = (game.terms().opening(), Arc::<AtomicU32>::default(), Arc::<Signal>::default());
     let (counted, raised) = (done.clone(), stop.clone());
     let mut judging = spawn_blocking(move || judge_all(&start, &plies, &counted, &raised));
     loop {
@@ -212,7 +212,7 @@ async fn judge(
                 return Ok(Err(Outcome::Failed(error.to_string())));
             }
             Some(Err(error)) => return Ok(Err(Outcome::Failed(error.to_string()))),
-            None => match analyses::advance(pool, game.id, done.load(Ordering::Relaxed), now() + TAKEN_FOR).await {
+            None => match analyses::advance(pool, game.id(), done.load(Ordering::Relaxed), now() + TAKEN_FOR).await {
                 Ok(true) => {}
                 // Whoever is lost to the database is taken for dead; what was thought is not worth more than a new start.
                 Ok(false) | Err(_) => stop.stop(),
@@ -238,14 +238,14 @@ fn judge_all(
         let befores = positions(position, plies);
         for (position, ply) in befores.iter().zip(plies).rev().take(left) {
             proven = match ply.mv {
-                Played::Move(mv) => {
+                PlyAction::Move(mv) => {
                     let review = engine.review(position, mv, Limits::nodes(nodes), stop)?;
                     let ply = judged_ply(position, mv, ply, review, proven);
                     let before = Some(ply.best).filter(|best| best.is_exact);
                     judged.push(ply);
                     before
                 }
-                Played::Takeback { .. } => None,
+                PlyAction::Takeback { .. } => None,
             };
             done.fetch_add(1, Ordering::Relaxed);
         }
@@ -282,8 +282,8 @@ fn positions(first: AnyPosition, plies: &[Moved]) -> Vec<AnyPosition> {
 /// The position after a ply, with its history.
 fn follow(position: &mut AnyPosition, ply: &Moved) {
     match ply.mv {
-        Played::Move(_) => position.follow(ply.position.clone()),
-        Played::Takeback { .. } => *position = ply.position.afresh(),
+        PlyAction::Move(_) => position.follow(ply.position.clone()),
+        PlyAction::Takeback { .. } => *position = ply.position.afresh(),
     }
 }
 
@@ -292,7 +292,7 @@ fn judged_ply(before: &AnyPosition, mv: Move, ply: &Moved, review: Review, prove
     let value = |value: Evaluation| Value { points: value.points, is_exact: value.is_exact };
     // A swap exchanges who sits at South's side.
     let is_swap = before.swapped() != ply.position.swapped();
-    let seen_there = |value: Value| if is_swap { value.of_the_other() } else { value };
+    let seen_there = |value: Value| if is_swap { value.for_other_side() } else { value };
     let proven = proven.map(seen_there).map(|value| Evaluation { points: value.points, is_exact: true });
     let review = match proven {
         Some(after) => review.knowing(after),

@@ -11,6 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::pace::keep_pace;
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
             computer_turns::{self, ComputerTurn},
         },
     },
-    domain::{self, Action, Command, Game},
+    domain::{self, Action, Command, Context, Game, GameId},
     engine::{Engine, Level, Signal},
     metrics::Metrics,
     rules::Move,
@@ -98,7 +99,7 @@ async fn play_next(
         }
         Ok(Played::Over) => computer_turns::end(pool, turn).await,
         // With this game alone something is wrong.
-        Err(error) if error.is_of_the_rows() => {
+        Err(error) if error.is_data_error() => {
             tracing::error!(game.id = %turn.game.0, "the computer cannot play a game, and tries again later: {error}");
             computer_turns::put_off(pool, turn, now() + PUT_OFF).await
         }
@@ -134,7 +135,7 @@ async fn play(
         Err(error) => return (Err(error), engine),
     };
     // Time that has run out is another job's matter.
-    if game.version != turn.version || !game.due(now()).is_empty() {
+    if game.version() != turn.version || !game.due(now()).is_empty() {
         return (Ok(Played::Over), engine);
     }
     let Some(level) = game.computer_to_move() else { return (Ok(Played::Over), engine) };
@@ -154,11 +155,11 @@ async fn think(
     mut engine: Engine,
     stopping: &CancellationToken,
 ) -> (Option<Move>, Engine) {
-    let position = game.position.clone();
+    let position = game.position().clone();
     // Should thinking fail, the game still goes on.
     let any = position.legal_moves().first().copied();
     // The same turn has the same lot, whoever thinks about it.
-    let seed = game.id.0.as_u64_pair().1 ^ u64::from(game.version);
+    let seed = game.id().0.as_u64_pair().1 ^ u64::from(game.version());
     let level = Level::try_from(level.number()).expect("a level of games is one of the engine's");
     let stop = Arc::new(Signal::new());
     let raised = stop.clone();
@@ -170,7 +171,7 @@ async fn think(
     match until(thinking, &stop, writers, stopping).await {
         Ok(thought) => thought,
         Err(error) => {
-            tracing::error!(game.id = %game.id.0, "the computer could not think, and plays anything: {error}");
+            tracing::error!(game.id = %game.id().0, "the computer could not think, and plays anything: {error}");
             (any, Engine::new(TABLE_MIB))
         }
     }
@@ -197,11 +198,12 @@ async fn until<T>(
 }
 
 async fn append(writers: &Writers, mut game: Game, player: domain::PlayerId, chosen: Move) -> Result<Played, DbError> {
-    let action = Action::Play { ply: game.ply + 1, word: &chosen.to_string(), recorded: None };
-    let events = match game.decide(&Command { player, if_version: None, action }, now()) {
-        Ok(events) => events,
+    let action = Action::Play { ply: game.ply() + 1, word: &chosen.to_string() };
+    let context = Context::new(now(), || GameId(Uuid::now_v7()));
+    let events = match game.decide(&Command { player, if_version: None, action }, &context) {
+        Ok(decision) => decision.events,
         Err(refusal) => {
-            tracing::error!(game.id = %game.id.0, "the computer's move {chosen} is refused: {refusal:?}");
+            tracing::error!(game.id = %game.id().0, "the computer's move {chosen} is refused: {refusal:?}");
             return Ok(Played::Over);
         }
     };

@@ -3,11 +3,12 @@
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
 
 use super::deadlines::settle_game;
 use crate::{
     db::{DbError, Writers, games, players, study::notes, webhooks},
-    domain::{Action, Command, GameId, PlayerId},
+    domain::{Action, Command, Context, GameId, PlayerId},
 };
 
 /// How long after an erasure it is looked after: nothing begins a game for a player who is gone.
@@ -42,7 +43,8 @@ async fn end_game(
     settle_game(pool, writers, id, now).await?;
     let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
     let command = Command { player, if_version: None, action: Action::Leave };
-    let events = game.decide(&command, now).unwrap_or_default();
+    let context = Context::new(now, || GameId(Uuid::now_v7()));
+    let events = game.decide(&command, &context).unwrap_or_default().events;
     let applied = events.iter().try_for_each(|event| game.apply(event));
     if applied.is_ok() && !events.is_empty() {
         games::append(writers, &game, &events).await?;

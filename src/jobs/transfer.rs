@@ -18,7 +18,7 @@ use crate::{
         games::{self, SeatedGame},
         records::{import, verify},
     },
-    domain::{GameId, Import, Ply, Unplayable, Visibility},
+    domain::{GameId, Import, ImportRejection, Ply, Visibility},
     rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
 
@@ -63,7 +63,7 @@ pub async fn export_all(
     let mut is_last = false;
     loop {
         while !is_last && parts.len() < PARTS_AT_ONCE {
-            let games = verify::stretch(pool, after, GAMES_READ).await?.games;
+            let games = verify::list_batch(pool, after, GAMES_READ).await?.games;
             is_last = games.len() < GAMES_READ as usize;
             let Some(last) = games.last() else { break };
             after = *last;
@@ -180,8 +180,8 @@ impl Part {
         for (line, played) in lines.into_iter().zip(import::play(&pool, imports, None, visibility, now).await?) {
             match played {
                 Ok(game) => whole.push(game),
-                Err(Unplayable { place: Some(place), error }) => {
-                    refused(line + place.line - 1, Some(place.column), &error.to_string());
+                Err(ImportRejection { location: Some(at), error }) => {
+                    refused(line + at.line - 1, Some(at.column), &error.to_string());
                 }
                 Err(error) => refused(line, None, &error.to_string()),
             }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     db::{
         DbError,
-        records::verify::{self, Stretch, Verified},
+        records::verify::{self, GameBatch, Verified},
     },
     domain::GameId,
 };
@@ -34,7 +34,7 @@ pub async fn verify_all(pool: &PgPool, at_once: usize, tell: Tell) -> Result<(),
     let mut tasks = JoinSet::new();
     let mut after = GameId(Uuid::nil());
     loop {
-        let stretch = verify::stretch(pool, after, STRETCH).await?;
+        let stretch = verify::list_batch(pool, after, STRETCH).await?;
         let is_last = stretch.games.len() < STRETCH as usize;
         if let Some(last) = stretch.games.last() {
             after = *last;
@@ -51,7 +51,7 @@ pub async fn verify_all(pool: &PgPool, at_once: usize, tell: Tell) -> Result<(),
     }
 }
 
-async fn verify_stretch(pool: PgPool, stretch: Stretch, tell: Tell) -> Result<(), DbError> {
+async fn verify_stretch(pool: PgPool, stretch: GameBatch, tell: Tell) -> Result<(), DbError> {
     let flawed = |game, seq, detail: &str| tell(Told::Flawed { game, seq, detail });
     for orphan in stretch.orphans {
         flawed(orphan, None, "there is a log, and no game");

@@ -23,12 +23,12 @@ use crate::{
     clock::now,
     db::{
         self, DbError,
-        events::game_log::{self, Part, Wanted},
+        events::game_log::{self, LogRange, LogSlice},
         games::{self, SeatedGame},
         webhooks::{
-            deliveries::{self, Due, KEPT, Lane, Next, Outcome},
+            deliveries::{self, AttemptOutcome, Due, KEPT, Lane, NextStep},
             flags,
-            queue::{self, Batch, Listener, NewDelivery, Soon, Told},
+            queue::{self, Batch, MessageContent, NewDelivery, Reminder, Subscriber},
         },
     },
     domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
@@ -37,7 +37,7 @@ use crate::{
 };
 
 /// Writes what an endpoint is sent. Wire types are none of our business here: whoever starts this brings it.
-pub type WriteNotice = fn(&Told<'_>) -> Result<String, String>;
+pub type WriteNotice = fn(&MessageContent<'_>) -> Result<String, String>;
 
 /// After how long a failed attempt is made again, each time: the schedule that Standard Webhooks recommend, three days in all.
 const SCHEDULE: [Duration; 9] = [
@@ -270,7 +270,7 @@ async fn tell_batch(pool: &PgPool, mut batch: Batch, write: WriteNotice, now: Of
     match made.unwrap_or(Err(TellError::Panicked)) {
         Ok(()) => Ok(batch.commit().await?),
         Err(error) => {
-            batch.give_up().await;
+            batch.roll_back().await;
             Err(error)
         }
     }
@@ -283,14 +283,15 @@ async fn make_deliveries(
     now: OffsetDateTime,
 ) -> Result<(), TellError> {
     let games: HashMap<_, _> =
-        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id, seated)).collect();
-    let of_game = |seated: &SeatedGame| [seated.game.players.first, seated.game.players.second, seated.game.invited()];
+        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
+    let of_game =
+        |seated: &SeatedGame| [seated.game.players().first, seated.game.players().second, seated.game.invited()];
     let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
-    let listeners = queue::listeners(pool, &players).await?;
+    let subscribers = queue::subscribers(pool, &players).await?;
     // Of each append its events, with what they were played upon.
-    let known = batch.untold.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
-    let known: Vec<_> = if listeners.is_empty() { vec![] } else { known.collect() };
-    let wanted = known.iter().map(|(append, seated)| Wanted {
+    let known = batch.pending.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
+    let known: Vec<_> = if subscribers.is_empty() { vec![] } else { known.collect() };
+    let wanted = known.iter().map(|(append, seated)| LogRange {
         game: &seated.game,
         after: u32::try_from(append.from_seq - 1).unwrap_or(0),
         until: u32::try_from(append.to_seq).unwrap_or(0),
@@ -298,22 +299,22 @@ async fn make_deliveries(
     let parts = game_log::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
     let mut deliveries = vec![];
     for ((_, seated), part) in known.iter().zip(&parts) {
-        deliveries.extend(of_append(seated, part, &listeners, write)?);
+        deliveries.extend(of_append(seated, part, &subscribers, write)?);
     }
     let present = games.values().flat_map(|seated| {
-        let here = listeners.iter().filter(|listener| of_game(seated).contains(&Some(listener.player)));
-        here.map(|listener| (listener.webhook, seated.game.id, seated.game.time.deadline))
+        let here = subscribers.iter().filter(|subscriber| of_game(seated).contains(&Some(subscriber.player)));
+        here.map(|subscriber| (subscriber.webhook, seated.game.id(), seated.game.time().deadline))
     });
     let present: Vec<_> = present.collect();
-    batch.tell(&deliveries, &present, now).await?;
+    batch.store_deliveries(&deliveries, &present, now).await?;
     Ok(())
 }
 
 /// What an append is made into: what happened, and when a deadline that it set will be near.
 fn of_append(
     seated: &SeatedGame,
-    part: &Part,
-    listeners: &[Listener],
+    part: &LogSlice,
+    subscribers: &[Subscriber],
     write: WriteNotice,
 ) -> Result<Vec<NewDelivery>, TellError> {
     let game = &seated.game;
@@ -321,50 +322,50 @@ fn of_append(
     let mut previous = part.previous.clone();
     for event in &part.events {
         for notice in notices(game, &part.previous, &part.events).into_iter().filter(|notice| notice.seq == event.seq) {
-            let told = Told { notice, at: event.at, happened: Some((event, &previous)), seated };
-            deliveries.extend(for_listeners(&told, None, listeners, write)?);
+            let told = MessageContent { notice, at: event.at, happened: Some((event, &previous)), seated };
+            deliveries.extend(for_listeners(&told, None, subscribers, write)?);
         }
         previous = previous.after(event);
     }
-    let last = part.events.last().filter(|last| last.seq == game.version);
-    if let (Some(deadline), Some(last)) = (game.time.deadline, last)
+    let last = part.events.last().filter(|last| last.seq == game.version());
+    if let (Some(deadline), Some(last)) = (game.time().deadline, last)
         && let Some((player, at)) = deadline_soon(game, last.at)
     {
         let notice = Notice { player, kind: NoticeKind::DeadlineSoon, seq: last.seq };
-        let told = Told { notice, at, happened: None, seated };
-        deliveries.extend(for_listeners(&told, Some(Soon { at, deadline }), listeners, write)?);
+        let told = MessageContent { notice, at, happened: None, seated };
+        deliveries.extend(for_listeners(&told, Some(Reminder { at, deadline }), subscribers, write)?);
     }
     Ok(deliveries)
 }
 
 /// One notice for each endpoint that wants it.
 fn for_listeners(
-    told: &Told<'_>,
-    due: Option<Soon>,
-    listeners: &[Listener],
+    told: &MessageContent<'_>,
+    due: Option<Reminder>,
+    subscribers: &[Subscriber],
     write: WriteNotice,
 ) -> Result<Vec<NewDelivery>, TellError> {
     let Notice { player, kind, seq } = told.notice;
-    let wanting: Vec<_> = listeners
+    let wanting: Vec<_> = subscribers
         .iter()
-        .filter(|listener| {
-            listener.player == player && listener.wants(kind) && listener.created_at <= told.at + CLOCKS_DIFFER
+        .filter(|subscriber| {
+            subscriber.player == player && subscriber.wants(kind) && subscriber.created_at <= told.at + CLOCKS_DIFFER
         })
         .collect();
     if wanting.is_empty() {
         return Ok(vec![]);
     }
     let payload = write(told).map_err(TellError::Unwritable)?;
-    let of_listener = |listener: &&Listener| NewDelivery {
+    let of_subscriber = |subscriber: &&Subscriber| NewDelivery {
         id: Uuid::now_v7(),
-        webhook: listener.webhook,
-        game: told.seated.game.id,
+        webhook: subscriber.webhook,
+        game: told.seated.game.id(),
         seq,
         kind,
         payload: payload.clone(),
-        due,
+        reminder: due,
     };
-    Ok(wanting.iter().map(of_listener).collect())
+    Ok(wanting.iter().map(of_subscriber).collect())
 }
 
 /// Takes what is due, for a while.
@@ -390,9 +391,9 @@ async fn deliver(pool: PgPool, settings: Settings, due: Due) {
     let ended = now();
     let outcome = outcome_of(sent, &due, ended, rand::random());
     settings.metrics.webhook_sent(match outcome.next {
-        Next::Delivered => DeliveryOutcome::Delivered,
-        Next::Again(_) => DeliveryOutcome::Retried,
-        Next::GivenUp | Next::Gone => DeliveryOutcome::Failed,
+        NextStep::Delivered => DeliveryOutcome::Delivered,
+        NextStep::Again(_) => DeliveryOutcome::Retried,
+        NextStep::GivenUp | NextStep::Gone => DeliveryOutcome::Failed,
     });
     while let Err(error) = deliveries::record(&pool, &due, &outcome, ended - begun, ended).await {
         if now() + RECORD_PAUSE >= begun + LEASE {
@@ -414,11 +415,11 @@ pub async fn send(sender: &Sender, due: &Due, now: OffsetDateTime) -> Result<Ans
 }
 
 /// What follows from an attempt. `lot` is from 0 to 1.
-fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, lot: f64) -> Outcome {
-    let outcome = |status, error, next| Outcome { status, error, retry_after: Duration::ZERO, next };
+fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, lot: f64) -> AttemptOutcome {
+    let outcome = |status, error, next| AttemptOutcome { status, error, retry_after: Duration::ZERO, next };
     let (answer, error) = match sent {
-        Ok(answer) if answer.is_success() => return outcome(Some(answer.status), None, Next::Delivered),
-        Ok(answer) if answer.is_gone() => return outcome(Some(answer.status), Some("gone"), Next::Gone),
+        Ok(answer) if answer.is_success() => return outcome(Some(answer.status), None, NextStep::Delivered),
+        Ok(answer) if answer.is_gone() => return outcome(Some(answer.status), Some("gone"), NextStep::Gone),
         Ok(answer) => (Some(answer), "status"),
         Err(error) => (None, error.as_str()),
     };
@@ -428,12 +429,12 @@ fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, l
     let age = now - due.created_at;
     // Whatever succeeds may bring it forward, so it is not enough to count; what has waited for days behind others is tried once.
     let next = if tried >= SCHEDULE.len() && age >= GIVEN_UP_AFTER || age >= KEPT {
-        Next::GivenUp
+        NextStep::GivenUp
     } else {
         let pause = SCHEDULE[tried.min(SCHEDULE.len() - 1)];
-        Next::Again(now + (pause * (1.0 + JITTER * lot)).max(retry_after))
+        NextStep::Again(now + (pause * (1.0 + JITTER * lot)).max(retry_after))
     };
-    Outcome { status: answer.map(|answer| answer.status), error: Some(error), retry_after, next }
+    AttemptOutcome { status: answer.map(|answer| answer.status), error: Some(error), retry_after, next }
 }
 
 #[cfg(test)]
@@ -457,10 +458,10 @@ mod tests {
     fn a_failed_attempt_is_made_again_for_three_days_and_then_given_up() {
         let mut at = NOW;
         let mut attempt = 1;
-        while let Next::Again(next) = outcome_of(Err(SendError::Timeout), &due(attempt), at, 0.0).next {
+        while let NextStep::Again(next) = outcome_of(Err(SendError::Timeout), &due(attempt), at, 0.0).next {
             assert_eq!(next - at, SCHEDULE[usize::try_from(attempt - 1).expect("it is counted from 1")]);
             let latest = outcome_of(Ok(answered(500, None)), &due(attempt), at, 1.0).next;
-            assert_eq!(latest, Next::Again(at + (next - at) * 1.2));
+            assert_eq!(latest, NextStep::Again(at + (next - at) * 1.2));
             (at, attempt) = (next, attempt + 1);
         }
         assert_eq!((attempt, (at - NOW).whole_hours()), (10, 75));
@@ -469,26 +470,26 @@ mod tests {
     #[test]
     fn what_was_tried_often_because_others_succeeded_is_not_given_up_sooner() {
         let soon = outcome_of(Err(SendError::Timeout), &due(30), NOW + Duration::hours(1), 0.0).next;
-        assert_eq!(soon, Next::Again(NOW + Duration::hours(25)));
+        assert_eq!(soon, NextStep::Again(NOW + Duration::hours(25)));
     }
 
     #[test]
     fn what_is_asked_for_once_more_begins_anew() {
         let again = Due { attempts_before: 10, ..due(11) };
         let next = outcome_of(Err(SendError::Timeout), &again, NOW + GIVEN_UP_AFTER, 0.0).next;
-        assert_eq!(next, Next::Again(NOW + GIVEN_UP_AFTER + SCHEDULE[0]));
+        assert_eq!(next, NextStep::Again(NOW + GIVEN_UP_AFTER + SCHEDULE[0]));
     }
 
     #[test]
     fn what_waited_for_a_week_is_tried_once() {
-        assert_eq!(outcome_of(Err(SendError::Timeout), &due(1), NOW + KEPT, 0.0).next, Next::GivenUp);
+        assert_eq!(outcome_of(Err(SendError::Timeout), &due(1), NOW + KEPT, 0.0).next, NextStep::GivenUp);
     }
 
     #[test]
     fn an_endpoint_may_ask_for_more_time_but_not_for_ever() {
         for (asked, seconds) in [(3, 5), (120, 120), (u32::MAX, 24 * 60 * 60)] {
             let outcome = outcome_of(Ok(answered(503, Some(asked))), &due(1), NOW, 0.0);
-            assert_eq!(outcome.next, Next::Again(NOW + Duration::seconds(seconds)));
+            assert_eq!(outcome.next, NextStep::Again(NOW + Duration::seconds(seconds)));
             assert!(outcome.retry_after <= RETRY_AFTER_MAX);
         }
     }
@@ -496,17 +497,17 @@ mod tests {
     #[test]
     fn what_an_answer_means_its_status_says() {
         for (status, next) in
-            [(200, Next::Delivered), (204, Next::Delivered), (299, Next::Delivered), (410, Next::Gone)]
+            [(200, NextStep::Delivered), (204, NextStep::Delivered), (299, NextStep::Delivered), (410, NextStep::Gone)]
         {
             assert_eq!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, next);
         }
         for status in [101, 301, 302, 307, 400, 404, 429, 500, 600] {
             assert!(
-                matches!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, Next::Again(_)),
+                matches!(outcome_of(Ok(answered(status, None)), &due(1), NOW, 0.0).next, NextStep::Again(_)),
                 "{status}"
             );
             let last = outcome_of(Ok(answered(status, None)), &due(10), NOW + GIVEN_UP_AFTER, 0.0);
-            assert_eq!(last.next, Next::GivenUp);
+            assert_eq!(last.next, NextStep::GivenUp);
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
-    db::connection::notifications::NOTICE_BYTES_MAX,
+    db::connection::notifications::PAYLOAD_BYTES_MAX,
     domain::{Change, GameId, PlayerId},
 };
 
@@ -91,7 +91,7 @@ fn notices(changes: impl IntoIterator<Item = Change>) -> Vec<String> {
         for player in people.into_iter().flatten() {
             write!(entry, ":{}", player.0.simple()).expect(ALWAYS_TAKEN);
         }
-        if notice.len() + 1 + entry.len() > NOTICE_BYTES_MAX {
+        if notice.len() + 1 + entry.len() > PAYLOAD_BYTES_MAX {
             notices.push(mem::take(&mut notice));
         }
         if !notice.is_empty() {
@@ -158,7 +158,7 @@ mod tests {
             expected.insert(game(n), change_of(n, u32::MAX));
         }
         let notices = changes.take();
-        assert!(notices.iter().all(|notice| notice.len() <= NOTICE_BYTES_MAX) && notices.len() > 1);
+        assert!(notices.iter().all(|notice| notice.len() <= PAYLOAD_BYTES_MAX) && notices.len() > 1);
         assert_eq!(told(&notices), expected);
         assert_eq!(changes.take(), Vec::<String>::new());
     }

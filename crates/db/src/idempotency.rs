@@ -1,6 +1,6 @@
-//! What was answered to creations that may be sent again, by the keys that their clients gave them.
+//! Stored answers to creations, by their idempotency keys.
 //!
-//! The answer is stored by the statement or transaction that creates: see [`crate::games::insert`].
+//! The statement or transaction that creates also stores the answer: see [`crate::games::insert`].
 
 use mancala_domain::PlayerId;
 use sqlx::{PgExecutor, PgPool};
@@ -12,29 +12,35 @@ use crate::{
     players::refresh_tokens::Hash,
 };
 
-/// How long a key is good for.
+/// How long a key is valid.
 pub const KEPT: Duration = Duration::hours(24);
 
-/// A creation that may be sent again.
+/// A creation with an idempotency key.
 #[derive(Clone, Debug)]
 pub struct Keyed {
+    /// The player whose key it is.
     pub player: PlayerId,
+    /// The key, as the client sent it.
     pub key: String,
-    /// SHA-256 of what is asked for.
+    /// SHA-256 of the request.
     pub request_hash: Hash,
-    pub answer: Answer,
+    /// The answer that is stored under the key.
+    pub answer: StoredAnswer,
 }
 
-/// An answer to a creation: a 201.
+/// The answer to a creation: a 201.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct StoredAnswer {
+    /// The header `Location`.
     pub location: String,
+    /// The header `ETag`; empty if there is none.
     pub etag: String,
+    /// The body.
     pub body: String,
 }
 
-/// Takes a key for a request, and keeps its answer, as long as the transaction is not undone; `false` if it is used. Of several
-/// requests under one key the first holds it, the others wait.
+/// Claims a key for a request and stores its answer, in the caller's transaction. `false` if the key is in use. Of
+/// several requests with one key the first locks its row, and the others wait.
 pub(super) async fn claim(executor: impl PgExecutor<'_>, keyed: &Keyed, now: OffsetDateTime) -> Result<bool, DbError> {
     let claimed = sqlx::query!(
         r#"
@@ -60,13 +66,13 @@ pub(super) async fn claim(executor: impl PgExecutor<'_>, keyed: &Keyed, now: Off
     Ok(claimed.rows_affected() > 0)
 }
 
-/// What was stored under a player's key, if it is still good: the answer, and the hash of what was asked for.
+/// The answer that is stored under a player's valid key, and the hash of its request.
 pub async fn find(
     pool: &PgPool,
     player: PlayerId,
     key: &str,
     now: OffsetDateTime,
-) -> Result<Option<(Answer, Vec<u8>)>, DbError> {
+) -> Result<Option<(StoredAnswer, Vec<u8>)>, DbError> {
     let row = sqlx::query!(
         r#"
         select location, etag, body, request_hash from idempotency_key
@@ -80,12 +86,12 @@ pub async fn find(
     .instrument(statement("select idempotency_key"))
     .await?;
     Ok(row.map(|row| {
-        let answer = Answer { location: row.location, etag: row.etag, body: row.body };
+        let answer = StoredAnswer { location: row.location, etag: row.etag, body: row.body };
         (answer, row.request_hash)
     }))
 }
 
-/// Up to `limit` keys of a player that are still good, with when they were given; newest first.
+/// Up to `limit` valid keys of a player, with the times of their requests; newest first.
 pub async fn list(
     pool: &PgPool,
     player: PlayerId,
@@ -107,7 +113,7 @@ pub async fn list(
     Ok(rows.into_iter().map(|row| (row.key, row.created_at)).collect())
 }
 
-/// Deletes up to `limit` keys that have run out; says how many.
+/// Deletes up to `limit` expired keys; returns how many.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let deleted = sqlx::query!(
         r#"

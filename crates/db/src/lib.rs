@@ -1,12 +1,19 @@
-//! PostgreSQL: the only SQL of the project, one file an aggregate.
+//! PostgreSQL: all SQL of the service, in folders by resource.
 //!
-//! Functions are verbs on rows: they take a pool, and domain values where there are any, and give back domain values;
-//! absence is `Option`. This module knows the domain; it knows nothing of HTTP.
+//! Functions are verbs on rows: they take a pool and domain values, and return domain values; absence is `Option`. This
+//! crate knows the domain; it knows nothing of HTTP.
+//!
+//! Modules use each other in this order: `connection` and `kinds`, `players`, `idempotency`, `games`, then `study`,
+//! `lists`, `events`, `records` and `webhooks`.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 pub mod connection;
 pub mod events;
 pub mod games;
 pub mod idempotency;
+pub mod kinds;
 pub mod lists;
 pub mod migrations;
 pub mod players;
@@ -16,6 +23,6 @@ pub mod webhooks;
 
 pub use connection::{DbError, pool};
 pub use games::{
-    lookups::{Lookups, Signs},
-    writers::{Writers, Writing},
+    lookups::{Fingerprint, Lookups},
+    writers::{WriterTasks, Writers},
 };

@@ -1,4 +1,4 @@
-//! The schema's history, built into the binary, and its state in a database.
+//! The schema's migrations, built into the binary, and which of them a database has.
 
 use std::time::Duration;
 
@@ -14,37 +14,52 @@ use crate::connection::{DbError, statement};
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
 
-/// A migration may rewrite a large table; one that runs longer is not what anybody meant.
+/// A migration may rewrite a large table; one that runs longer is a mistake.
 const STATEMENT_TIMEOUT: &str = "30min";
 
-/// Waiting for a table's lock stops every query queued behind; better to fail and be run again.
+/// While a migration waits for a table's lock, all later queries queue behind it. It is better to fail and to be run
+/// again.
 const LOCK_TIMEOUT: &str = "10s";
 
 /// How long a start waits for a database that is itself starting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a database could not be brought up to date.
+/// Why a database could not be migrated.
 #[derive(Debug, Error)]
 pub enum MigrationError {
+    /// There is no connection.
     #[error("the database cannot be reached: {0}")]
     Unreachable(#[source] sqlx::Error),
+    /// The database has a migration that this binary does not know.
     #[error(
         "the database is newer than this binary: it has migration {version}, which this mancala-server does not know; \
          run the version that made it, or a later one"
     )]
-    Newer { version: i64 },
+    Newer {
+        /// The migration.
+        version: i64,
+    },
+    /// A migration was changed after it was applied.
     #[error(
         "migration {version} of the database is not the one that this binary has; it was changed after it was applied"
     )]
-    Changed { version: i64 },
+    Changed {
+        /// The migration.
+        version: i64,
+    },
+    /// A migration was interrupted.
     #[error("migration {version} was interrupted and left the database unfinished; see the table _sqlx_migrations")]
-    Unfinished { version: i64 },
+    Unfinished {
+        /// The migration.
+        version: i64,
+    },
+    /// A migration failed.
     #[error("a migration failed: {0}")]
     Failed(#[source] MigrateError),
 }
 
-/// Applies what is missing. Any number of servers may start at once: one migrates, the others wait for it, as long as for
-/// any lock. Where nothing is missing, no right to change tables is needed.
+/// Applies the missing migrations. Any number of servers may start at once: one of them migrates, and the others wait
+/// as long as for any lock. If none is missing, no privilege to change tables is needed.
 pub async fn run(options: PgConnectOptions) -> Result<(), MigrationError> {
     let options = options
         .application_name("mancala-server migrate")
@@ -62,12 +77,12 @@ pub async fn run(options: PgConnectOptions) -> Result<(), MigrationError> {
         MigrateError::Dirty(version) => MigrationError::Unfinished { version },
         other => MigrationError::Failed(other),
     })?;
-    // Its work is committed; a goodbye that fails changes nothing.
+    // The migrations are committed; an error while closing changes nothing.
     let _ = connection.close().await;
     Ok(())
 }
 
-/// Whether the migrations of the database are those of this binary, no more and no less.
+/// Whether the database has exactly the migrations of this binary.
 async fn is_complete(connection: &mut PgConnection) -> bool {
     let applied = sqlx::query!("select version, checksum from _sqlx_migrations where success order by version");
     let applied = applied.fetch_all(connection).await.unwrap_or_default();

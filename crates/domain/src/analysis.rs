@@ -1,18 +1,18 @@
-//! The analysis of a game: what each ply was worth, what to call it, and how well each person played. Knows when a loss is a
-//! mistake, and nothing of how values are found.
+//! The analysis of a game: what each ply was worth, its class, and how well each player played. Knows when a loss is a
+//! mistake. Does not know how values are found.
 
 use mancala_rules::{Move, Side};
 use time::OffsetDateTime;
 
 use crate::{BySeat, Game, Opponent, PlayerId, Seat, Status};
 
-/// The edition of what finds and judges: raised when the same game would be judged otherwise.
+/// The edition of the analysis: raised when the same game would be judged differently.
 pub const ANALYSIS_EDITION: u16 = 1;
 
-/// The most plies that are judged, several times the longest game that people play: of a longer game the last ones.
+/// The most plies that are judged: of a longer game the last ones. Several times the longest game that people play.
 pub const PLIES_ANALYSED_MAX: u32 = 2000;
 
-/// The parts of a seed in which values and losses are told.
+/// The unit of values and losses is the hundredth of a seed.
 pub const POINTS_PER_SEED: i32 = 100;
 
 /// What a game was worth, ply by ply.
@@ -22,44 +22,48 @@ pub struct Analysis {
     pub ply: u32,
     /// The [`ANALYSIS_EDITION`] of its time.
     pub edition: u16,
+    /// When it was analysed.
     pub at: OffsetDateTime,
-    /// In the order of play; plies that took others back are none of them.
+    /// In the order of play, without takebacks.
     pub plies: Vec<JudgedPly>,
 }
 
 /// What a ply was worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgedPly {
+    /// Its number in the game.
     pub number: u32,
     /// The side that moved.
     pub side: Side,
-    /// Who moved.
+    /// The seat that moved.
     pub seat: Seat,
+    /// What was played.
     pub mv: Move,
     /// What the position before it was worth, which is what its best move was worth.
     pub best: Value,
-    /// The best move, and what would follow by best play as far as it is known; empty of an agreed end.
+    /// The best move, and what follows by best play as far as that is known; empty for an agreed end.
     pub line: Vec<Move>,
     /// What the position after it is worth.
     pub value: Value,
-    /// How much worse that is for whoever moved than the best move; never negative, and 0 of the best move. In hundredths of a seed.
+    /// How much worse that is for the moving side than the best move, in hundredths of a seed; 0 or more.
     pub loss: i32,
+    /// What the ply is called by its loss.
     pub class: Class,
 }
 
-/// The margin at the end of the game by best play: what whoever sits at South's side then has more than the other.
+/// The margin at the end of the game by best play: South's seeds less North's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {
     /// In hundredths of a seed.
     pub points: i32,
-    /// Whether it is proven, and not an estimate.
+    /// Whether it is proven; otherwise it is an estimate.
     pub is_exact: bool,
 }
 
 /// What a ply is called by its loss. In a finished game the margin changes by two if one seed changes sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// There was no other move, or it was an end that both agreed to. It says nothing about whoever moved.
+    /// The only legal move, or an agreed end. It says nothing about the player.
     Forced,
     /// No move was better.
     Best,
@@ -73,19 +77,20 @@ pub enum Class {
     Blunder,
 }
 
-/// A loss after which a move counts `1/e`, about 37 of 100.
+/// The loss at which a move counts `1/e`, about 37 of 100.
 const LOSS_OF_E: f64 = 4.0 * POINTS_PER_SEED as f64;
 
 impl Analysis {
-    /// Whether it says all that could be said of the game.
+    /// Whether it covers the whole game, and is of the present edition.
     pub const fn is_up_to_date(&self, game: &Game) -> bool {
-        self.edition >= ANALYSIS_EDITION && self.ply == game.ply
+        self.edition >= ANALYSIS_EDITION && self.ply == game.ply()
     }
 
-    /// How well each person played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over their moves that were not
-    /// forced. `None` for who had no choice to make.
+    /// How well each player played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over the moves that were
+    /// not forced. `None` for a player without such a move.
     ///
-    /// The form is that of the accuracy of chess sites, which fall off with the loss of a move as well; the four seeds are ours.
+    /// The form is that of the accuracy of chess sites, which falls with the loss of a move as well. The four seeds are
+    /// our choice.
     pub fn accuracy(&self) -> BySeat<Option<f64>> {
         let of = |seat| {
             let choices = self.plies.iter().filter(|ply| ply.seat == seat && ply.class != Class::Forced);
@@ -97,22 +102,22 @@ impl Analysis {
         BySeat { first: of(Seat::First), second: of(Seat::Second) }
     }
 
-    /// How many plies of a person are called so.
+    /// The number of a seat's plies of a class.
     pub fn count(&self, seat: Seat, class: Class) -> usize {
         self.plies.iter().filter(|ply| ply.seat == seat && ply.class == class).count()
     }
 }
 
 impl Value {
-    /// The same of whoever sits at the other side.
+    /// The same value with the sides exchanged.
     #[must_use]
-    pub const fn of_the_other(self) -> Self {
+    pub const fn for_other_side(self) -> Self {
         Self { points: -self.points, ..self }
     }
 }
 
 impl Class {
-    /// All of them.
+    /// Every class.
     pub const ALL: [Class; 6] =
         [Class::Forced, Class::Best, Class::Good, Class::Inaccuracy, Class::Mistake, Class::Blunder];
 
@@ -128,7 +133,7 @@ impl Class {
         }
     }
 
-    /// By the loss of a move that was chosen among several, in hundredths of a seed.
+    /// The class of a move that was not forced, by its loss in hundredths of a seed.
     pub const fn of(loss: i32) -> Self {
         match loss {
             ..=0 => Class::Best,
@@ -141,16 +146,16 @@ impl Class {
 }
 
 impl Game {
-    /// Whether a player may have it analysed: it is over, or this player plays both sides. Nobody is helped while they play, and
-    /// nobody is disturbed who plays alone.
+    /// Whether a player may have the game analysed: it is over, or the player plays both sides. An analysis must not
+    /// help a player against another.
     pub fn may_be_analysed_for(&self, player: PlayerId) -> bool {
-        let is_alone = self.terms.opponent == Opponent::Oneself && self.seats(player);
-        self.status.is_over() || self.status == Status::Active && is_alone
+        let is_alone = self.terms().opponent == Opponent::Oneself && self.seats(player);
+        self.status().is_over() || self.status() == Status::Active && is_alone
     }
 
-    /// Whether somebody plays it against somebody else now.
+    /// Whether two players are playing it against each other now.
     pub fn is_contested(&self) -> bool {
-        self.status == Status::Active && self.terms.opponent != Opponent::Oneself
+        self.status() == Status::Active && self.terms().opponent != Opponent::Oneself
     }
 }
 
@@ -169,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn accuracy_is_the_mean_of_what_losses_leave() {
+    fn accuracy_is_the_mean_of_what_the_losses_leave() {
         assert_eq!(analysis(vec![]).accuracy(), BySeat { first: None, second: None });
         let best = analysis(vec![ply(Seat::First, 0, Class::Best), ply(Seat::Second, 0, Class::Forced)]);
         assert_eq!(best.accuracy(), BySeat { first: Some(100.0), second: None });

@@ -1,24 +1,26 @@
-//! Time to think: how much a game gives, and how it runs.
+//! Time to think: how much time a game gives, and how its clock runs. Knows no game; time is an argument.
 
 use time::{Duration, OffsetDateTime};
 
-use super::{BySeat, Seat};
+use crate::{BySeat, Seat};
 
-/// How much time the players have. Moves that follow one another without the opponent in between are one turn, and take
-/// from one allowance.
+/// How much time the players have. Consecutive moves of one player are one turn, and share one allowance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// As long as they like.
+    /// No limit.
     Unlimited,
-    /// So long for each turn.
-    PerMove { allowance: Duration },
-    /// So long for all turns together: what is not used is kept.
+    /// The same time for each turn.
+    PerMove {
+        /// The time for one turn.
+        allowance: Duration,
+    },
+    /// One bank of time for all turns: unused time stays in it.
     Bank {
-        /// What each seat begins with.
+        /// The time at the start of the game.
         initial: Duration,
-        /// What is added after each turn.
+        /// The time added after each turn.
         increment: Duration,
-        /// How much a bank holds at most.
+        /// The most that a bank holds.
         max: Duration,
     },
 }
@@ -26,23 +28,25 @@ pub enum Clock {
 /// The clock of one game as of its last change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
-    /// When the seat to move runs out of time; absent while no time runs.
+    /// When the seat to move runs out of time; `None` while the clock stands.
     pub deadline: Option<OffsetDateTime>,
-    /// What each seat has, as of the beginning of its turn; nothing unless the clock is a bank.
+    /// The time of each seat at the start of its turn; zero unless the clock is a bank.
     pub banks: BySeat<Duration>,
+    /// The pause, while the game is paused.
     pub pause: Option<Pause>,
 }
 
-/// Both agreed that no time runs for now.
+/// A pause that both players agreed on: the clock stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
+    /// When it began.
     pub since: OffsetDateTime,
-    /// What the seat to move will have when time runs again.
+    /// The time of the seat to move when the clock runs again.
     pub left: Duration,
 }
 
 impl Time {
-    /// Before the game has begun.
+    /// The clock before the game begins.
     pub fn of(clock: Clock) -> Self {
         let bank = match clock {
             Clock::Bank { initial, .. } => initial,
@@ -64,38 +68,40 @@ impl Time {
         }
     }
 
-    /// The turn of a seat is over: what is left goes to its bank, and the increment.
+    /// The turn of a seat ends: the rest of its time and the increment go to its bank.
     pub fn end_turn(&mut self, clock: Clock, seat: Seat, at: OffsetDateTime) {
         if let (Clock::Bank { increment, max, .. }, Some(left)) = (clock, self.left(at)) {
             self.banks[seat] = (left + increment).min(max);
         }
     }
 
-    /// The turn of a seat is broken off: what is left stays in its bank, if it has one.
+    /// The turn of a seat is broken off: the rest of its time stays in its bank, if the clock has banks.
     pub fn break_turn(&mut self, clock: Clock, seat: Seat, at: OffsetDateTime) {
         if let (Clock::Bank { .. }, Some(left)) = (clock, self.left(at)) {
             self.banks[seat] = left;
         }
     }
 
+    /// Stops the clock until [`Time::resume`].
     pub fn pause(&mut self, at: OffsetDateTime) {
         if let Some(left) = self.left(at) {
             *self = Self { deadline: None, pause: Some(Pause { since: at, left }), ..*self };
         }
     }
 
+    /// Ends a pause.
     pub fn resume(&mut self, at: OffsetDateTime) {
         if let Some(pause) = self.pause.take() {
             self.deadline = Some(at + pause.left);
         }
     }
 
-    /// No time runs any more.
+    /// Stops the clock for good.
     pub fn stop(&mut self) {
         *self = Self { deadline: None, pause: None, ..*self };
     }
 
-    /// What the seat to move has left.
+    /// The rest of the time of the seat to move.
     fn left(&self, at: OffsetDateTime) -> Option<Duration> {
         match self.pause {
             Some(pause) => Some(pause.left),
@@ -117,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bank_loses_what_a_turn_takes_gains_the_increment_and_never_holds_more_than_its_most() {
+    fn a_bank_loses_the_turns_time_and_gains_the_increment_up_to_its_most() {
         let mut time = Time::of(BANK);
         time.begin_turn(BANK, Seat::First, at(0));
         assert_eq!(time.deadline, Some(at(100)));
@@ -156,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_costs_nobody_anything_and_turns_may_pass_in_it() {
+    fn a_pause_costs_no_time_and_turns_may_pass_in_it() {
         let mut time = Time::of(BANK);
         time.begin_turn(BANK, Seat::First, at(0));
         time.pause(at(30));
@@ -169,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn where_time_is_unlimited_none_runs() {
+    fn an_unlimited_clock_never_runs() {
         let mut time = Time::of(Clock::Unlimited);
         time.begin_turn(Clock::Unlimited, Seat::First, at(0));
         time.pause(at(1));

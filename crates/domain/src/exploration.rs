@@ -1,7 +1,7 @@
-//! What the explorer knows of a game: to which positions it came, what was played there, and how it ended.
+//! What the explorer counts of a game: the positions that it came to, what was played there, and how it ended.
 //!
-//! A position is known by a key, whatever came before it: `docs/explorer.md` tells how it is made, and whoever changes that has all
-//! games looked at again.
+//! A key stands for a position, whatever came before it. `docs/explorer.md` says how keys are made. A change of the
+//! keys requires a reindex of all games.
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
@@ -12,10 +12,10 @@ use mancala_rules::{AnyOptions, AnyPosition, Move, Side};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::{Event, Fact, GameResult, Played};
+use crate::{Event, Fact, GameResult, PlyAction, Visibility};
 
-/// Stands for a position under its options: the first 64 bits of the SHA-256 of their text. Among a thousand million positions the
-/// odds that any two share a key are about one in forty.
+/// The key of a position under its options: the first 64 bits of the SHA-256 of their text. Among a thousand million
+/// positions the odds that any two share a key are about one in forty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PositionKey(pub u64);
 
@@ -26,13 +26,13 @@ impl fmt::Display for PositionKey {
     }
 }
 
-/// Makes the keys of positions that have the same options.
+/// Makes the keys of positions with the same options.
 #[derive(Clone, Debug)]
 pub struct PositionKeys(Sha256);
 
 impl PositionKeys {
-    /// Presets do not count, only what they stand for: the text names the options that do not have their default, in the order
-    /// in which a variant lists them. So an option that is yet to be invented changes no key.
+    /// Presets do not count, only their options. The text names the options that do not have their default, in the
+    /// order in which the variant lists them. So a new option changes no key of an older game.
     pub fn of(options: &AnyOptions) -> Self {
         let variant = options.variant();
         let is_standard = |(name, value): &(&str, _)| {
@@ -40,7 +40,7 @@ impl PositionKeys {
         };
         let mut text = variant.to_string();
         for (name, value) in options.values().into_iter().filter(|option| !is_standard(option)) {
-            write!(text, ";{name}={value}").expect("a string takes everything");
+            write!(text, ";{name}={value}").expect("writing to a string cannot fail");
         }
         text.push(' ');
         Self(Sha256::new_with_prefix(text))
@@ -60,44 +60,50 @@ impl From<&AnyPosition> for PositionKey {
     }
 }
 
-/// That a game came to a position. Coming again and playing the same there is no other visit.
+/// The visit of a game to a position. A second visit that plays the same move is the same visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
+    /// The position.
     pub position: PositionKey,
     /// What was played there; `None`: the game ended there.
     pub mv: Option<Move>,
-    /// Whether the game had not been there before and played something else.
+    /// Whether it is the game's first visit to the position.
     pub is_first: bool,
-    /// When it was played, the last time.
+    /// When that was last played.
     pub at: OffsetDateTime,
 }
 
-/// What the explorer knows of a game.
+/// What the explorer counts of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exploration {
     /// Each position with each move once.
     pub visits: Vec<Visit>,
     /// The side of the board that won.
     pub winner: Option<Side>,
-    /// By how many seeds South was ahead in the end, of a game that was played to its end: what the stores hold when somebody gives up,
-    /// or runs out of time, or when both agree on a draw, says nothing of the moves.
+    /// By how many seeds South was ahead at the end of a game that was played to its end. The stores at a resignation,
+    /// a timeout or an agreed draw say nothing about the moves.
     pub lead: Option<i32>,
 }
 
 impl Exploration {
-    /// Of a game that began with a position, has this log, and ended with a result. What was taken back does not count: it did not lead
-    /// to the result.
+    /// Whether the explorer counts a game: it is public, and has a result.
+    pub fn counts(visibility: Visibility, result: Option<&GameResult>) -> bool {
+        visibility == Visibility::Public && result.is_some()
+    }
+
+    /// Of a game that began with a position, has this log, and ended with a result. Plies that were taken back do not
+    /// count: they did not lead to the result.
     pub fn of(opening: &AnyPosition, log: &[Event], result: &GameResult, ended_at: OffsetDateTime) -> Self {
         let keys = PositionKeys::of(&opening.options());
         let mut here = keys.key(opening);
         let mut last = opening;
-        // The plies that count, with the position that each was played upon.
+        // The standing plies, with the position that each was played upon.
         let mut line = vec![];
         for event in log {
             let Fact::Moved(moved) = &event.fact else { continue };
             match moved.mv {
-                Played::Move(mv) => line.push((moved.ply, (here, Some(mv), event.at))),
-                Played::Takeback { to_ply } => line.retain(|(ply, _)| *ply <= to_ply),
+                PlyAction::Move(mv) => line.push((moved.ply, (here, Some(mv), event.at))),
+                PlyAction::Takeback { to_ply } => line.retain(|(ply, _)| *ply <= to_ply),
             }
             here = keys.key(&moved.position);
             last = &moved.position;
@@ -130,8 +136,10 @@ fn visits(line: impl Iterator<Item = (PositionKey, Option<Move>, OffsetDateTime)
 
 #[cfg(test)]
 mod tests {
+    use mancala_rules::{BySide, Variant};
+
     use super::*;
-    use mancala_rules::Variant;
+    use crate::Reason;
 
     fn key(variant: Variant, preset: &str, overrides: &str, text: &str) -> PositionKey {
         let options = AnyOptions::parse(variant, preset, overrides).expect("options");
@@ -139,22 +147,22 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_decide_how_a_game_can_go_on_changes_no_key() {
+    fn only_what_decides_how_a_game_can_go_on_changes_a_key() {
         let kalah = |preset: &str, overrides: &str, text: &str| key(Variant::Kalah, preset, overrides, text);
         let after = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S";
-        // Plies, and an extra move that must be made; but not whose turn it is, nor a store.
+        // Plies and a compulsory extra move do not count; the turn and the stores do.
         let plain = kalah("standard", "", after);
         assert_eq!(plain, kalah("standard", "", "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S - 7 1S"));
         assert_ne!(plain, kalah("standard", "", "4,4,0,5,5,5/4,4,4,4,4,4 1-0 N - 1 1S"));
         assert_ne!(plain, kalah("standard", "", "4,4,0,5,5,5/4,4,4,4,4,4 0-1 S e 1 1S"));
-        // Presets by the same rules are the same, and others are not.
+        // Presets with the same rules are the same.
         assert_eq!(kalah("bga", "end=side_empty;majority_end=false", after), plain);
         assert_eq!(kalah("standard", "seeds=4", after), plain);
         assert_ne!(kalah("bga", "", after), plain);
-        // An extra move that may be declined is another matter.
+        // An extra move that may be declined counts.
         let declined = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S - 1 1S";
         assert_ne!(kalah("manual", "", after), kalah("manual", "", declined));
-        // Who sits where does not count; whether the seats may still be exchanged does.
+        // A swap that was made does not count; a swap that may still be made does.
         let [swapped, plain, may_swap] = ["w", "-", "p"]
             .map(|flag| kalah("standard", "pie=true", &format!("4,4,4,4,4,0/5,5,5,4,4,4 1-0 N {flag} 1 1S")));
         assert_eq!(swapped, plain);
@@ -162,7 +170,17 @@ mod tests {
     }
 
     #[test]
-    fn the_round_counts_in_a_match_and_what_matters_in_matches_only_does_not_elsewhere() {
+    fn the_explorer_counts_public_games_with_a_result() {
+        let score = BySide { south: 25, north: 23 };
+        let result = GameResult { winner: Some(Side::South), reason: Reason::Resignation, score };
+        for visibility in Visibility::ALL {
+            assert_eq!(Exploration::counts(visibility, Some(&result)), visibility == Visibility::Public);
+            assert!(!Exploration::counts(visibility, None));
+        }
+    }
+
+    #[test]
+    fn the_round_and_options_of_matches_count_in_matches_only() {
         let opening = "2,2,2/2,2,2 0-0 S - 0 1S";
         let congkak =
             |overrides: &str, text| key(Variant::Congkak, "standard", &format!("pits=3;seeds=2{overrides}"), text);

@@ -1,25 +1,32 @@
-//! Games that were played elsewhere, made into games with a log: every move is played again, and the end is checked.
+//! Imports: games that were played elsewhere, made into games with a log. Every move is played again, and the end is
+//! checked.
+//!
+//! Knows what a record says, not in which format it was written.
 
 use mancala_rules::{
     AnyOptions, AnyPosition, BySide, EndReason, Side,
     notation::{NAME_MAX, Record, RecordResult, Termination},
 };
 use thiserror::Error;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::{
-    BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Moved, Opponent, Played, PlayerId, PlayerName,
-    PlayerNameError, Reason, Seat, Start, Terms, Visibility, game::in_microseconds, history::seat_at,
+    BySeat, Clock, Event, Fact, Game, GameId, GameResult, Moved, Opponent, PlayerId, PlayerName, PlayerNameError,
+    PlyAction, Reason, Seat, Start, Terms, Visibility, game::in_microseconds, seat::seat_at,
 };
 
-/// A game as its record tells it.
+/// A game as its record describes it.
 #[derive(Clone, Debug)]
 pub struct Import {
+    /// Variant, preset and options.
     pub options: AnyOptions,
-    /// Where it began, if not with the opening.
+    /// Where it began, unless with the opening.
     pub start: Option<Start>,
-    pub names: Names,
+    /// The names of the players; an unknown name is `?`.
+    pub names: BySeat<String>,
+    /// When it began.
     pub begun_at: OffsetDateTime,
+    /// Its plies, in order.
     pub plies: Vec<ImportedPly>,
     /// When it ended, if the record says so.
     pub ended_at: Option<OffsetDateTime>,
@@ -29,69 +36,106 @@ pub struct Import {
     pub score: Option<BySide<u16>>,
 }
 
-/// Who played, by seat; names that are not known are `?`.
-pub type Names = BySeat<String>;
-
 /// What a record says of a ply.
 #[derive(Clone, Debug)]
 pub struct ImportedPly {
-    pub mv: Played,
+    /// What was played.
+    pub mv: PlyAction,
+    /// When it was played.
     pub at: OffsetDateTime,
-    /// The position after it, in text notation, if the record says it.
+    /// The position after it, in text notation, if the record says so.
     pub position: Option<String>,
-    /// Where the record says it, if that is known.
-    pub place: Option<Place>,
+    /// Where in the record the ply stands, if that is known.
+    pub location: Option<TextLocation>,
 }
 
-/// A place in a record, from 1; columns are counted in characters.
+/// A location in the text of a record. Lines and columns count from 1; columns are characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextLocation {
+    /// The line.
     pub line: usize,
+    /// The column.
     pub column: usize,
 }
 
-/// Why a game cannot be imported, and where its record says so, if that is known.
+/// Why a game is not imported, and where in its record the cause stands, if that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{error}")]
-pub struct Unplayable {
-    pub place: Option<Place>,
+pub struct ImportRejection {
+    /// Where in the record.
+    pub location: Option<TextLocation>,
+    /// Why.
     #[source]
     pub error: ImportError,
 }
 
-/// Why a game cannot have been played as its record tells it.
+/// Why a game cannot have been played as its record describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ImportError {
+    /// It has too many plies.
     #[error("a game of more than {IMPORTED_PLIES_MAX} plies is not imported")]
     TooLong,
+    /// A name is not one of a player.
     #[error("{0}; in games from elsewhere, up to 100")]
     Name(#[from] PlayerNameError),
+    /// The date of its end cannot be.
     #[error("the game ended before its last ply, or in the future")]
     EndedAt,
+    /// It ends so without a winner.
     #[error("a game that ends by {0} has a winner")]
     NoWinner(Reason),
+    /// It ends by agreement with a winner.
     #[error("a game that ends by agreement has a winner only if the rules say so")]
     AgreedWinner,
+    /// The stores hold other seeds than the record says.
     #[error("the stores hold {south} and {north} seeds in the end, and the record says otherwise")]
-    OtherScore { south: u16, north: u16 },
+    OtherScore {
+        /// The seeds in South's store.
+        south: u16,
+        /// The seeds in North's store.
+        north: u16,
+    },
+    /// The rules allow no first move.
     #[error("the game is over where it begins")]
     OverBeforeItBegins,
+    /// A ply cannot be played.
     #[error("ply {ply}: {detail}")]
-    Ply { ply: u32, detail: String },
+    Ply {
+        /// Its number.
+        ply: u32,
+        /// Why.
+        detail: String,
+    },
+    /// A ply leads to another position than the record says.
     #[error("ply {ply} leads to {expected}, and the record says otherwise")]
-    OtherPosition { ply: u32, expected: String },
+    OtherPosition {
+        /// Its number.
+        ply: u32,
+        /// The position that it leads to.
+        expected: String,
+    },
+    /// A ply is older than its predecessor.
     #[error("ply {ply} is dated before what came before it")]
-    Backwards { ply: u32 },
+    Backwards {
+        /// Its number.
+        ply: u32,
+    },
+    /// A ply is dated in the future.
     #[error("ply {ply} is dated in the future")]
-    InTheFuture { ply: u32 },
+    InTheFuture {
+        /// Its number.
+        ply: u32,
+    },
+    /// The rules give it another result.
     #[error("by the rules the game ends otherwise than the record says")]
     OtherResult,
+    /// The record says that the rules ended it, and they did not.
     #[error("the rules have not ended the game, as the record says: {0}")]
     NotEnded(EndReason),
 }
 
 impl ImportError {
-    /// The ply that it is about, from 1, if it is one.
+    /// The number of the ply that the error is in, if it is in one.
     const fn ply(&self) -> Option<u32> {
         match self {
             Self::Ply { ply, .. }
@@ -103,14 +147,14 @@ impl ImportError {
     }
 }
 
-/// More plies than any game has that people play; what is taken back counts too.
+/// More plies than any game has that people play, with those that are taken back.
 pub const IMPORTED_PLIES_MAX: usize = 2_000;
 
-/// The name of somebody whose name is not known.
+/// Stands for an unknown name.
 const UNKNOWN: &str = "?";
 
 impl Import {
-    /// What a record tells, which says nothing of time.
+    /// The import of a record, which holds no times: all of it happened at `at`.
     pub fn of_record(record: &Record, at: OffsetDateTime) -> Self {
         let start = (!record.begins_with_opening()).then(|| Start { position: record.start().clone(), from: None });
         let name = |seat| {
@@ -133,19 +177,20 @@ impl Import {
             start,
             names: BySeat { first: name(Seat::First), second: name(Seat::Second) },
             begun_at: at,
-            plies: record.moves().iter().map(|&mv| ImportedPly::of(Played::Move(mv), at)).collect(),
+            plies: record.moves().iter().map(|&mv| ImportedPly::of(PlyAction::Move(mv), at)).collect(),
             ended_at: None,
             ending: winner.map(|winner| (winner, reason)),
             score: None,
         }
     }
 
-    /// The game with its log, as if it had been played here by these players. One that its record leaves unfinished is aborted.
+    /// The game with its log, as if these players had played it here. A game that its record leaves unfinished is
+    /// aborted.
     ///
     /// # Errors
     ///
     /// The rules do not allow it.
-    pub fn played(
+    pub fn replay(
         &self,
         id: GameId,
         players: BySeat<PlayerId>,
@@ -159,7 +204,33 @@ impl Import {
         if self.plies.len() > IMPORTED_PLIES_MAX {
             return Err(ImportError::TooLong);
         }
-        let terms = Terms {
+        let terms = self.terms(by, visibility);
+        if !terms.can_be_played() {
+            return Err(ImportError::OverBeforeItBegins);
+        }
+        // An imported game never expires.
+        let (game, created) = Game::create(id, terms, players.first, Duration::ZERO, self.begun_at);
+        let mut log = Log { game, events: vec![created] };
+        log.add(Fact::Joined { seat: Seat::Second, player: players.second }, log.game.updated_at());
+        self.replay_plies(&mut log, now)?;
+        let ending = self.ending(&log.game)?;
+        let last = log.game.updated_at();
+        let at = self.ended_at.map_or(last, in_microseconds);
+        if !(last..=now.max(last)).contains(&at) {
+            return Err(ImportError::EndedAt);
+        }
+        log.add(ending, at);
+        Ok((log.game, log.events))
+    }
+
+    /// Adds to an error where in the record its cause stands.
+    pub fn rejection(&self, error: ImportError) -> ImportRejection {
+        let ply = error.ply().and_then(|ply| self.plies.get(usize::try_from(ply).ok()?.checked_sub(1)?));
+        ImportRejection { location: ply.and_then(|ply| ply.location), error }
+    }
+
+    fn terms(&self, by: Option<PlayerId>, visibility: Visibility) -> Terms {
+        Terms {
             options: self.options,
             rules_version: self.options.variant().rules_version(),
             opponent: Opponent::Imported { by },
@@ -167,27 +238,22 @@ impl Import {
             visibility,
             creator: Seat::First,
             start: self.start.clone(),
-        };
-        if !terms.can_be_played() {
-            return Err(ImportError::OverBeforeItBegins);
         }
-        let at = in_microseconds(self.begun_at);
-        let created = Fact::Created(Created { terms, player: players.first, expires_at: None });
-        let mut log = Log { game: None, events: vec![], id };
-        log.add(created, at);
-        log.add(Fact::Joined { seat: Seat::Second, player: players.second }, at);
+    }
+
+    fn replay_plies(&self, log: &mut Log, now: OffsetDateTime) -> Result<(), ImportError> {
         // What a takeback may go back to: the position before the first ply, and after each.
-        let mut positions = vec![log.game().position.clone()];
+        let mut positions = vec![log.game.position().clone()];
         for (ply, imported) in (1..).zip(&self.plies) {
             let at = in_microseconds(imported.at);
-            if at < log.game().updated_at {
+            if at < log.game.updated_at() {
                 return Err(ImportError::Backwards { ply });
             }
             if at > now {
                 return Err(ImportError::InTheFuture { ply });
             }
-            log.add(moved(log.game(), &positions, ply, imported.mv)?, at);
-            let position = &log.game().position;
+            log.add(moved(&log.game, &positions, ply, imported.mv)?, at);
+            let position = log.game.position();
             if let Some(recorded) = &imported.position
                 && position.to_string() != *recorded
             {
@@ -195,36 +261,21 @@ impl Import {
             }
             positions.push(position.clone());
         }
-        let ending = self.ending(log.game())?;
-        let last = log.game().updated_at;
-        let at = self.ended_at.map_or(last, in_microseconds);
-        if !(last..=now.max(last)).contains(&at) {
-            return Err(ImportError::EndedAt);
-        }
-        log.add(ending, at);
-        Ok((log.game.expect("a game that was created"), log.events))
-    }
-
-    /// The place of what is wrong with it.
-    pub fn unplayable(&self, error: ImportError) -> Unplayable {
-        let ply = error.ply().and_then(|ply| self.plies.get(usize::try_from(ply).ok()?.checked_sub(1)?));
-        Unplayable { place: ply.and_then(|ply| ply.place), error }
+        Ok(())
     }
 
     /// How the game ends, by the rules and by the record.
     fn ending(&self, game: &Game) -> Result<Fact, ImportError> {
-        let position = &game.position;
-        let board = position.board();
-        let score = BySide { south: board.store(Side::South), north: board.store(Side::North) };
-        let score = position.outcome().map_or(score, |outcome| outcome.score);
-        if self.score.is_some_and(|told| told != score) {
+        let position = game.position();
+        let score = position.outcome().map_or_else(|| game.score(), |outcome| outcome.score);
+        if self.score.is_some_and(|recorded| recorded != score) {
             let BySide { south, north } = score;
             return Err(ImportError::OtherScore { south, north });
         }
         match (position.outcome(), self.ending) {
-            (Some(outcome), told) => {
+            (Some(outcome), recorded) => {
                 let by_rules = outcome.reason.map_or(Reason::Unknown, Reason::from);
-                let is_so = told.is_none_or(|(winner, reason)| {
+                let is_so = recorded.is_none_or(|(winner, reason)| {
                     winner == outcome.winner && reason.is_none_or(|reason| reason == by_rules)
                 });
                 let result = GameResult { winner: outcome.winner, reason: by_rules, score: outcome.score };
@@ -244,23 +295,23 @@ impl Import {
 }
 
 impl ImportedPly {
-    /// One of which the record says nothing else.
-    pub const fn of(mv: Played, at: OffsetDateTime) -> Self {
-        Self { mv, at, position: None, place: None }
+    /// A ply of which the record says nothing else.
+    pub const fn of(mv: PlyAction, at: OffsetDateTime) -> Self {
+        Self { mv, at, position: None, location: None }
     }
 }
 
-/// A ply of a game that has come so far.
-fn moved(game: &Game, positions: &[AnyPosition], ply: u32, mv: Played) -> Result<Fact, ImportError> {
+/// The next ply of a game, whose plies led to these positions.
+fn moved(game: &Game, positions: &[AnyPosition], ply: u32, mv: PlyAction) -> Result<Fact, ImportError> {
     let (seat, position) = match mv {
-        Played::Move(mv) => {
-            let seat = game.seat_at(game.position.turn());
-            let played = game.position.play(mv);
+        PlyAction::Move(mv) => {
+            let seat = game.seat_at(game.position().turn());
+            let played = game.position().play(mv);
             (seat, played.map_err(|illegal| ImportError::Ply { ply, detail: illegal.to_string() })?.0)
         }
-        Played::Takeback { to_ply } => {
+        PlyAction::Takeback { to_ply } => {
             let back = usize::try_from(to_ply).ok().and_then(|to_ply| positions.get(to_ply));
-            let position = back.filter(|_| game.position.outcome().is_none()).map(AnyPosition::afresh);
+            let position = back.filter(|_| game.position().outcome().is_none()).map(AnyPosition::afresh);
             let detail = || "there is nothing to take back".to_owned();
             let position = position.ok_or_else(|| ImportError::Ply { ply, detail: detail() })?;
             (seat_at(&position, position.turn()), position)
@@ -269,25 +320,16 @@ fn moved(game: &Game, positions: &[AnyPosition], ply: u32, mv: Played) -> Result
     Ok(Fact::Moved(Moved { ply, seat, mv, position }))
 }
 
-/// A log that is being written.
+/// A log that is being written, and its fold.
 struct Log {
-    id: GameId,
-    game: Option<Game>,
+    game: Game,
     events: Vec<Event>,
 }
 
 impl Log {
     fn add(&mut self, fact: Fact, at: OffsetDateTime) {
-        let seq = self.game.as_ref().map_or(1, |game| game.version + 1);
-        let event = Event { seq, at, fact };
-        match &mut self.game {
-            None => self.game = Game::replay(self.id, [&event]).ok(),
-            Some(game) => game.apply(&event).expect("events come one after the other"),
-        }
+        let event = Event { seq: self.game.version() + 1, at, fact };
+        self.game.apply(&event).expect("the event's `seq` is the next one");
         self.events.push(event);
-    }
-
-    fn game(&self) -> &Game {
-        self.game.as_ref().expect("the first event creates a game")
     }
 }

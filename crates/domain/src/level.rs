@@ -1,25 +1,25 @@
-//! How strong the computer plays.
+//! The computer's levels, and the players that stand for them. Does not know how the computer finds a move.
 
 use thiserror::Error;
 use uuid::Uuid;
 
-use super::{PlayerId, PlayerName};
+use crate::{PlayerId, PlayerName};
 
 /// How strong the computer plays: from 1, a beginner, to 8, as strong as it can within about a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Level(u8);
 
-/// There is no such level.
+/// The number is that of no level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a level is from 1 to 8")]
 pub struct LevelError;
 
-/// The id of the computer of level 0, if there were one; the last byte is the level. A UUIDv7 of the first moment that it can tell:
-/// older than any player.
+/// The id of the computer of level 0, if there were one; the last byte is the level. It is a UUIDv7 of the first moment
+/// that such an id can name: older than any player.
 const PLAYER: u128 = 0x0000_0000_0000_7000_8000_0000_0000_0000;
 
 impl Level {
-    /// The strongest.
+    /// The strongest level.
     pub const MAX: u8 = 8;
 
     /// From 1 to 8.
@@ -27,17 +27,17 @@ impl Level {
         self.0
     }
 
-    /// Who plays at this level: always the same player.
+    /// The player of this level: always the same.
     pub fn player(self) -> PlayerId {
         PlayerId(Uuid::from_u128(PLAYER | u128::from(self.0)))
     }
 
-    /// What that player is called.
+    /// The name of that player.
     pub fn name(self) -> PlayerName {
-        PlayerName::recorded(format!("Computer {}", self.0))
+        PlayerName::from_stored(format!("Computer {}", self.0))
     }
 
-    /// The level at which a player plays, who is a computer.
+    /// The level of a player that is a computer.
     pub fn of_player(player: PlayerId) -> Option<Self> {
         (1..=Self::MAX).map(Self).find(|level| level.player() == player)
     }

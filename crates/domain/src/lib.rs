@@ -1,42 +1,91 @@
-//! A played game and its people.
+//! A played game and its players.
 //!
-//! A game is the fold of its log: `Game::decide` says which events a command leads to, and `Game::apply` is the only
-//! way in which a game changes. Both are pure: time, ids and lots are arguments. This module knows the rules of the
-//! games; it knows nothing of how games are stored, sent or asked for.
+//! A game is the fold of its log: [`Game::decide`] says which events a command leads to, and [`Game::apply`] is the
+//! only way in which a game changes. Both are pure: time, new ids and random numbers are arguments.
+//!
+//! This crate knows the rules of the games (`mancala-rules`), seats, clocks, offers, and what follows from a game: its
+//! record, its notices, what the explorer counts of it. It does not know how games are stored, sent or requested.
+//!
+//! ```
+//! use mancala_domain::{
+//!     Action, Clock, Command, Context, Event, Game, GameId, Opponent, PlayerId, Seat, Status, Terms, Visibility,
+//! };
+//! use mancala_rules::{AnyOptions, Variant};
+//! use time::{Duration, OffsetDateTime};
+//! use uuid::Uuid;
+//!
+//! let options = AnyOptions::parse(Variant::Kalah, "standard", "")?;
+//! let terms = Terms {
+//!     options,
+//!     rules_version: options.variant().rules_version(),
+//!     opponent: Opponent::Open,
+//!     clock: Clock::PerMove { allowance: Duration::DAY },
+//!     visibility: Visibility::Public,
+//!     creator: Seat::First,
+//!     start: None,
+//! };
+//! let (ana, bob) = (PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)));
+//! let now = OffsetDateTime::UNIX_EPOCH;
+//! let context = Context::new(now, || GameId(Uuid::from_u128(9)));
+//!
+//! // Ana creates a game, Bob joins it, and Ana plays.
+//! let (mut game, created) = Game::create(GameId(Uuid::nil()), terms, ana, Duration::WEEK, now);
+//! let mut log: Vec<Event> = vec![created];
+//! for (player, action) in [(bob, Action::Join { join_code: None }), (ana, Action::Play { ply: 1, word: "C" })] {
+//!     let decision = game.decide(&Command { player, if_version: None, action }, &context)?;
+//!     for event in decision.events {
+//!         game.apply(&event)?;
+//!         log.push(event);
+//!     }
+//! }
+//! assert_eq!((game.status(), game.ply(), game.version()), (Status::Active, 1, 3));
+//! assert_eq!(game.position().to_string(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S");
+//!
+//! // What is refused changes nothing.
+//! let stale = Command { player: ana, if_version: None, action: Action::Play { ply: 1, word: "D" } };
+//! assert_eq!(game.decide(&stale, &context).unwrap_err().to_string(), "the next ply is 2");
+//!
+//! // The log is all that there is to know.
+//! assert_eq!(Game::replay(game.id(), &log)?, game);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod analysis;
+mod audit;
 mod clock;
-mod command;
 mod decide;
-mod event;
 mod exploration;
-mod flaws;
 mod game;
-mod history;
+mod ids;
 mod import;
 mod level;
 mod note;
 mod notice;
-mod offer;
 mod password;
 mod player;
+mod player_name;
 mod record;
 mod seat;
 
 pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value};
+pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
-pub use command::{Action, Circumstances, Command, NothingToOffer, Refusal};
-pub use event::{Created, Event, Fact, Moved, Played};
+pub use decide::{Action, Command, Context, Decision, NothingToOffer, Refusal};
 pub use exploration::{Exploration, PositionKey, PositionKeys, Visit};
-pub use flaws::{Flaw, flaw_of_analysis, flaws};
-pub use game::{Change, Game, GameId, GameResult, Opponent, Reason, ReplayError, Start, Status, Terms, Visibility};
-pub use history::{Ply, Previous, UnplayableError, seat_at};
-pub use import::{Import, ImportError, ImportedPly, Names, Place, Unplayable};
-pub use level::Level;
+pub use game::{
+    Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent, Ply,
+    PlyAction, Previous, Reason, ReplayError, Start, Status, Terms, UnplayableError, Visibility,
+};
+pub use ids::{GameId, PlayerId};
+pub use import::{IMPORTED_PLIES_MAX, Import, ImportError, ImportRejection, ImportedPly, TextLocation};
+pub use level::{Level, LevelError};
 pub use note::{NoteText, NoteTextError};
 pub use notice::{Notice, NoticeKind, deadline_soon, notices};
-pub use offer::{Answer, Offer, OfferKind};
 pub use password::{Password, PasswordError};
-pub use player::{Player, PlayerId, PlayerKind, PlayerName, PlayerNameError, RUNNING_GAMES_MAX};
+pub use player::{Player, PlayerKind, RUNNING_GAMES_MAX};
+pub use player_name::{PlayerName, PlayerNameError};
 pub use record::{RecordingError, record};
-pub use seat::{BySeat, Seat};
+pub use seat::{BySeat, Seat, seat_at};

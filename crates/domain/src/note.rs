@@ -1,23 +1,25 @@
-//! Notes: what a player writes on a game for nobody else.
+//! Notes: what a player writes on a game for private use.
 
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The text of a note: 1 to 4,000 characters, none of them a control character but line feeds and tabs. It stays as it was written,
-/// for nobody compares it, and only who wrote it reads it.
+/// The text of a note: 1 to 4,000 characters, none of them a control character except line feeds and tabs. It is stored
+/// as it was written: it is compared with no other, and only its writer reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteText(String);
 
 impl NoteText {
-    /// Two pages of thoughts on one move; with each character escaped, it still fits the largest body of a request.
+    /// The longest note, in characters: two pages. With each character escaped, it still fits the largest body of a
+    /// request.
     pub const CHARS_MAX: usize = 4000;
 
-    /// A text that was accepted once.
-    pub const fn recorded(text: String) -> Self {
+    /// A stored text, which was accepted before.
+    pub const fn from_stored(text: String) -> Self {
         Self(text)
     }
 
+    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,8 +42,10 @@ impl FromStr for NoteText {
 /// Why a text is no note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoteTextError {
+    /// It is empty or too long.
     #[error("a note has 1 to 4,000 characters")]
     Length,
+    /// It has a control character.
     #[error("a note has no control characters but line feeds and tabs")]
     Control,
 }
@@ -52,14 +56,14 @@ mod tests {
 
     #[test]
     fn a_note_is_kept_as_it_was_written() {
-        for text in [".", " ", "F was better:\n\tit feeds nobody", "e\u{301}", "👩\u{200d}👧", &"𝄞".repeat(4000)]
+        for text in [".", " ", "F was better:\n\tit feeds no pit", "e\u{301}", "👩\u{200d}👧", &"𝄞".repeat(4000)]
         {
             assert_eq!(text.parse::<NoteText>().expect("a note").as_str(), text);
         }
     }
 
     #[test]
-    fn what_is_empty_too_long_or_no_text_is_no_note() {
+    fn an_empty_text_a_long_one_and_control_characters_are_refused() {
         for text in ["", &"x".repeat(4001), &"x".repeat(1 << 20)] {
             assert_eq!(text.parse::<NoteText>(), Err(NoteTextError::Length));
         }

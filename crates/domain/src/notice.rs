@@ -1,10 +1,11 @@
-//! What players are told of when they are not looking: which of them, of what, by which event.
+//! Notices, which webhooks deliver: which player gets one, of what kind, for which event. Does not know how they are
+//! sent.
 
 use time::{Duration, OffsetDateTime};
 
-use super::{Event, Fact, Game, Opponent, PlayerId, Previous, Seat, history::seat_to_move};
+use crate::{Event, Fact, Game, Opponent, PlayerId, Previous, Seat, seat::seat_to_move};
 
-/// What a player is told.
+/// What a notice is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
     /// The player's turn has begun.
@@ -13,17 +14,18 @@ pub enum NoticeKind {
     Move,
     /// The other player offered something, or answered an offer.
     Offer,
-    /// A game of the player, or one to which the player was invited, has ended.
+    /// A game of the player, or one that the player was invited to, has ended.
     Finished,
     /// A game was created for the player.
     Invited,
-    /// It is the player's turn, and time runs out.
+    /// It is the player's turn, and little time is left.
     DeadlineSoon,
-    /// The analysis of a game of the player is there.
+    /// The analysis of a game of the player was stored.
     Analysed,
 }
 
 impl NoticeKind {
+    /// Every kind.
     pub const ALL: [NoticeKind; 7] = [
         NoticeKind::YourTurn,
         NoticeKind::Move,
@@ -48,33 +50,35 @@ impl NoticeKind {
     }
 }
 
-/// A player is to be told of an event.
+/// A message to a player about an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
+    /// The player that gets it.
     pub player: PlayerId,
+    /// What it is about.
     pub kind: NoticeKind,
-    /// The event's; of a notice that time runs out the last one's.
+    /// The event's `seq`; of [`NoticeKind::DeadlineSoon`], that of the last event.
     pub seq: u32,
 }
 
-/// Who is to be told of events that were appended together; `previous` is the last ply before them. Of the game only what never changes
-/// is asked, so it may be told later.
+/// The notices of events that were appended together; `previous` is the last ply before them. They depend on what never
+/// changes in the game, so they may be made later.
 pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice> {
     let mut notices: Vec<Notice> = vec![];
-    // Against oneself both seats are one player's.
-    let mut tell = |player: Option<PlayerId>, kind, seq| {
+    // In a game against oneself both seats are one player's.
+    let mut notify = |player: Option<PlayerId>, kind, seq| {
         let notice = player.map(|player| Notice { player, kind, seq });
         notices.extend(notice.filter(|notice| !notices.contains(notice)));
     };
-    let player = |seat: Seat| game.players[seat];
-    let is_over = events.iter().any(|event| ends(&event.fact));
+    let player = |seat: Seat| game.players()[seat];
+    let is_over = events.iter().any(|event| event.fact.ends_game());
     let mut to_move = previous.seat_to_move();
     for &Event { seq, at, ref fact } in events {
         let mut begins_turn = false;
         match fact {
             Fact::Moved(moved) => {
                 for seat in Seat::ALL {
-                    tell(player(seat), NoticeKind::Move, seq);
+                    notify(player(seat), NoticeKind::Move, seq);
                 }
                 let next = seat_to_move(&moved.position);
                 begins_turn = next != to_move;
@@ -86,50 +90,46 @@ pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice
             | Fact::OfferWithdrawn { seat, .. }
             | Fact::Paused { seat }
             | Fact::Resumed { seat }
-            | Fact::Rematched { seat, .. } => tell(player(seat.other()), NoticeKind::Offer, seq),
+            | Fact::Rematched { seat, .. } => notify(player(seat.other()), NoticeKind::Offer, seq),
             Fact::Created(created) => match created.terms.opponent {
                 Opponent::Oneself | Opponent::Computer { .. } => begins_turn = true,
-                // Whoever has agreed to a rematch is there already: it does not wait for anybody.
+                // A rematch expires at once: its players have agreed on it.
                 Opponent::Player { player } if created.expires_at.is_some_and(|end| end > at) => {
-                    tell(Some(player), NoticeKind::Invited, seq);
+                    notify(Some(player), NoticeKind::Invited, seq);
                 }
                 _ => {}
             },
             Fact::Analysed => {
                 for seat in Seat::ALL {
-                    tell(player(seat), NoticeKind::Analysed, seq);
+                    notify(player(seat), NoticeKind::Analysed, seq);
                 }
             }
             Fact::CodeRenewed { .. } | Fact::Resigned { .. } | Fact::TimedOut { .. } => {}
             Fact::Declined | Fact::Expired | Fact::Aborted { .. } | Fact::Finished(_) => {
                 for seat in Seat::ALL {
-                    tell(player(seat), NoticeKind::Finished, seq);
+                    notify(player(seat), NoticeKind::Finished, seq);
                 }
-                tell(game.invited(), NoticeKind::Finished, seq);
+                notify(game.invited(), NoticeKind::Finished, seq);
             }
         }
         if begins_turn && !is_over {
-            tell(player(to_move), NoticeKind::YourTurn, seq);
+            notify(player(to_move), NoticeKind::YourTurn, seq);
         }
     }
     notices
 }
 
-fn ends(fact: &Fact) -> bool {
-    matches!(fact, Fact::Declined | Fact::Expired | Fact::Aborted { .. } | Fact::Finished(_))
-}
+/// The least time left that gets a notice: less runs out before a player reads it.
+const LEFT_MIN: Duration = Duration::hours(1);
 
-/// Time that is shorter runs out before a notice of it is read.
-const WARNED_OF_MIN: Duration = Duration::hours(1);
+/// The longest time before the deadline at which the notice is sent.
+const BEFORE_DEADLINE_MAX: Duration = Duration::hours(12);
 
-/// The longest time before the end at which a player is told.
-const WARNED_BEFORE_MAX: Duration = Duration::hours(12);
-
-/// Who is told that their time runs out, and when: once a quarter of it is left, as it was at a moment of their turn, but not sooner than
-/// twelve hours before the end, and not at all if it is less than an hour.
+/// The player that gets a notice of the deadline, and when: once a quarter of the time is left that the player has at
+/// `at`, a moment of the turn. It is at most twelve hours before the deadline. `None` if less than an hour is left.
 pub fn deadline_soon(game: &Game, at: OffsetDateTime) -> Option<(PlayerId, OffsetDateTime)> {
-    let deadline = game.time.deadline?;
+    let deadline = game.time().deadline?;
     let left: Duration = deadline - at;
-    let player = game.players[game.seat_to_move()?]?;
-    (left >= WARNED_OF_MIN).then(|| (player, deadline - (left / 4_i32).min(WARNED_BEFORE_MAX)))
+    let player = game.players()[game.seat_to_move()?]?;
+    (left >= LEFT_MIN).then(|| (player, deadline - (left / 4_i32).min(BEFORE_DEADLINE_MAX)))
 }

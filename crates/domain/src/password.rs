@@ -1,21 +1,23 @@
-//! Passwords, as their players type them.
+//! Passwords, as players type them. Does not know how they are hashed.
 
 use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
-/// A password that may be chosen: 8 to 128 characters of any kind. It is compared in Unicode's form NFC, because keyboards
-/// differ in how they write an accent (RFC 8265, section 4.2).
+/// A password that may be chosen: 8 to 128 characters of any kind. It is compared in Unicode's form NFC, because
+/// keyboards differ in how they write an accent (RFC 8265, section 4.2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
 impl Password {
+    /// The fewest characters.
     pub const CHARS_MIN: usize = 8;
 
-    /// Enough for any sentence, and quick to hash.
+    /// The most characters: enough for any sentence, and quick to hash.
     pub const CHARS_MAX: usize = 128;
 
+    /// The bytes to hash.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
@@ -25,7 +27,7 @@ impl FromStr for Password {
     type Err = PasswordError;
 
     fn from_str(text: &str) -> Result<Self, PasswordError> {
-        // What is longer before it is composed need not be composed: no text gets four times shorter.
+        // A much longer text is not composed: composing makes no text four times shorter.
         if text.chars().nth(4 * Self::CHARS_MAX).is_some() {
             return Err(PasswordError);
         }
@@ -35,7 +37,7 @@ impl FromStr for Password {
     }
 }
 
-/// Nobody is shown a password.
+/// Hides the password.
 impl fmt::Debug for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Password(…)")
@@ -62,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_the_same_however_its_accents_are_typed() {
+    fn a_password_does_not_depend_on_how_its_accents_are_typed() {
         assert_eq!("cafe\u{301} noir".parse::<Password>(), "café noir".parse());
         assert_eq!(format!("{:?}", "correct horse".parse::<Password>()), "Ok(Password(…))");
     }

@@ -1,14 +1,17 @@
-//! Seats: the two people of a game, by who opened it.
+//! Seats: the two players of a game, by which of them opens it. Knows how seats and sides of the board belong together,
+//! and no game.
 
 use std::ops::{Index, IndexMut};
 
-/// A person's place in a game. Seats differ from the sides of the board only after a pie swap, which exchanges the
-/// people and leaves the board alone.
+use mancala_rules::{AnyPosition, Side};
+
+/// A player's seat in a game. Seats differ from the sides of the board only after a pie swap, which exchanges the
+/// players and leaves the board alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seat {
-    /// Who opens the game, on the South side until a swap.
+    /// The opener's, on the South side until a swap.
     First,
-    /// Who answers.
+    /// The other player's.
     Second,
 }
 
@@ -26,10 +29,12 @@ impl Seat {
     }
 }
 
-/// One value a seat.
+/// One value for each seat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BySeat<T> {
+    /// The value of the first seat.
     pub first: T,
+    /// The value of the second seat.
     pub second: T,
 }
 
@@ -51,4 +56,15 @@ impl<T> IndexMut<Seat> for BySeat<T> {
             Seat::Second => &mut self.second,
         }
     }
+}
+
+/// The seat at a side of the board: a pie swap has exchanged the players.
+pub fn seat_at(position: &AnyPosition, side: Side) -> Seat {
+    let opener = if position.swapped() { Side::North } else { Side::South };
+    if side == opener { Seat::First } else { Seat::Second }
+}
+
+/// The seat to move in a position, unless the game is over.
+pub(crate) fn seat_to_move(position: &AnyPosition) -> Seat {
+    seat_at(position, position.turn())
 }

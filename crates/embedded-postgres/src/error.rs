@@ -1,91 +1,174 @@
-//! Why there is no database: what the operator reads, so each message is one line that says what to do.
+//! The errors of starting a server. An operator reads them, so each message is one line that says what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::binaries::MAJOR_MIN;
+use crate::version::MAJOR_MIN;
 
-/// Why there is no database. Each message is one line that says what to do.
+/// Why there is no database. Each message is one line that says what the operator can do.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
+    /// Another process holds the lock of the data folder.
     #[error(
         "the data folder {} is in use by another server (process {pid}): stop that one, or choose another folder",
         folder.display()
     )]
-    InUse { folder: PathBuf, pid: String },
+    InUse {
+        /// The data folder.
+        folder: PathBuf,
+        /// The process id in the lock file; empty if it cannot be read.
+        pid: String,
+    },
 
+    /// The data folder, or the database in it, belongs to another user.
     #[error(
         "{} belongs to user {owner}: run the server as that user, or choose another data folder",
         folder.display()
     )]
-    NotOurs { folder: PathBuf, owner: u32 },
+    NotOurs {
+        /// The folder.
+        folder: PathBuf,
+        /// The user id of its owner.
+        owner: u32,
+    },
 
+    /// The data folder is writable by its group or by all users.
     #[error(
-        "others may write to {}: forbid it (chmod go-w), or choose another data folder",
+        "other users may write to {}: forbid it (chmod go-w), or choose another data folder",
         folder.display()
     )]
-    OpenToOthers { folder: PathBuf },
+    OpenToOthers {
+        /// The data folder.
+        folder: PathBuf,
+    },
 
+    /// The database was created by a major version that is not installed.
     #[error(
-        "the database in {} was made by PostgreSQL {made_by}, but {found}: install PostgreSQL {made_by}, \
+        "the database in {} was created by PostgreSQL {made_by}, but {found}: install PostgreSQL {made_by}, \
          name the folder of its programs in PG_BIN, or choose another data folder",
         folder.display()
     )]
-    OtherVersion { folder: PathBuf, made_by: u32, found: String },
+    OtherVersion {
+        /// The home of the database.
+        folder: PathBuf,
+        /// The major version that created it.
+        made_by: u32,
+        /// What was found instead, as part of a sentence.
+        found: String,
+    },
 
+    /// The environment variable `PG_BIN` names no usable programs.
     #[error(
         "PG_BIN must name the folder that holds the programs of PostgreSQL {MAJOR_MIN} or newer, but {found}: \
          correct it, or unset it"
     )]
-    PgBin { found: String },
+    PgBin {
+        /// What was found instead, as part of a sentence.
+        found: String,
+    },
 
+    /// No usable PostgreSQL was found or downloaded.
     #[error(
         "PostgreSQL {MAJOR_MIN} or newer is needed, but {found}: install PostgreSQL, \
          or set DATABASE_URL to a database that is running, or use docker compose up"
     )]
-    NoPostgres { found: String },
+    NoPostgres {
+        /// What was found instead, as part of a sentence.
+        found: String,
+    },
 
+    /// This process runs as root, and the machine has no unprivileged user to run PostgreSQL.
     #[error(
         "PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody to run it: \
          create one, or run the server as another user"
     )]
     NoUnprivilegedUser,
 
+    /// This process runs as root, and no unprivileged identity can reach the data folder and the programs.
     #[error(
-        "PostgreSQL refuses to run as root, and {who} cannot reach {} or run {}: \
+        "PostgreSQL refuses to run as root, and {identity} cannot reach {} or run {}: \
          make the folders above searchable (chmod o+x), choose another data folder, or run the server as another user",
         folder.display(),
         programs.display()
     )]
-    OutOfReach { who: String, folder: PathBuf, programs: PathBuf },
+    OutOfReach {
+        /// The identity that was tried, as part of a sentence.
+        identity: String,
+        /// The home of the database.
+        folder: PathBuf,
+        /// The folder of the programs.
+        programs: PathBuf,
+    },
 
+    /// The socket folder exists, and another user may control it.
     #[error(
         "the socket folder {} cannot be trusted, because {why}: \
          remove it, or choose a data folder with a shorter path",
         folder.display()
     )]
-    SocketFolder { folder: PathBuf, why: String },
+    SocketFolder {
+        /// The socket folder.
+        folder: PathBuf,
+        /// The reason, as part of a sentence.
+        why: String,
+    },
 
+    /// Processes of an earlier run did not end, not even when killed.
     #[error(
         "processes of an earlier run still work on {} and do not end: end {pids:?}, and start again",
         folder.display()
     )]
-    Leftovers { folder: PathBuf, pids: Vec<i32> },
+    Leftovers {
+        /// The folder that they work on.
+        folder: PathBuf,
+        /// Their process ids.
+        pids: Vec<i32>,
+    },
 
-    #[error("making the database failed at {step}: {why} (more may be in {})", log.display())]
-    InitFailed { step: &'static str, why: String, log: PathBuf },
+    /// Creating the database failed.
+    #[error("creating the database failed at {step}: {why} (more may be in {})", log.display())]
+    InitFailed {
+        /// The step that failed.
+        step: &'static str,
+        /// The reason, as the failed program printed it.
+        why: String,
+        /// The log file.
+        log: PathBuf,
+    },
 
+    /// PostgreSQL ended before it was ready.
     #[error("PostgreSQL {how} instead of starting: {tail} (its log is {})", log.display())]
-    Died { how: String, tail: String, log: PathBuf },
+    Died {
+        /// How it ended, as part of a sentence.
+        how: String,
+        /// The last lines of the log.
+        tail: String,
+        /// The log file.
+        log: PathBuf,
+    },
 
+    /// PostgreSQL accepted no connections before the timeout.
     #[error("PostgreSQL was not ready after {waited_s} s: {tail} (its log is {})", log.display())]
-    NotReady { waited_s: u64, tail: String, log: PathBuf },
+    NotReady {
+        /// The timeout, in seconds.
+        waited_s: u64,
+        /// The last lines of the log.
+        tail: String,
+        /// The log file.
+        log: PathBuf,
+    },
 
+    /// An operation of the system failed.
     #[error("cannot {doing}: {source}")]
-    Io { doing: String, source: io::Error },
+    Io {
+        /// The operation and its object, after "cannot".
+        doing: String,
+        /// The cause.
+        source: io::Error,
+    },
 }
 
-/// Says what was being done, and to what, when an input or output failed.
-pub(super) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> EmbeddedError {
+/// Adds to a failed input or output the operation and its path.
+pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> EmbeddedError {
     move |source| EmbeddedError::Io { doing: format!("{doing} {}", path.display()), source }
 }

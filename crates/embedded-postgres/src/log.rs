@@ -1,4 +1,4 @@
-//! PostgreSQL's log file: bounded, and quoted in errors.
+//! PostgreSQL's log file: its size is bounded, and errors quote its end. Does not know PostgreSQL's settings.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,41 +7,43 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
-use super::error::{EmbeddedError, at};
+use crate::error::{EmbeddedError, at};
 
-pub(super) struct Log {
+/// A log file that another process appends to.
+pub(crate) struct Log {
     path: PathBuf,
 }
 
-/// A longer log is moved aside, where it replaces the one before: twice this is all it ever takes, and what is written
-/// between two looks.
+/// A longer log is rotated, and replaces the previous one. Both take at most twice this, plus what is written between
+/// two checks.
 const SIZE_MAX: u64 = 8 * 1024 * 1024;
-/// As much of the log's end as an error message looks at, and quotes.
+/// How many bytes of the log's end an error message reads, and how many lines it quotes.
 const TAIL_SIZE_MAX: u64 = 4096;
 const TAIL_LINES_MAX: usize = 4;
 
 impl Log {
-    pub(super) fn in_folder(folder: &Path) -> Self {
+    pub(crate) fn in_folder(folder: &Path) -> Self {
         Self { path: folder.join("postgres.log") }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file, to append to; never another one through a link.
-    pub(super) fn open(&self) -> io::Result<File> {
+    /// The file, opened to append. A link in its place is not followed.
+    pub(crate) fn open(&self) -> io::Result<File> {
         let no_link = OFlag::O_NOFOLLOW.bits();
         OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(no_link).open(&self.path)
     }
 
-    pub(super) fn append(&self, texts: &[&[u8]]) -> Result<(), EmbeddedError> {
+    pub(crate) fn append(&self, texts: &[&[u8]]) -> Result<(), EmbeddedError> {
         self.open().and_then(|mut file| file.write_all(&texts.concat())).map_err(at("write", &self.path))
     }
 
-    /// Moves what is there aside if it has grown too long. Who is writing it appends, so goes on at the new beginning.
-    pub(super) fn bound(&self) -> Result<(), EmbeddedError> {
-        let bounded = || -> io::Result<()> {
+    /// Copies the log aside and truncates it if it is too long. Its writer appends, and so continues at the new
+    /// beginning.
+    pub(crate) fn rotate(&self) -> Result<(), EmbeddedError> {
+        let rotated = || -> io::Result<()> {
             let file = self.open()?;
             if file.metadata()?.len() > SIZE_MAX {
                 fs::copy(&self.path, self.path.with_extension("log.1"))?;
@@ -49,11 +51,11 @@ impl Log {
             }
             Ok(())
         };
-        bounded().map_err(at("bound the log", &self.path))
+        rotated().map_err(at("rotate the log", &self.path))
     }
 
-    /// The last lines that were added after the log had `size_before`, as one line.
-    pub(super) fn tail(&self, size_before: u64) -> String {
+    /// The last lines that were added since the log had `size_before` bytes, as one line.
+    pub(crate) fn tail(&self, size_before: u64) -> String {
         let read = || -> io::Result<Vec<u8>> {
             let mut file = File::open(&self.path)?;
             let size = file.metadata()?.len();
@@ -70,7 +72,7 @@ fn one_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match &lines[lines.len().saturating_sub(TAIL_LINES_MAX)..] {
-        [] => "it said nothing".to_owned(),
+        [] => "no output".to_owned(),
         last => last.join(" | "),
     }
 }
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_that_has_grown_too_long_is_moved_aside_and_goes_on_empty() {
+    fn a_log_that_is_too_long_is_moved_aside_and_continues_empty() {
         let folder = std::env::temp_dir().join(format!("mancala-server-log-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("the temporary folder is writable");
         let log = Log::in_folder(&folder);
@@ -88,21 +90,21 @@ mod tests {
 
         let mut writer = log.open().expect("the folder is writable");
         writer.set_len(SIZE_MAX).expect("a file may have holes");
-        log.bound().expect("the folder is writable");
+        log.rotate().expect("the folder is writable");
         assert_eq!((size("postgres.log"), size("postgres.log.1")), (Some(SIZE_MAX), None));
 
         writer.write_all(b"one more").expect("the file is open");
-        log.bound().expect("the folder is writable");
+        log.rotate().expect("the folder is writable");
         writer.write_all(b"afterwards").expect("the file is open");
         assert_eq!((size("postgres.log"), size("postgres.log.1")), (Some(10), Some(SIZE_MAX + 8)));
         assert_eq!(log.tail(0), "afterwards");
-        fs::remove_dir_all(&folder).expect("it is ours");
+        fs::remove_dir_all(&folder).expect("this test created it");
     }
 
     #[test]
-    fn a_tail_is_the_last_lines_that_say_anything() {
+    fn a_tail_is_the_last_lines_that_are_not_blank() {
         assert_eq!(one_line(b"1\n2\n3\n\n4\n5\n"), "2 | 3 | 4 | 5");
         assert_eq!(one_line(b"one\n"), "one");
-        assert_eq!(one_line(b"\n"), "it said nothing");
+        assert_eq!(one_line(b"\n"), "no output");
     }
 }

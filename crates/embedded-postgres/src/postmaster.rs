@@ -1,42 +1,40 @@
-//! The running PostgreSQL: how it is started, when it is ready, how it is stopped.
+//! One run of PostgreSQL: how it is started, when it is ready, how it is stopped.
 //!
-//! Knows one life of the child. Does not know whether another follows: that is the supervisor's.
+//! Does not know restarts: those are the supervisor's.
 
-use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use super::child::POLL_EVERY;
-use super::cluster::Cluster;
-use super::error::{EmbeddedError, at};
-use super::leftovers::{self, KILL_MAX, signal};
-use super::{Durability, PORT, socket, stop_asked};
+use crate::cluster::Cluster;
+use crate::error::{EmbeddedError, at};
+use crate::leftovers;
+use crate::poll::POLL_EVERY;
+use crate::processes::{self, FAST_STOP_MAX, KILL_MAX, signal};
+use crate::settings::{Durability, PORT};
+use crate::socket;
+use crate::stop::StopRequest;
 
-/// A PostgreSQL that we started; dropping it stops it.
-pub(super) struct Postmaster {
+/// A PostgreSQL server that this process started; dropping it stops the server.
+pub(crate) struct Postmaster {
     child: Child,
     data: PathBuf,
 }
 
 /// After a crash, PostgreSQL replays up to `max_wal_size` of its log before it is ready: minutes on a slow disk.
 const READY_MAX: Duration = Duration::from_mins(5);
-/// The longest silence of a start: after that, the log says that it goes on.
-const SILENCE_MAX: Duration = Duration::from_secs(5);
-/// A fast shutdown writes a checkpoint, up to `shared_buffers` of changed pages: worth a wait, but not a long one, for
-/// what stops us may not wait either (containers are killed after 10 s), and a crash recovery takes no longer.
-pub(super) const FAST_STOP_MAX: Duration = Duration::from_secs(5);
+/// A start that takes longer is reported in the server's log, once.
+const REPORT_AFTER: Duration = Duration::from_secs(5);
 /// An immediate shutdown writes nothing.
 const IMMEDIATE_STOP_MAX: Duration = Duration::from_secs(2);
 
-/// What a small service needs: 100 connections, memory that a small machine has, a crash recovery of seconds, and a log
-/// that tells what went wrong and little else.
+/// Settings for a small service: 100 connections, the memory of a small machine, a crash recovery of seconds, and a log
+/// of little but errors.
 const SETTINGS: [(&str, &str); 12] = [
     ("cluster_name", "mancala-server"),
     ("listen_addresses", ""),
@@ -44,28 +42,29 @@ const SETTINGS: [(&str, &str); 12] = [
     ("max_connections", "100"),
     ("shared_buffers", "256MB"),
     ("max_wal_size", "1GB"),
-    // Queries here are short: compiling them would take longer than running them.
+    // Queries are short: compiling them takes longer than running them.
     ("jit", "off"),
     ("logging_collector", "off"),
     ("log_checkpoints", "off"),
-    // The details of a violated constraint quote what a player wrote.
+    // The details of a violated constraint quote text that a player wrote.
     ("log_error_verbosity", "terse"),
     ("timezone", "UTC"),
     ("log_timezone", "UTC"),
 ];
 
-/// Reopening after a kill syncs the file system once instead of every file: 0.1 s instead of seconds.
+/// Recovery after a kill syncs the file system once instead of every file: 0.1 s instead of seconds.
 const SETTINGS_LINUX: [(&str, &str); 1] = [("recovery_init_sync_method", "syncfs")];
 
+/// No waiting for the disk.
 const SETTINGS_EPHEMERAL: [(&str, &str); 3] =
     [("fsync", "off"), ("synchronous_commit", "off"), ("full_page_writes", "off")];
 
 impl Postmaster {
-    /// Starts PostgreSQL and returns when it accepts connections; `None` when asked to stop before that.
-    pub(super) fn launch(cluster: &Cluster, stop: &Receiver<Infallible>) -> Result<Option<Self>, EmbeddedError> {
+    /// Starts PostgreSQL and returns when it accepts connections; `None` if a stop is requested before that.
+    pub(crate) fn launch(cluster: &Cluster, stop: &StopRequest) -> Result<Option<Self>, EmbeddedError> {
         leftovers::stop(cluster)?;
         socket::prepare(&cluster.socket_folder, cluster.identity)?;
-        cluster.log.bound()?;
+        cluster.log.rotate()?;
         let opened = || {
             let log = cluster.log.open()?;
             Ok((log.metadata()?.len(), log.try_clone()?, log))
@@ -79,49 +78,44 @@ impl Postmaster {
         Self { child, data: cluster.data.clone() }.ready(cluster, log_size, stop)
     }
 
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// How it ended, if it has.
-    pub(super) fn death(&mut self) -> Option<String> {
+    /// How it ended, if it did.
+    pub(crate) fn death(&mut self) -> Option<String> {
         match self.child.try_wait() {
             Ok(status) => Some(format!("ended with {}", status?)),
             Err(error) => Some(format!("was lost: {error}")),
         }
     }
 
-    fn ready(
-        mut self,
-        cluster: &Cluster,
-        log_size: u64,
-        stop: &Receiver<Infallible>,
-    ) -> Result<Option<Self>, EmbeddedError> {
-        let (started, mut told) = (Instant::now(), false);
-        while !stop_asked(stop, POLL_EVERY) {
+    fn ready(mut self, cluster: &Cluster, log_size: u64, stop: &StopRequest) -> Result<Option<Self>, EmbeddedError> {
+        let (started, mut is_reported) = (Instant::now(), false);
+        while !stop.is_requested_within(POLL_EVERY) {
             let log = || (cluster.log.tail(log_size), cluster.log.path().to_owned());
             if let Some(how) = self.death() {
                 let (tail, log) = log();
                 return Err(EmbeddedError::Died { how, tail, log });
             }
-            let said = fs::read_to_string(self.data.join("postmaster.pid"));
-            if said.is_ok_and(|text| is_ready(&text, self.pid())) {
+            let status = fs::read_to_string(self.data.join("postmaster.pid"));
+            if status.is_ok_and(|text| is_ready(&text, self.pid())) {
                 return Ok(Some(self));
             }
             if started.elapsed() > READY_MAX {
                 let (tail, log) = log();
                 return Err(EmbeddedError::NotReady { waited_s: READY_MAX.as_secs(), tail, log });
             }
-            if started.elapsed() > SILENCE_MAX && !told {
-                told = true;
+            if started.elapsed() > REPORT_AFTER && !is_reported {
+                is_reported = true;
                 tracing::info!("waiting for PostgreSQL, which may be recovering: {}", log().0);
             }
         }
         Ok(None)
     }
 
-    fn ends_within(&mut self, limit: Duration) -> bool {
-        let deadline = Instant::now() + limit;
+    fn ends_within(&mut self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
         while self.death().is_none() {
             if Instant::now() > deadline {
                 return false;
@@ -133,8 +127,8 @@ impl Postmaster {
 }
 
 impl Drop for Postmaster {
-    /// In order first, which ends all connections and writes a checkpoint; then with less and less courtesy. Nothing
-    /// that was committed is lost by any of it.
+    /// A fast shutdown first, which ends all connections and writes a checkpoint; then an immediate one; then a kill.
+    /// None of them loses anything that was committed.
     fn drop(&mut self) {
         if self.death().is_some() {
             return;
@@ -144,21 +138,24 @@ impl Drop for Postmaster {
         if self.ends_within(FAST_STOP_MAX) {
             return;
         }
-        tracing::warn!("PostgreSQL did not stop within {} s: stopping it at once", FAST_STOP_MAX.as_secs());
+        tracing::warn!(
+            "PostgreSQL did not stop within {} s: requesting an immediate shutdown",
+            FAST_STOP_MAX.as_secs()
+        );
         signal(pid, Signal::SIGQUIT);
         if self.ends_within(IMMEDIATE_STOP_MAX) {
             return;
         }
-        tracing::warn!("PostgreSQL did not stop at once: killing it");
+        tracing::warn!("PostgreSQL did not stop on an immediate shutdown: killing it");
         signal(pid, Signal::SIGKILL);
         self.ends_within(KILL_MAX);
-        if let Err(error) = leftovers::end(&self.data, Duration::ZERO) {
+        if let Err(error) = processes::end(&self.data, Duration::ZERO) {
             tracing::error!("{error}");
         }
     }
 }
 
-/// The server on this database; without its master, the kernel asks it to shut down in order.
+/// The command for the server on this database. The kernel requests a fast shutdown if the supervising thread dies.
 fn postgres(cluster: &Cluster) -> Command {
     let for_system: &[_] = if cfg!(target_os = "linux") { &SETTINGS_LINUX } else { &[] };
     let for_durability: &[_] = match cluster.durability {
@@ -175,7 +172,7 @@ fn postgres(cluster: &Cluster) -> Command {
     command
 }
 
-/// Whether this `postmaster.pid` is of process `pid` and says that connections are accepted: the postmaster's own word.
+/// Whether this `postmaster.pid` is of process `pid` and has the status `ready`: connections are accepted.
 fn is_ready(text: &str, pid: u32) -> bool {
     let mut lines = text.lines().map(str::trim);
     lines.next() == Some(&pid.to_string()) && lines.nth(6) == Some("ready")

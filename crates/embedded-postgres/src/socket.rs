@@ -1,9 +1,9 @@
-//! The folder of the Unix socket: the only door to the database.
+//! The folder of the Unix socket, through which alone clients reach the database.
 //!
 //! Knows where the folder may lie and when it can be trusted. Does not know PostgreSQL's settings.
 //!
-//! Who passes the door: nobody but the user who owns the folder, and root. Both can read and change the files of the
-//! database anyhow, so a password would protect nothing from them, and none is asked for.
+//! Only the owner of the folder and root can connect. Both can read and change the files of the database anyway, so
+//! that a password would protect nothing, and none is needed.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,19 +15,19 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, geteuid};
 
-use super::PORT;
-use super::child::Identity;
-use super::cluster::{give, remove_file_if_there};
-use super::error::{EmbeddedError, at};
+use crate::error::{EmbeddedError, at};
+use crate::file_system::{give, remove_file_if_there};
+use crate::identity::Identity;
+use crate::settings::PORT;
 
-/// The longest path of a socket that the kernel takes, without the closing zero.
+/// The longest path of a socket that the kernel accepts, in bytes, without the closing zero.
 const SOCKET_PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
 /// The socket folder of the database in `home`.
 ///
-/// It lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel: then where
-/// this user's processes keep such things or, without such a place, in `/tmp`, where anybody could have made it first.
-pub(super) fn place(home: &Path) -> PathBuf {
+/// It lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel. Then it
+/// lies in this user's runtime folder or, if there is none, in `/tmp`, where another user could have created it first.
+pub(crate) fn place(home: &Path) -> PathBuf {
     let elsewhere = format!("mancala-server-{}-{}", geteuid(), hash_of(home));
     let runtime = if geteuid().is_root() { Some("/run".into()) } else { env::var_os("XDG_RUNTIME_DIR") };
     let runtime = runtime.map(PathBuf::from).filter(|folder| is_safe_parent(folder));
@@ -38,16 +38,16 @@ pub(super) fn place(home: &Path) -> PathBuf {
         .unwrap_or_else(|| Path::new("/tmp").join(&elsewhere))
 }
 
-/// Makes the folder, or checks that the one that is there is ours alone, and removes the socket of an earlier run: its
-/// lock file names a process id that may be somebody else's by now.
-pub(super) fn prepare(folder: &Path, identity: Identity) -> Result<(), EmbeddedError> {
+/// Creates the folder, or checks that the existing one is ours alone. Removes the socket of an earlier run, because its
+/// lock file names a process id that may be another process's by now.
+pub(crate) fn prepare(folder: &Path, identity: Identity) -> Result<(), EmbeddedError> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(at("make the socket folder", folder)(error));
+            return Err(at("create the socket folder", folder)(error));
         }
         Ok(()) | Err(_) => {}
     }
-    let found = fs::symlink_metadata(folder).map_err(at("look at", folder))?;
+    let found = fs::symlink_metadata(folder).map_err(at("read the metadata of", folder))?;
     let user = identity.owner();
     let ours = [Some(geteuid()), user.map(|ids| ids.uid)];
     let why = if !found.is_dir() {
@@ -55,7 +55,7 @@ pub(super) fn prepare(folder: &Path, identity: Identity) -> Result<(), EmbeddedE
     } else if !ours.contains(&Some(Uid::from_raw(found.uid()))) {
         Some(format!("it belongs to user {}", found.uid()))
     } else if found.mode() & 0o077 != 0 {
-        Some("others may enter it".to_owned())
+        Some("other users may enter it".to_owned())
     } else {
         None
     };
@@ -71,15 +71,15 @@ pub(super) fn prepare(folder: &Path, identity: Identity) -> Result<(), EmbeddedE
     Ok(())
 }
 
-/// As `unix_socket_directories` wants it: in quotes, for the value is a list.
-pub(super) fn quoted(folder: &Path) -> OsString {
+/// The value of `unix_socket_directories`: in quotes, because it is a list.
+pub(crate) fn quoted(folder: &Path) -> OsString {
     let escaped = folder.as_os_str().as_bytes().split(|&byte| byte == b'"').collect::<Vec<_>>().join(&b"\"\""[..]);
     OsString::from_vec([b"\"", &escaped[..], b"\""].concat())
 }
 
-/// A short name for a path, the same in every run and every build, which the standard library's hash does not promise:
-/// FNV-1a.
-pub(super) fn hash_of(path: &Path) -> String {
+/// A short name for a path: FNV-1a, which is the same in every run and every build. The standard library's hash does
+/// not guarantee that.
+pub(crate) fn hash_of(path: &Path) -> String {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = path.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step);
     format!("{hash:016x}")
@@ -93,7 +93,7 @@ fn is_short_enough(folder: &Path) -> bool {
     folder.join(socket_file()).as_os_str().len() <= SOCKET_PATH_MAX
 }
 
-/// Whether nobody but us (or root) can rename or replace what we make in it.
+/// Whether only our user and root can rename or replace files in it.
 fn is_safe_parent(folder: &Path) -> bool {
     folder.is_absolute()
         && fs::symlink_metadata(folder).is_ok_and(|found| {
@@ -106,14 +106,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_path_may_fill_the_limit_and_not_pass_it() {
+    fn a_socket_path_may_reach_the_limit_but_not_exceed_it() {
         let room = SOCKET_PATH_MAX - "/.s.PGSQL.5432".len();
         assert!(is_short_enough(Path::new(&format!("/{}", "x".repeat(room - 1)))));
         assert!(!is_short_enough(Path::new(&format!("/{}", "x".repeat(room)))));
     }
 
     #[test]
-    fn a_long_data_folder_gets_its_socket_elsewhere() {
+    fn a_long_data_folder_has_its_socket_elsewhere() {
         assert_eq!(place(Path::new("/srv/mancala")), Path::new("/srv/mancala/socket"));
         let far = place(Path::new(&format!("/{}", "x".repeat(200))));
         assert!(is_short_enough(&far), "{}", far.display());

@@ -1,11 +1,11 @@
-//! How fast the engine is, whether it comes to the published values of Kalah, and how strong its levels are.
+//! The speed of the engine, the published values of Kalah, and the strength of its levels.
 //!
-//! `cargo bench --bench engine` takes half a minute: positions a second, and the exact values of small boards, which are
-//! asserted. By hand, after `--`:
+//! `cargo bench -p mancala-engine` takes half a minute: positions per second, and the exact values of small boards,
+//! which it asserts. Other runs, after `--`:
 //!
-//! - `solve-6-4`: the values of Kalah with six pits of four seeds, which take minutes and [`BIG_TABLE_MIB`] of memory;
-//! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each unless
-//!   told otherwise.
+//! - `solve-6-4`: the values of Kalah with six pits of four seeds, which takes minutes and [`BIG_TABLE_MIB`] of memory;
+//! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each by
+//!   default.
 
 use std::{
     env, fmt,
@@ -18,11 +18,11 @@ use std::{
 use mancala_engine::{Engine, Level, Limits, Signal};
 use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
 
-/// A flag that nobody raises.
+/// A signal that never stops a search.
 static GO_ON: Signal = Signal::new();
 
-/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
-/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author.
+/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are
+/// known. From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author.
 const SOLVED: [(&str, u8, u8, i32, &[i32]); 11] = [
     ("standard", 2, 2, -2, &[]),
     ("standard", 4, 2, 6, &[]),
@@ -37,33 +37,33 @@ const SOLVED: [(&str, u8, u8, i32, &[i32]); 11] = [
     ("empty_capture", 6, 3, 2, &[]),
 ];
 
-/// The same of the boards that take minutes.
+/// The same for the boards that take minutes.
 const SOLVED_BY_HAND: [(&str, u8, u8, i32, &[i32]); 2] =
     [("standard", 6, 4, 8, &[-14, -10, 8, -2, -8, 4]), ("empty_capture", 6, 4, 10, &[])];
 
-/// For boards that take seconds.
+/// The table for boards that take seconds.
 const TABLE_MIB: usize = 256;
 
-/// For boards that take minutes.
+/// The table for boards that take minutes.
 const BIG_TABLE_MIB: usize = 1024;
 
-/// How many positions are looked at where the rate is measured.
+/// How many positions the measurement of the rate visits.
 const NODES: u64 = 5_000_000;
 
-/// How many games two levels play unless told otherwise.
+/// How many games two levels play by default.
 const GAMES: u32 = 200;
 
-/// The memory of a level.
+/// The table of a level.
 const LEVEL_TABLE_MIB: usize = 16;
 
-/// How many random plies begin a game, so that no two pairs of games are the same.
+/// How many random plies begin a game, so that the pairs of games differ.
 const OPENING_PLIES: u32 = 4;
 
-/// So long games are played at most. None was ever as long.
+/// The longest game: a bound that no game has reached.
 const PLIES_MAX: u32 = 2_000;
 
 fn main() {
-    // Cargo adds an option of its own.
+    // Cargo adds `--bench`.
     let arguments: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {
@@ -85,7 +85,7 @@ fn main() {
     }
 }
 
-/// Positions a second from the opening, in packed form and in the general one, which a pie rule calls for.
+/// Positions per second from the opening, in packed form and in the general form, which the pie rule needs.
 fn rates() {
     for (variant, overrides) in
         [(Variant::Kalah, ""), (Variant::Oware, ""), (Variant::Congkak, ""), (Variant::Kalah, "pie=true")]
@@ -106,7 +106,7 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
         let position = opening(Variant::Kalah, preset, &format!("pits={pits};seeds={seeds}"));
         let mut engine = Engine::new(table_mib);
         let (solution, time) = timed(|| engine.solve(&position, &GO_ON, |_| {}));
-        let solution = solution.expect("nobody stops it");
+        let solution = solution.expect("nothing stops it");
         let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
         let (nodes, seconds) = (solution.nodes, time.as_secs_f64());
         println!("{preset} ({pits},{seeds}): {:+} {values:+?}, {nodes} positions, {seconds:.2} s", solution.value);
@@ -126,13 +126,13 @@ fn tournament(variant: Variant, games: u32, levels: &[u8]) {
     }
 }
 
-/// What a level made of its games.
+/// The results of a level's games.
 #[derive(Clone, Copy, Default)]
 struct Score {
     wins: u32,
     draws: u32,
     losses: u32,
-    /// The longest that a move took.
+    /// The longest time for a move.
     longest: Duration,
 }
 
@@ -158,8 +158,8 @@ impl fmt::Display for Score {
     }
 }
 
-/// Plays each of some openings twice, with sides exchanged, on all processors. A game is the same wherever it is played: nobody
-/// remembers anything from one move to the next.
+/// Plays each of some openings twice, with sides exchanged, on all processors. A game does not depend on its thread,
+/// because each move begins with an empty table.
 fn play_match(variant: Variant, higher: Level, lower: Level, games: u32) -> Score {
     let next = AtomicU32::new(0);
     thread::scope(|scope| {
@@ -179,11 +179,11 @@ fn play_games(variant: Variant, higher: Level, lower: Level, next: impl Fn() -> 
     let mut score = Score::default();
     let mut engine = Engine::new(LEVEL_TABLE_MIB);
     while let Some(game) = next() {
-        let mut lot = Lot(u64::from(game / 2) + 1);
+        let mut random = Random(u64::from(game / 2) + 1);
         let mut position = opening(variant, "standard", "");
         for _ in 0..OPENING_PLIES {
             let moves = position.legal_moves();
-            position.play_unchecked(moves[lot.draw(moves.len())]);
+            position.play_unchecked(moves[random.draw(moves.len())]);
         }
         let side = if game.is_multiple_of(2) { Side::South } else { Side::North };
         for ply in 0..PLIES_MAX {
@@ -204,9 +204,9 @@ fn play_games(variant: Variant, higher: Level, lower: Level, next: impl Fn() -> 
 }
 
 /// Knuth's linear congruential generator: random enough for openings.
-struct Lot(u64);
+struct Random(u64);
 
-impl Lot {
+impl Random {
     /// A number below `count`.
     fn draw(&mut self, count: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -215,7 +215,7 @@ impl Lot {
 }
 
 fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
-    AnyPosition::opening(&AnyOptions::parse(variant, preset, overrides).expect("such a board can be had"))
+    AnyPosition::opening(&AnyOptions::parse(variant, preset, overrides).expect("the options are valid"))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
@@ -223,7 +223,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (work(), start.elapsed())
 }
 
-/// In millions a second.
+/// The rate in millions per second.
 #[expect(clippy::cast_precision_loss, reason = "a rate is shown in two digits")]
 fn rate(count: u64, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64() / 1e6

@@ -1,20 +1,20 @@
-//! What a position looks to be worth before anybody looks ahead. Knows how much seeds in pits count for.
+//! The static estimate of a position, without looking ahead. Knows the weights of seeds in pits and of the move.
 
 use mancala_rules::{AnyOptions, Variant};
 
-use crate::tree::POINTS_PER_SEED;
+use crate::value::POINTS_PER_SEED;
 
-/// What counts how much, in points.
+/// The weights of the estimate, in points.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Weights {
-    /// A seed in a pit of one's own, because it may end up in the own store.
+pub(crate) struct Weights {
+    /// A seed in a pit of one's own, which may end up in one's own store.
     row: i32,
-    /// Being on the move.
+    /// Being to move.
     tempo: i32,
 }
 
 impl Weights {
-    /// How much counts in a game.
+    /// The weights of a game.
     pub fn of(options: &AnyOptions) -> Self {
         match options.variant() {
             Variant::Kalah | Variant::Congkak => Self { row: 25, tempo: 100 },
@@ -22,7 +22,8 @@ impl Weights {
         }
     }
 
-    /// The margin at the end as it looks, for the side to move, by the margin so far and the seeds in the rows.
+    /// The estimated margin at the end, from the view of the side to move: by the margin so far and the seeds in both
+    /// rows.
     #[inline]
     pub const fn points(self, margin: i32, own_row: i32, other_row: i32) -> i32 {
         margin * POINTS_PER_SEED + (own_row - other_row) * self.row + self.tempo

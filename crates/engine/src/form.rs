@@ -1,4 +1,4 @@
-//! In which form a position is searched. Knows which games have a packed one, and nothing of searching.
+//! The form in which a position is searched. Knows which games have a packed form, and nothing of searching.
 
 use mancala_rules::{
     AnyPosition, OptionValue,
@@ -6,37 +6,23 @@ use mancala_rules::{
 };
 
 use crate::{
-    Engine,
     general::General,
     packed::{DependsOn, Packed},
     table::Table,
     tree::Tree,
 };
 
-/// What can be done with a game in whatever form.
-pub(super) trait Task {
-    /// What it leads to.
+/// A task on a position, independent of its form.
+pub(crate) trait Task {
+    /// The task's result.
     type Output;
 
-    /// Does it from a position on that is not over.
+    /// Runs the task from a position that is not over.
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output;
 }
 
-impl Engine {
-    /// Does something with a position, in its packed form if it has one. `None` if the game is over.
-    pub(super) fn run<K: Task>(&mut self, position: &AnyPosition, task: K) -> Option<K::Output> {
-        if position.outcome().is_some() {
-            return None;
-        }
-        let game = (position.options(), position.board().total());
-        if self.game.replace(game) != Some(game) {
-            self.table.clear();
-        }
-        Some(run(position, task, &mut self.table))
-    }
-}
-
-fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
+/// Runs a task on a position that is not over, in its packed form if it has one.
+pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
     match any {
         AnyPosition::Kalah(position) => {
             if let Some(game) = Kalah::new(position)
@@ -66,8 +52,8 @@ fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
     task.run(General::new(any), General::start(any), table)
 }
 
-/// Whether a position is searched in packed form, which is the fast one.
-pub(super) fn has_packed_form(position: &AnyPosition) -> bool {
+/// Whether a position is searched in its packed form, the fast one.
+pub(crate) fn has_packed_form(position: &AnyPosition) -> bool {
     match position {
         AnyPosition::Kalah(position) => Kalah::new(position).is_some_and(|game| game.pack(position).is_some()),
         AnyPosition::Oware(position, history) => {
@@ -82,14 +68,16 @@ mod tests {
 
     use super::*;
     use crate::{
-        Breadth, Explore, Limits, Search,
-        root::Root,
+        explore::Explore,
+        limits::{DEPTH_MAX, Limits},
+        root::{Breadth, Root},
+        search::Search,
         signal::Signal,
-        tree::{Bounds, DEPTH_MAX},
+        value::Bounds,
     };
     use mancala_rules::{AnyOptions, Move, Variant};
 
-    /// Boards that have a packed form, and are small enough for the other.
+    /// Boards that have a packed form, and are small enough to be solved in the general one.
     const BOARDS: [(Variant, &str, &str); 9] = [
         (Variant::Kalah, "standard", "pits=3;seeds=2"),
         (Variant::Kalah, "empty_capture", "pits=3;seeds=2"),
@@ -115,15 +103,16 @@ mod tests {
             assert_eq!(packed.len(), general.len());
             for (m, bounds) in packed {
                 assert!(bounds.is_exact(), "{m} in {position}");
-                // Where a history matters, the general form remembers less of what it has proven.
-                let remembers = variant != Variant::Oware;
-                let also = general.iter().filter(|(_, bounds)| bounds.is_exact() || remembers).find(|also| also.0 == m);
+                // Where a history matters, the general form stores fewer of its proofs.
+                let stores_all = variant != Variant::Oware;
+                let also =
+                    general.iter().filter(|(_, bounds)| bounds.is_exact() || stores_all).find(|also| also.0 == m);
                 assert!(also.is_none_or(|&(_, also)| also == bounds), "{m} in {position}: {bounds:?}, {also:?}");
             }
         }
     }
 
-    /// What is proven of each move.
+    /// The task of proving the value of each move.
     struct Values;
 
     impl Task for Values {

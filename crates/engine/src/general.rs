@@ -1,5 +1,5 @@
-//! Searching a game in its general form, for what has no packed one. Knows what the value of a position depends on, and
-//! no rule besides.
+//! The search of a game in its general form, for games without a packed one. Knows what the value of a position depends
+//! on, and no other rule.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,21 +7,23 @@ use mancala_rules::{AnyPosition, History, Move, Side};
 
 use crate::{
     estimate::Weights,
-    table::{Key, mix},
-    tree::{Slot, Slots, Standing, Tree},
+    mix::mix,
+    slot::{Slot, Slots},
+    table::Key,
+    tree::{MarginRange, Tree},
 };
 
-/// Any game.
+/// Any game, through the types of the rules.
 #[derive(Debug)]
-pub(super) struct General {
+pub(crate) struct General {
     weights: Weights,
     /// All seeds in the game.
     total: i32,
 }
 
-/// A position, and what its type does not tell.
+/// A position, with state that its type does not expose.
 #[derive(Clone, Debug)]
-pub(super) struct Position {
+pub(crate) struct Position {
     position: AnyPosition,
     /// Whether North may still swap, now or later.
     pie: bool,
@@ -33,14 +35,14 @@ impl General {
         Self { weights: Weights::of(&position.options()), total: position.board().total().into() }
     }
 
-    /// A position as it is searched.
+    /// The position that a search starts from.
     pub fn start(position: &AnyPosition) -> Position {
-        // Only the text says of a position in which South moves whether North may swap later: flag `p` of R12.
+        // When South is to move, only the text notation says whether North may swap later: flag `p` of R12.
         let pie = position.to_string().split(' ').nth(3).is_some_and(|flags| flags.contains('p'));
         Position { position: position.clone(), pie }
     }
 
-    /// The margin if all seeds in pits stayed there.
+    /// The margin by the stores alone, from the view of the side to move.
     fn margin(position: &Position) -> i32 {
         let (board, turn) = (position.position.board(), position.position.turn());
         i32::from(board.store(turn)) - i32::from(board.store(!turn))
@@ -76,24 +78,24 @@ impl Tree for General {
         position.position.turn()
     }
 
-    /// Not told apart here, where little can be looked ahead anyway.
+    /// Never extended here: this form is too slow to search far ahead.
     fn is_extra(&self, _: &Position) -> bool {
         false
     }
 
-    /// Between the rounds of a match seeds go back into play, so that nothing is certain but their number.
-    fn standing(&self, position: &Position) -> Standing {
+    /// Between the rounds of a match seeds go back into play, so that only the total bounds the margin.
+    fn margin_range(&self, position: &Position) -> MarginRange {
         if position.position.outcome().is_some() {
-            Standing { margin: Self::margin(position), reach: 0 }
+            MarginRange { margin: Self::margin(position), reach: 0 }
         } else if position.position.round().is_some() {
-            Standing { margin: 0, reach: self.total }
+            MarginRange { margin: 0, reach: self.total }
         } else {
             let reach = Side::ALL.into_iter().map(|side| Self::row(position, side)).sum();
-            Standing { margin: Self::margin(position), reach }
+            MarginRange { margin: Self::margin(position), reach }
         }
     }
 
-    /// Everything but the history and the plies, which no rule asks for.
+    /// Everything but the history, and but the ply number, on which no rule depends.
     fn key(&self, position: &Position) -> Key {
         let Position { position, pie } = position;
         let can_pass = position.legal_moves().contains(&Move::Pass);

@@ -1,42 +1,52 @@
-//! Computer opponents of eight strengths. Knows how far each looks and by how much it errs, and nothing of searching.
+//! Computer opponents of eight levels. Knows how far each searches and by how much it errs, and nothing of searching.
 
 use mancala_rules::{AnyPosition, Move, Variant};
 
-use crate::{Engine, Limits, POINTS_PER_SEED, Signal, form::has_packed_form, table::mix};
+use crate::{engine::Engine, form::has_packed_form, limits::Limits, mix::mix, signal::Signal, value::POINTS_PER_SEED};
 
-/// How strong a computer plays: from 1, a beginner, to 8, as strong as about a second allows.
+/// The strength of a computer opponent: from 1, a beginner, to 8, as strong as about a second a move allows.
+///
+/// ```
+/// use mancala_engine::Level;
+///
+/// let level = Level::try_from(3)?;
+/// assert_eq!(level.number(), 3);
+/// assert!(Level::MIN < level && level < Level::MAX);
+/// assert!(Level::try_from(9).is_err());
+/// # Ok::<(), mancala_engine::LevelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level(u8);
 
-/// There is no such level.
+/// The number is not that of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a level is a number from {min} to {max}, not {number}", min = Level::MIN.0, max = Level::MAX.0)]
 pub struct LevelError {
-    /// What was given.
+    /// The number that was given.
     pub number: u8,
 }
 
-/// What makes a level.
+/// The parameters of a level.
 #[derive(Clone, Copy, Debug)]
 struct Strength {
-    /// How many positions it looks at for a move.
+    /// How many positions it visits for a move.
     nodes: u64,
-    /// By how many points it overrates a move at most. Of two such errors each move gets a random part, so that small
-    /// differences between moves are often misjudged, and large ones seldom.
+    /// The range of its error, in points. The value of each move is raised by two random numbers below it, so that
+    /// small differences between moves are often misjudged, and large ones seldom.
     error: u32,
 }
 
-/// A strength by positions to look at and hundredths of a seed.
+/// A strength of so many positions and so many hundredths of a seed.
 const fn strength(nodes: u64, error: u32) -> Strength {
     Strength { nodes, error }
 }
 
-/// The levels of each game from 1 on. Those with a single position look no farther than their own move, so that they see
-/// what it captures and that it gives another one, but not the answer.
+/// The levels of each game from 1 on. Those with a single position search only their own move: they see what it
+/// captures and that it gives an extra move, but not the reply.
 ///
-/// The steps are meant to let the higher of two levels win 60 of 100 games; `benches/engine.rs tournament` shows how many. In
-/// Congkak it is often decided early who wins, however well both play on: to be told from each other, all but the last
-/// must err by many seeds, of which there are 98.
+/// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures
+/// it. Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must
+/// err by many of its 98 seeds.
 const fn strengths(variant: Variant) -> [Strength; 8] {
     match variant {
         Variant::Kalah => [
@@ -72,17 +82,17 @@ const fn strengths(variant: Variant) -> [Strength; 8] {
     }
 }
 
-/// Positions that are looked at in about a second, in packed form and a release build.
+/// Positions that the engine visits in about a second, in packed form and a release build.
 const NODES_MAX: u64 = 3_000_000;
 
-/// How many times longer a position takes that has no packed form.
+/// How many times longer a position takes in the general form.
 const SLOWNESS: u64 = 6;
 
 impl Level {
-    /// The weakest.
+    /// The weakest level.
     pub const MIN: Self = Self(1);
 
-    /// The strongest.
+    /// The strongest level.
     pub const MAX: Self = Self(8);
 
     /// All levels, the weakest first.
@@ -90,7 +100,7 @@ impl Level {
         (Self::MIN.0..=Self::MAX.0).map(Self)
     }
 
-    /// Its number.
+    /// The level's number, from 1 to 8.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0
@@ -111,11 +121,12 @@ impl TryFrom<u8> for Level {
 }
 
 impl Engine {
-    /// The move that a computer of this level plays; `None` if the game is over. The same for the same position, history,
-    /// level and seed in an engine of the same memory, unless somebody raises `stop`: then it is the best move that was
-    /// found until then.
+    /// The move that a computer of this level plays; `None` if the game is over.
     ///
-    /// Forgets all positions first. A table of 16 MiB is enough. The highest level takes about a second in release builds.
+    /// Deterministic for the position, its history, the level, the seed and the size of the table. If `stop` ends the
+    /// search, it is the best move found so far.
+    ///
+    /// Clears the table first. A table of 16 MiB is enough. The highest level takes about a second in release builds.
     pub fn choose(&mut self, position: &AnyPosition, level: Level, seed: u64, stop: &Signal) -> Option<Move> {
         let moves = position.legal_moves();
         if moves.len() < 2 {
@@ -130,8 +141,8 @@ impl Engine {
         let candidates = self.candidates(position, limits, stop);
         let judgement = |m: Move, points: i32| {
             let place = (0_u64..).zip(&moves).find(|&(_, &listed)| listed == m).map_or(0, |(place, _)| place);
-            let lot = mix(seed ^ mix(place));
-            let [first, second] = [lot >> 32, lot & 0xffff_ffff].map(|half| half % u64::from(error));
+            let random = mix(seed ^ mix(place));
+            let [first, second] = [random >> 32, random & 0xffff_ffff].map(|half| half % u64::from(error));
             i64::from(points) + (first + second).cast_signed()
         };
         let rated = candidates.iter().map(|candidate| {
@@ -142,5 +153,5 @@ impl Engine {
     }
 }
 
-/// The errors above would mean something else otherwise.
-const _: () = assert!(POINTS_PER_SEED == 100, "errors are told in hundredths of a seed");
+/// The errors above depend on it.
+const _: () = assert!(POINTS_PER_SEED == 100, "errors are given in hundredths of a seed");

@@ -1,4 +1,4 @@
-//! Searching a game in its packed form. Knows what the value of a position depends on, and no rule besides.
+//! The search of a game in its packed form. Knows what the value of a position depends on, and no other rule.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,30 +9,33 @@ use mancala_rules::{
 
 use crate::{
     estimate::Weights,
-    search::PLIES_MAX,
-    table::{Key, mix},
-    tree::{Slot, Slots, Standing, Tree},
+    limits::PLIES_MAX,
+    mix::mix,
+    slot::{Slot, Slots},
+    table::Key,
+    tree::{MarginRange, Tree},
 };
 
-/// A game in packed form, and the line of play that led to where the search is.
+/// A game in packed form, with the line of play to the current position of the search.
 #[derive(Debug)]
-pub(super) struct Packed<G> {
+pub(crate) struct Packed<G> {
     game: G,
     pits: u8,
     depends_on: DependsOn,
     weights: Weights,
-    /// Whether a position inside a turn is looked beyond, whatever the depth. In Congkak turns are too long for that.
+    /// Whether the search extends positions with an extra move beyond its depth. In Congkak turns are too long for
+    /// that.
     extends: bool,
     path: Path,
-    /// Whether a history of this length can forget positions while the search goes on, so that keys do not tell all.
-    forgets: bool,
-    /// For each position of the path, where a history matters: what the key of the next one is made of.
+    /// Whether a history of this length can drop positions during the search, so that keys are not sound.
+    drops_history: bool,
+    /// For each position of the path, where a history matters: the part of the next position's key that depends on it.
     lines: Vec<Line>,
 }
 
-/// What the rest of a game depends on beside the seeds in the pits and the side to move.
+/// What the rest of a game depends on, in addition to the seeds in the pits and the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DependsOn {
+pub(crate) enum DependsOn {
     /// Nothing: the stores only add to the result.
     Pits,
     /// The stores, because one of them can end the game.
@@ -41,7 +44,7 @@ pub(super) enum DependsOn {
     History,
 }
 
-/// A line of play as far as keys ask for it.
+/// The part of a line of play that keys depend on.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     /// Seeds in both stores: they change with every capture. `None` before the first position.
@@ -50,13 +53,13 @@ struct Line {
     positions: u64,
 }
 
-/// With as few seeds in pits, the key of a position says which positions came before it, so that what is proven about it
-/// can be remembered. With more, such lines are seldom played to the end, and the same position by several ways is more
-/// useful.
+/// With at most so many seeds in pits, the key of a position includes the positions before it, so that proofs for it
+/// can be stored. With more, such lines are seldom searched to the end, and one entry for a position by several lines
+/// is more useful.
 const PROVABLE_SEEDS: u8 = 9;
 
 impl<G: Game> Packed<G> {
-    /// The game of a position. `path` is what its history is in packed form.
+    /// The game of a position. `path` is its history in packed form.
     pub fn new(game: G, of: &AnyPosition, depends_on: DependsOn, path: Path) -> Self {
         let history = of.history().filter(|history| !history.is_empty());
         let positions = history.map_or(0, |history| {
@@ -72,13 +75,13 @@ impl<G: Game> Packed<G> {
             weights: Weights::of(&options),
             extends: options.variant() == Variant::Kalah,
             path,
-            forgets: history.is_some_and(|history| history.len() + usize::from(PLIES_MAX) > HISTORY_MAX),
+            drops_history: history.is_some_and(|history| history.len() + usize::from(PLIES_MAX) > HISTORY_MAX),
             lines: vec![Line { banked: None, positions }],
         }
     }
 
-    /// The seeds in the pits of one side and then the other, and of the store where it matters, each told by as many
-    /// zeros and a one. With a leading one, no two positions have the same. `None` if it does not fit in 63 bits.
+    /// The seeds of each pit, side by side, and of the store where it matters, in unary: as many zeros and a one. A
+    /// leading one makes it unique. `None` if it does not fit in 63 bits.
     #[inline]
     fn unary(&self, position: &Position) -> Option<u64> {
         let turn = position.turn();
@@ -97,7 +100,7 @@ impl<G: Game> Packed<G> {
         Some(store.map_or(tag, |store| tag << (store + 1) | 1))
     }
 
-    /// The same for more seeds: two hashes.
+    /// The tag and the place of a position with more seeds: two hashes.
     #[cold]
     fn hashes(&self, position: &Position) -> (u64, u64) {
         let turn = position.turn();
@@ -112,10 +115,10 @@ impl<G: Game> Packed<G> {
         (tag | Self::HASHED, place)
     }
 
-    /// Marks a tag that is a hash; no other has this bit.
+    /// The bit that marks a tag as a hash; no unary tag has it.
     const HASHED: u64 = 1 << 63;
 
-    /// The line of play to a position with so many seeds in the stores; `None` if no position before it could come again.
+    /// The line of play to a position with so many seeds in the stores; `None` if no position before it can recur.
     #[inline]
     fn line_to(&self, banked: u16) -> Option<&Line> {
         let line = self.lines.last().filter(|line| line.banked.is_none_or(|before| before == banked))?;
@@ -174,11 +177,11 @@ impl<G: Game> Tree for Packed<G> {
     }
 
     #[inline]
-    fn standing(&self, position: &Position) -> Standing {
+    fn margin_range(&self, position: &Position) -> MarginRange {
         let turn = position.turn();
         let margin = i32::from(position.store(turn)) - i32::from(position.store(!turn));
         let rows = || i32::from(position.row_total(turn)) + i32::from(position.row_total(!turn));
-        Standing { margin, reach: if position.is_over() { 0 } else { rows() } }
+        MarginRange { margin, reach: if position.is_over() { 0 } else { rows() } }
     }
 
     #[inline]
@@ -188,7 +191,7 @@ impl<G: Game> Tree for Packed<G> {
             return Key { tag, place, is_sound: true };
         }
         let Some(line) = self.line_to(Self::banked(position)) else { return Key { tag, place, is_sound: true } };
-        if self.forgets || position.row_total(Side::South) + position.row_total(Side::North) > PROVABLE_SEEDS {
+        if self.drops_history || position.row_total(Side::South) + position.row_total(Side::North) > PROVABLE_SEEDS {
             return Key { tag, place, is_sound: false };
         }
         let positions = line.positions ^ of_turn(position);
@@ -200,12 +203,12 @@ impl<G: Game> Tree for Packed<G> {
     fn estimate(&self, position: &Position) -> i32 {
         let turn = position.turn();
         let row = |side| i32::from(position.row_total(side));
-        self.weights.points(self.standing(position).margin, row(turn), row(!turn))
+        self.weights.points(self.margin_range(position).margin, row(turn), row(!turn))
     }
 }
 
-/// Tells the sides from each other. A tag does not, because a position is worth as much to North as the same position with
-/// the sides exchanged is to South; but only as long as the positions before it are exchanged as well.
+/// Distinguishes the sides. A tag does not, because a position is worth as much to North as its mirror image is to
+/// South. That holds only if the positions before it are mirrored as well.
 fn of_turn(position: &Position) -> u64 {
     match position.turn() {
         Side::South => 0,

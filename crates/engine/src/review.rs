@@ -1,60 +1,67 @@
-//! What a move was worth, and how much it lost. Knows nothing of searching, nor what to call a loss.
+//! The value of a played move, and its loss. Knows nothing of how a line is searched, nor the names for losses.
 
 use mancala_rules::{AnyPosition, IllegalMove, Move, Side};
 
 use crate::{
-    Candidate, Engine, Evaluation, Limits, POINTS_PER_SEED, Signal,
+    engine::Engine,
+    explore::Candidate,
     form::Task,
+    limits::Limits,
     root::{Breadth, Root},
     search::Search,
+    signal::Signal,
     table::Table,
     tree::Tree,
+    value::{Evaluation, POINTS_PER_SEED},
 };
 
-/// What a ply of a played game was worth.
+/// The review of one ply of a played game.
 ///
-/// Values are South's seeds less North's at the end, of whom sits at South's side before this ply, as
-/// [`engine`](super) says: also `after`, if the ply is a swap.
+/// Values are margins for the player who sits at South's side before this ply, as the [crate](crate) defines them. That
+/// includes `after`, also if the ply is a swap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Review {
     /// The side that moved.
     pub side: Side,
-    /// The side at which whoever moved sat at the start of the game: another one after a swap.
+    /// The side at which the player who moved sat at the start of the game: the other side after a swap.
     pub seat: Side,
     /// The value of the position before the ply, which is that of its best move.
     pub before: Evaluation,
-    /// The value after the ply, by best play from there on.
+    /// The value after the ply, by best play from then on.
     pub after: Evaluation,
-    /// The best move, and what follows by best play as far as it is remembered. Never empty, save for an agreed end.
+    /// The best move, and best play after it as far as the table still holds it. Never empty, unless the ply is an
+    /// agreed end.
     pub line: Vec<Move>,
-    /// By how much `after` is worse than `before` for whoever moved, in hundredths of a seed; never negative, and 0 for
-    /// the best move.
+    /// How much worse `after` is than `before` for the side that moved, in hundredths of a seed. Never negative, and 0
+    /// for the best move.
     pub loss: i32,
-    /// Whether `before` and `after` are both exact, and so the loss.
+    /// Whether `before` and `after` are both exact, and therefore the loss.
     pub is_exact: bool,
-    /// There was no other move, or it was an end that both agreed to. It says nothing about whoever moved.
+    /// Whether the ply was the only legal move, or an agreed end. Then it does not reflect on the player who moved.
     pub is_forced: bool,
-    /// How many positions were looked at.
+    /// How many positions were visited.
     pub nodes: u64,
 }
 
 /// Why a ply could not be reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewError {
-    /// The move cannot have been played.
+    /// The move is illegal in the position.
     #[error(transparent)]
     Illegal(#[from] IllegalMove),
-    /// Somebody raised the flag before it was done.
+    /// The [`Signal`] stopped the review before it was complete.
     #[error("the review was stopped")]
     Stopped,
 }
 
 impl Review {
-    /// The same where it is known what the position after the ply is worth, to whom sits at South's side before it.
+    /// The review with a better value of the position after the ply, for the player at South's side before the ply.
+    ///
+    /// A caller that reviews a game from its end has that value from the review of the next ply.
     #[must_use]
     pub fn knowing(self, after: Evaluation) -> Self {
         let better = after.points_for(self.side) - self.before.points_for(self.side);
-        // The best move is worth what another one is proven to be, at least.
+        // The best move is worth at least as much as the played one.
         let before = if better > 0 { Evaluation { is_exact: false, ..after } } else { self.before };
         let is_choice = !self.is_forced;
         Self {
@@ -70,9 +77,22 @@ impl Review {
 impl Engine {
     /// Reviews one ply of a played game: the position before it, and the move that was played.
     ///
-    /// Go from the last ply of a game to the first, with one engine: what it remembers of later positions serves for
-    /// the earlier ones. `limits` are for the search of the best move; as much again is spent on the move played if that is
-    /// another one.
+    /// Review a game from its last ply to its first, with one engine: its table entries of later positions serve for
+    /// the earlier ones. `limits` bound the search of the best move; the played move, if it is another one, has as much
+    /// again.
+    ///
+    /// ```
+    /// use mancala_engine::{Engine, Limits, Signal};
+    /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// // With four pits of three seeds, B is worth 6 seeds for South and A is worth -6.
+    /// let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=4;seeds=3")?;
+    /// let opening = AnyPosition::opening(&options);
+    /// let review = Engine::new(1).review(&opening, "A".parse()?, Limits::nodes(500_000), &Signal::new())?;
+    /// assert!(review.is_exact);
+    /// assert_eq!(review.loss, 1200);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn review(
         &mut self,
         position: &AnyPosition,
@@ -113,17 +133,17 @@ impl Engine {
     }
 }
 
-/// To compare a move with the best one.
+/// The task of comparing a played move with the best one.
 struct Judge<'a> {
     played: Move,
     limits: Limits,
     stop: &'a Signal,
 }
 
-/// What became of it.
+/// The result of [`Judge`].
 struct Judged {
     before: Evaluation,
-    /// `None` if the move is not one of those that are searched.
+    /// `None` if no search considers the move, as with an agreed end.
     played: Option<Evaluation>,
     line: Vec<Move>,
     nodes: u64,
@@ -148,7 +168,7 @@ impl Task for Judge<'_> {
             played: candidates.iter().find(|candidate| candidate.m() == self.played).map(|candidate| candidate.value),
             line: candidates.into_iter().next().map(|best| best.line).unwrap_or_default(),
             nodes: root.search.nodes,
-            is_stopped: root.search.is_told_to_stop(),
+            is_stopped: root.search.is_stop_requested(),
         }
     }
 }

@@ -1,42 +1,45 @@
-//! The moves of the position that is asked about: looking deeper step by step, and proving. Knows no game.
+//! The moves of the position that is asked about: iterative deepening, and proofs. Knows no rule.
 
 use mancala_rules::Move;
 
 use crate::{
-    Progress,
-    search::{Child, Children, INFINITE, Search, Value, Window, best_bounds},
-    tree::{Bounds, DEPTH_MAX, POINTS_PER_SEED, Slot, Tree, same_person},
+    limits::DEPTH_MAX,
+    progress::Progress,
+    search::{Child, Children, INFINITE, Search, Window, best_bounds},
+    slot::Slot,
+    tree::{Tree, same_player},
+    value::{Bounds, POINTS_PER_SEED, Value},
 };
 
-/// How many moves a line of best play has at most: more than people follow.
+/// The most moves of a line of best play: more than players follow.
 const LINE_MAX: usize = 40;
 
-/// How far from the value of the depth before the next one is looked for first, in points.
+/// The half-width of the aspiration window around the value of the previous depth, in points.
 const ASPIRATION: i32 = 150;
 
-/// What is wanted of the moves.
+/// Which values of the moves are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Breadth {
-    /// The best one and its value. Of the others it is enough that they are not better.
+pub(crate) enum Breadth {
+    /// The value of the best one; for the others, that they are not better.
     Best,
     /// The value of each.
     Every,
 }
 
 /// A position whose moves are compared.
-pub(super) struct Root<'a, T: Tree> {
+pub(crate) struct Root<'a, T: Tree> {
     pub search: Search<'a, T>,
     position: T::Position,
     children: Children<T::Position>,
-    /// What the last finished depth has found of each child, as the person sees it who is to move.
+    /// The value of each child at the last completed depth, from the view of the player to move.
     values: Vec<Value>,
-    /// That depth.
+    /// The last completed depth.
     pub depth: u8,
 }
 
-/// A move of the position, and what was found of it.
+/// A move of the position with its value.
 #[derive(Clone, Debug)]
-pub(super) struct Ranked {
+pub(crate) struct Ranked {
     pub value: Value,
     /// The move, and best play after it.
     pub line: Vec<Move>,
@@ -49,7 +52,7 @@ impl<'a, T: Tree> Root<'a, T> {
         children.sort_by_key(Child::rank);
         let estimate = |child: &Child<T::Position>| {
             let points = search.tree.estimate(&child.position);
-            let points = if child.same_person { points } else { -points };
+            let points = if child.same_player { points } else { -points };
             Value { points: child.bounds.clamp(points), bounds: child.bounds }
         };
         let values = children.iter().map(estimate).collect();
@@ -57,7 +60,7 @@ impl<'a, T: Tree> Root<'a, T> {
         Self { search, position, children, values, depth: 0 }
     }
 
-    /// Looks deeper and deeper, until all that is wanted is proven, or `depth_max` is reached, or the search stops.
+    /// Deepens iteratively, until all wanted values are proven, `depth_max` is reached, or the search stops.
     pub fn deepen(&mut self, depth_max: u8, breadth: Breadth) {
         for depth in 1..=depth_max.min(DEPTH_MAX) {
             if self.is_proven(breadth) {
@@ -70,7 +73,7 @@ impl<'a, T: Tree> Root<'a, T> {
         }
     }
 
-    /// Whether all that is wanted is exact.
+    /// Whether all wanted values are exact.
     pub fn is_proven(&self, breadth: Breadth) -> bool {
         match breadth {
             Breadth::Best => self.bounds().is_exact(),
@@ -78,7 +81,7 @@ impl<'a, T: Tree> Root<'a, T> {
         }
     }
 
-    /// Proven of the position.
+    /// The proven bounds of the position.
     pub fn bounds(&self) -> Bounds {
         best_bounds(&self.children)
     }
@@ -96,7 +99,7 @@ impl<'a, T: Tree> Root<'a, T> {
         Value { points: bounds.clamp(points), bounds }
     }
 
-    /// The moves, best first, as far as they are known.
+    /// The moves with their values, best first.
     pub fn ranking(&mut self) -> Vec<Ranked> {
         self.sort();
         let ranked = |index: usize| {
@@ -107,8 +110,8 @@ impl<'a, T: Tree> Root<'a, T> {
         (0..ranked.len()).map(|index| Ranked { value: ranked[index], line: self.line(index) }).collect()
     }
 
-    /// Proves the exact value of each move, without estimates. `progress` is told after each question. Whether all are
-    /// proven: not if the search stops, or where lines are longer than any depth.
+    /// Proves the exact value of each move, without estimates. Calls `progress` after each null-window search. Returns
+    /// whether all values are proven: not if the search stops, or where lines are longer than any depth.
     pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> bool {
         let moves = self.children.len();
         (0..moves).all(|moves_solved| {
@@ -116,15 +119,15 @@ impl<'a, T: Tree> Root<'a, T> {
         })
     }
 
-    /// The moves, and what is proven of them.
+    /// The moves with their proven bounds.
     pub fn proven(&self) -> impl Iterator<Item = (Move, Bounds)> {
         let turn = self.search.tree.turn(&self.position);
         self.children.iter().map(move |child| (child.slot.to_move(turn), child.bounds))
     }
 
-    /// Narrows what is proven of a child until it is exact, by asking whether it is worth some margin or more: each
-    /// answer takes that margin or the one below out of what is possible.
-    fn prove_child(&mut self, index: usize, mut note: impl FnMut(u64)) -> bool {
+    /// Narrows the proven bounds of a child until they are exact. Each null-window search asks whether the child is
+    /// worth some margin or more, and so excludes that margin or the one below.
+    fn prove_child(&mut self, index: usize, mut report: impl FnMut(u64)) -> bool {
         let mut guess = self.values[index].points / POINTS_PER_SEED;
         while !self.children[index].bounds.is_exact() {
             let child = &self.children[index];
@@ -141,13 +144,14 @@ impl<'a, T: Tree> Root<'a, T> {
             }
             guess = if bounds.low >= guess { bounds.low + 1 } else { bounds.high };
             self.children[index].bounds = bounds;
-            note(self.search.nodes);
+            report(self.search.nodes);
         }
         true
     }
 
-    /// Finds the value of one move, with so many more positions to look at: by the depth that all moves were looked at, for only then can
-    /// two estimates be compared; or, where the best move is proven and so there is nothing to compare, as far as it goes.
+    /// Finds the value of one move, within so many more positions. It searches to the depth that all moves were
+    /// searched to, because only then can two estimates be compared. Where the best move is proven, it searches as deep
+    /// as it can.
     pub fn settle(&mut self, m: Move, nodes: u64) {
         let turn = self.search.tree.turn(&self.position);
         let Some(index) = self.children.iter().position(|child| child.slot.to_move(turn) == m) else { return };
@@ -168,7 +172,7 @@ impl<'a, T: Tree> Root<'a, T> {
         }
     }
 
-    /// What a depth has found; `None` if the search stopped before it was done.
+    /// The values at a depth; `None` if the search stopped before all were found.
     fn values_at(&mut self, depth: u8, breadth: Breadth) -> Option<Vec<Value>> {
         let window = Window { alpha: -INFINITE, beta: INFINITE, depth, ply: 0 };
         let mut values = Vec::with_capacity(self.children.len());
@@ -204,7 +208,8 @@ impl<'a, T: Tree> Root<'a, T> {
         Some(values)
     }
 
-    /// Best first; those that are alike stay as they are. What is proven to be best comes before what only looks as good.
+    /// Sorts the moves best first; equal moves keep their order. A proven best move comes before one that is estimated
+    /// as good.
     fn sort(&mut self) {
         let most = self.bounds().high;
         let mut both: Vec<_> = self.children.drain(..).zip(self.values.drain(..)).collect();
@@ -212,30 +217,30 @@ impl<'a, T: Tree> Root<'a, T> {
         (self.children, self.values) = both.into_iter().unzip();
     }
 
-    /// A move and what the table says is best play after it, as far as it is remembered.
+    /// A move and best play after it, as far as the table still holds it.
     fn line(&mut self, index: usize) -> Vec<Move> {
         let child = &self.children[index];
         let mut line = vec![child.slot.to_move(self.search.tree.turn(&self.position))];
         let (mut position, mut key) = (child.position.clone(), child.key);
-        let mut wanted = if child.same_person { child.bounds } else { child.bounds.turned() };
+        let mut wanted = if child.same_player { child.bounds } else { child.bounds.turned() };
         let mut entered = 0;
         while line.len() < LINE_MAX {
-            let Some(known) = self.search.table.find(key) else { break };
+            let Some(entry) = self.search.table.find(key) else { break };
             let tree = &mut self.search.tree;
-            if !tree.slots(&position).contains(&known.slot) {
+            if !tree.slots(&position).contains(&entry.slot) {
                 break;
             }
-            let next = tree.play(&position, known.slot);
-            let same_person = same_person(tree, &position, known.slot, &next);
+            let next = tree.play(&position, entry.slot);
+            let same_player = same_player(tree, &position, entry.slot, &next);
             tree.enter(&position);
             entered += 1;
             key = tree.key(&next);
-            wanted = if same_person { wanted } else { wanted.turned() };
-            // On a proven line the next move must be proven as well: what was overwritten since may say another thing.
-            if wanted.is_exact() && self.search.known_bounds(&next, key) != wanted {
+            wanted = if same_player { wanted } else { wanted.turned() };
+            // On a proven line the next move must be proven as well: an entry that replaced another may contradict it.
+            if wanted.is_exact() && self.search.proven_bounds(&next, key) != wanted {
                 break;
             }
-            line.push(known.slot.to_move(self.search.tree.turn(&position)));
+            line.push(entry.slot.to_move(self.search.tree.turn(&position)));
             position = next;
         }
         for _ in 0..entered {

@@ -1,153 +1,138 @@
-//! The search itself: alpha-beta with a transposition table and null windows. Knows no game.
+//! The search itself: alpha-beta with a transposition table and null windows (principal variation search). Knows no
+//! rule.
 //!
-//! Each position has two values. One is what looking ahead by so many plies has found, which may be an estimate. The
-//! other is an interval that the true value is proven to lie in: it begins as what the seeds still in pits can change,
-//! and follows from the intervals of the moves alone, never from an estimate. So a value is exact where that interval is
-//! a single number, whatever was cut off, forgotten or guessed on the way.
+//! Each position has two values. One is the result of looking ahead by so many plies, which may be an estimate. The
+//! other is an interval that the true value is proven to lie in. It begins as what the seeds still in pits can change,
+//! and follows from the intervals of the moves alone, never from an estimate. So a value is exact where that interval
+//! is a single number, whatever was cut off, evicted or estimated on the way.
 
 use arrayvec::ArrayVec;
 use mancala_rules::MOVES_MAX;
 
 use crate::{
+    limits::PLIES_MAX,
     signal::Signal,
-    table::{Key, Kind, Known, Table},
-    tree::{Bounds, POINTS_PER_SEED, Slot, Tree, same_person},
+    slot::Slot,
+    table::{BoundKind, Entry, Key, Table},
+    tree::{Tree, same_player},
+    value::{Bounds, POINTS_PER_SEED, Value},
 };
 
-/// After so many positions the search looks whether it is to stop: less than a millisecond where rules are fast.
-const NODES_BETWEEN_LOOKS: u64 = 1024;
+/// How many positions the search visits between two polls of its signal: less than a millisecond in packed form.
+const NODES_BETWEEN_POLLS: u64 = 1024;
 
 /// More than any value in points, and less than overflows when it is negated.
-pub(super) const INFINITE: i32 = i32::MAX / 2;
+pub(crate) const INFINITE: i32 = i32::MAX / 2;
 
-/// The most plies that are looked at beyond each other, whatever the depth: the recursion is as deep.
-pub(super) const PLIES_MAX: u16 = 240;
-
-/// Is added to the order of a move that gives an extra move: more than any gain. Otherwise gains come first, and among
-/// equal ones the pits next to the store, which leave the most for later moves. Solving Kalah takes ten times as long if
-/// either is left out, or replaced by what is best on a shallower search or was best elsewhere.
+/// Added to the order of a move that gives an extra move: more than any gain. After those, moves are ordered by gain,
+/// and among equal gains by nearness to the store, which leaves the most for later moves. Solving Kalah takes ten times
+/// as long if either is left out, or replaced by the best move of a shallower search or of another position.
 const EXTRA_MOVE_FIRST: i32 = 1000;
 
-/// From this depth on, what is remembered of all moves is looked up before one is searched: nearer to the leaves, waiting
-/// for the memory takes longer than what it saves.
+/// From this depth on, the table entries of all moves are looked up before a move is searched. Nearer to the leaves,
+/// the memory access takes longer than it saves.
 const LOOK_UP_DEPTH: u8 = 3;
 
-/// A search under way.
-pub(super) struct Search<'a, T> {
+/// A running search.
+pub(crate) struct Search<'a, T> {
     pub tree: T,
     pub table: &'a mut Table,
     stop: &'a Signal,
-    /// Positions looked at so far.
+    /// Positions visited so far.
     pub nodes: u64,
     nodes_max: u64,
-    /// Whether it was told to stop or has looked at enough. What is returned from then on means nothing.
+    /// Whether a stop was requested or `nodes_max` is reached. Values returned from then on are invalid.
     pub is_stopped: bool,
 }
 
-/// What was found out about a position, as the person sees it who is to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value {
-    /// In points.
-    pub points: i32,
-    /// Proven.
-    pub bounds: Bounds,
-}
-
-impl Value {
-    /// As the person sees it who moved before.
-    const fn seen(self, same_person: bool) -> Self {
-        if same_person { self } else { Self { points: -self.points, bounds: self.bounds.turned() } }
-    }
-}
-
-/// How far to look, and for what: values of `alpha` and less are all alike, and so are those of `beta` and more.
+/// How deep to search, and for which values: those up to `alpha` are equivalent, and so are those from `beta` on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
+pub(crate) struct Window {
     pub alpha: i32,
     pub beta: i32,
     /// How many plies to look ahead.
     pub depth: u8,
-    /// How many plies were looked ahead already.
+    /// How many plies the search is below the root.
     pub ply: u16,
 }
 
 impl Window {
-    /// The window for a move that is played.
-    const fn after_move(self, alpha: i32, beta: i32, same_person: bool) -> Self {
-        let (alpha, beta) = if same_person { (alpha, beta) } else { (-beta, -alpha) };
+    /// The window for the position after a move.
+    const fn after_move(self, alpha: i32, beta: i32, same_player: bool) -> Self {
+        let (alpha, beta) = if same_player { (alpha, beta) } else { (-beta, -alpha) };
         Self { alpha, beta, depth: self.depth.saturating_sub(1), ply: self.ply + 1 }
     }
 }
 
 /// A move, and the position after it.
 #[derive(Clone, Debug)]
-pub(super) struct Child<P> {
+pub(crate) struct Child<P> {
     pub slot: Slot,
     pub position: P,
     pub key: Key,
-    pub same_person: bool,
-    /// Proven of the move, as the person sees it who plays it.
+    pub same_player: bool,
+    /// The proven bounds of the move, from the view of the player who plays it.
     pub bounds: Bounds,
-    /// What is searched first has more.
+    /// The child with the highest order is searched first.
     order: i32,
 }
 
 impl<P> Child<P> {
-    /// What is searched first has less.
+    /// The sort key: the child with the lowest rank is searched first.
     pub const fn rank(&self) -> i32 {
         -self.order
     }
 }
 
 /// The moves of a position.
-pub(super) type Children<P> = ArrayVec<Child<P>, MOVES_MAX>;
+pub(crate) type Children<P> = ArrayVec<Child<P>, MOVES_MAX>;
 
 impl<'a, T: Tree> Search<'a, T> {
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
         Self { tree, table, stop, nodes: 0, nodes_max, is_stopped: false }
     }
 
-    /// Lets a search that has looked at enough look at so many positions more.
+    /// Lets a search that has reached its bound visit so many more positions.
     pub fn go_on(&mut self, nodes: u64) {
         self.nodes_max = self.nodes.saturating_add(nodes);
-        self.is_stopped = self.is_told_to_stop();
+        self.is_stopped = self.is_stop_requested();
     }
 
-    /// Whether somebody has raised the flag.
-    pub fn is_told_to_stop(&self) -> bool {
+    /// Whether the signal requests a stop.
+    pub fn is_stop_requested(&self) -> bool {
         self.stop.is_stop()
     }
 
-    /// The value of a move, within a window as the person sees it who plays it.
+    /// The value of a move, within a window from the view of the player who plays it.
     pub fn child_value(&mut self, child: &Child<T::Position>, alpha: i32, beta: i32, window: Window) -> Value {
-        let window = window.after_move(alpha, beta, child.same_person);
-        self.value(&child.position, child.key, window).seen(child.same_person)
+        let window = window.after_move(alpha, beta, child.same_player);
+        self.value(&child.position, child.key, window).seen(child.same_player)
     }
 
-    /// The value of a position, as [`Kind`] tells by the window.
+    /// The value of a position: exact within the window, else a bound of it, as [`BoundKind`] defines.
     fn value(&mut self, position: &T::Position, key: Key, mut window: Window) -> Value {
         self.count();
-        let standing = self.tree.standing(position);
-        let mut bounds = standing.bounds();
-        let offset = standing.margin * POINTS_PER_SEED;
+        let margin_range = self.tree.margin_range(position);
+        let mut bounds = margin_range.bounds();
+        let offset = margin_range.margin * POINTS_PER_SEED;
         if let Some(value) = decided(bounds, window) {
             return value;
         }
         if self.is_stopped {
             return Value { points: 0, bounds };
         }
-        let known = self.table.find(key);
-        if let Some(known) = known {
+        let entry = self.table.find(key);
+        if let Some(entry) = entry {
             if key.is_sound {
-                bounds = bounds.and(known.bounds.shifted(standing.margin));
+                bounds = bounds.and(entry.bounds.shifted(margin_range.margin));
             }
-            let points = bounds.clamp(known.estimate + offset);
-            let fits = match known.kind {
-                Kind::Exact => true,
-                Kind::AtLeast => points >= window.beta,
-                Kind::AtMost => points <= window.alpha,
+            let points = bounds.clamp(entry.estimate + offset);
+            let fits = match entry.kind {
+                BoundKind::Exact => true,
+                BoundKind::AtLeast => points >= window.beta,
+                BoundKind::AtMost => points <= window.alpha,
             };
-            if known.depth >= window.depth && fits {
+            if entry.depth >= window.depth && fits {
                 return Value { points, bounds };
             }
         }
@@ -161,22 +146,22 @@ impl<'a, T: Tree> Search<'a, T> {
             window.depth = 1;
         }
         let nodes_before = self.nodes;
-        let (value, slot) = self.best(position, bounds, window, known.map_or(Slot::NONE, |known| known.slot));
+        let (value, slot) = self.best(position, bounds, window, entry.map_or(Slot::NONE, |entry| entry.slot));
         if !self.is_stopped {
             let kind = match value.points {
-                points if points >= window.beta => Kind::AtLeast,
-                points if points <= window.alpha => Kind::AtMost,
-                _ => Kind::Exact,
+                points if points >= window.beta => BoundKind::AtLeast,
+                points if points <= window.alpha => BoundKind::AtMost,
+                _ => BoundKind::Exact,
             };
-            let proven = if key.is_sound { value.bounds } else { standing.bounds() };
-            let known = Known {
-                bounds: proven.shifted(-standing.margin),
+            let proven = if key.is_sound { value.bounds } else { margin_range.bounds() };
+            let entry = Entry {
+                bounds: proven.shifted(-margin_range.margin),
                 estimate: value.points - offset,
                 kind,
                 depth: window.depth,
                 slot,
             };
-            self.table.store(key, known, self.nodes - nodes_before);
+            self.table.store(key, entry, self.nodes - nodes_before);
         }
         value
     }
@@ -226,25 +211,25 @@ impl<'a, T: Tree> Search<'a, T> {
         (Value { points: bounds.clamp(best), bounds }, slot)
     }
 
-    /// The same where the moves are not looked beyond, unless they give an extra move.
+    /// The same by the estimates of the moves, without searching further unless a move gives an extra move.
     fn best_by_estimate(&mut self, position: &T::Position, bounds: Bounds, window: Window) -> (Value, Slot) {
         let (mut best, mut slot, mut alpha) = (-INFINITE, Slot::NONE, window.alpha);
         let (mut low, mut high) = (bounds.low, -INFINITE);
         for next in self.tree.slots(position) {
             let after = self.tree.play(position, next);
-            let same_person = same_person(&self.tree, position, next, &after);
+            let same_player = same_player(&self.tree, position, next, &after);
             let value = if window.ply < PLIES_MAX && self.tree.is_extra(&after) {
                 self.tree.enter(position);
                 let key = self.tree.key(&after);
-                let value = self.value(&after, key, window.after_move(alpha, window.beta, same_person));
+                let value = self.value(&after, key, window.after_move(alpha, window.beta, same_player));
                 self.tree.leave();
                 value
             } else {
                 self.count();
-                let bounds = self.tree.standing(&after).bounds();
+                let bounds = self.tree.margin_range(&after).bounds();
                 Value { points: bounds.clamp(self.tree.estimate(&after)), bounds }
             };
-            let value = value.seen(same_person);
+            let value = value.seen(same_player);
             (low, high) = (low.max(value.bounds.low), high.max(value.bounds.high));
             best = best.max(value.points);
             if value.points > alpha {
@@ -259,67 +244,67 @@ impl<'a, T: Tree> Search<'a, T> {
         (Value { points: bounds.clamp(best), bounds }, slot)
     }
 
-    /// The moves of a position that is looked ahead from by so many plies, with what is proven of them already.
+    /// The moves of a position that is searched to a depth, with their proven bounds so far.
     pub fn children(&mut self, position: &T::Position, first: Slot, depth: u8) -> Children<T::Position> {
-        let margin = self.tree.standing(position).margin;
+        let margin = self.tree.margin_range(position).margin;
         let slots = self.tree.slots(position);
         let played: ArrayVec<_, MOVES_MAX> =
             slots.into_iter().map(|slot| (slot, self.tree.play(position, slot))).collect();
         self.tree.enter(position);
         let mut children = Children::new();
         for (slot, after) in played {
-            let same_person = same_person(&self.tree, position, slot, &after);
-            let standing = self.tree.standing(&after);
+            let same_player = same_player(&self.tree, position, slot, &after);
+            let margin_range = self.tree.margin_range(&after);
             let key = self.tree.key(&after);
-            let (gain, bounds) = if same_person {
-                (standing.margin - margin, standing.bounds())
+            let (gain, bounds) = if same_player {
+                (margin_range.margin - margin, margin_range.bounds())
             } else {
-                (-standing.margin - margin, standing.bounds().turned())
+                (-margin_range.margin - margin, margin_range.bounds().turned())
             };
-            let extra = if same_person { EXTRA_MOVE_FIRST } else { 0 };
+            let extra = if same_player { EXTRA_MOVE_FIRST } else { 0 };
             let order = if slot == first { i32::MAX } else { extra + gain + i32::from(slot.0) };
-            children.push(Child { slot, position: after, key, same_person, bounds, order });
+            children.push(Child { slot, position: after, key, same_player, bounds, order });
         }
         self.tree.leave();
         if depth >= LOOK_UP_DEPTH {
-            // In a loop of its own, so that the processor waits for the memory of all moves at once: half the time.
+            // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
             for child in &mut children {
-                let bounds = self.known_bounds(&child.position, child.key);
-                child.bounds = if child.same_person { bounds } else { bounds.turned() };
+                let bounds = self.proven_bounds(&child.position, child.key);
+                child.bounds = if child.same_player { bounds } else { bounds.turned() };
             }
         }
         children
     }
 
-    /// What is proven of a position so far, as the person sees it who is to move.
-    pub fn known_bounds(&self, position: &T::Position, key: Key) -> Bounds {
-        let standing = self.tree.standing(position);
-        let known = self.table.find(key).filter(|_| key.is_sound && standing.reach > 0);
-        let bounds = standing.bounds();
-        known.map_or(bounds, |known| bounds.and(known.bounds.shifted(standing.margin)))
+    /// The proven bounds of a position so far, from the view of the player to move.
+    pub fn proven_bounds(&self, position: &T::Position, key: Key) -> Bounds {
+        let margin_range = self.tree.margin_range(position);
+        let entry = self.table.find(key).filter(|_| key.is_sound && margin_range.reach > 0);
+        let bounds = margin_range.bounds();
+        entry.map_or(bounds, |entry| bounds.and(entry.bounds.shifted(margin_range.margin)))
     }
 
-    /// Counts a position, and looks now and then whether to stop.
+    /// Counts a position, and polls the signal every [`NODES_BETWEEN_POLLS`] positions.
     #[inline]
     fn count(&mut self) {
         self.nodes += 1;
         if self.nodes >= self.nodes_max
-            || self.nodes.is_multiple_of(NODES_BETWEEN_LOOKS) && self.stop.is_stop_after_rest()
+            || self.nodes.is_multiple_of(NODES_BETWEEN_POLLS) && self.stop.is_stop_after_rest()
         {
             self.is_stopped = true;
         }
     }
 }
 
-/// What is proven of a position by what is proven of its moves.
-pub(super) fn best_bounds<P>(children: &[Child<P>]) -> Bounds {
+/// The proven bounds of a position, by those of its moves.
+pub(crate) fn best_bounds<P>(children: &[Child<P>]) -> Bounds {
     children.iter().fold(Bounds { low: -INFINITE, high: -INFINITE }, |best, child| Bounds {
         low: best.low.max(child.bounds.low),
         high: best.high.max(child.bounds.high),
     })
 }
 
-/// The value where what is proven is all that the window asks for.
+/// The value, where the proven bounds already decide it for the window.
 fn decided(bounds: Bounds, window: Window) -> Option<Value> {
     let (least, most) = (bounds.low * POINTS_PER_SEED, bounds.high * POINTS_PER_SEED);
     if least >= window.beta || bounds.is_exact() {

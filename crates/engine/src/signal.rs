@@ -1,4 +1,4 @@
-//! What a search is told while it runs: to go on, to rest, or to end. Knows nothing of searching.
+//! Control of a running search: it continues, pauses or stops. Knows nothing of searching.
 
 use std::{
     sync::atomic::{AtomicU8, Ordering},
@@ -6,7 +6,19 @@ use std::{
     time::Duration,
 };
 
-/// Tells a search on another thread what to do: at first to go on.
+/// Controls a search on another thread: it continues at first, and can be paused and stopped.
+///
+/// ```
+/// use mancala_engine::Signal;
+///
+/// let signal = Signal::new();
+/// signal.rest();
+/// signal.go_on();
+/// assert!(!signal.is_stop());
+/// signal.stop();
+/// signal.go_on(); // has no effect: a stop is final
+/// assert!(signal.is_stop());
+/// ```
 #[derive(Debug, Default)]
 pub struct Signal(AtomicU8);
 
@@ -14,48 +26,48 @@ const GO_ON: u8 = 0;
 const REST: u8 = 1;
 const STOP: u8 = 2;
 
-/// How long a search that rests sleeps until it looks whether it is to go on.
-const NAP: Duration = Duration::from_millis(2);
+/// How often a paused search polls the signal.
+const POLL_EVERY: Duration = Duration::from_millis(2);
 
 impl Signal {
-    /// To go on.
+    /// A signal to continue.
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicU8::new(GO_ON))
     }
 
-    /// To end with what it has found. It stays so.
+    /// Ends the search with what it has found. Final: no later call changes it.
     pub fn stop(&self) {
         self.0.store(STOP, Ordering::Relaxed);
     }
 
-    /// To do nothing until it is told to [go on](Self::go_on) or to end: it changes nothing of what is found.
+    /// Pauses the search until [`go_on`](Self::go_on) or [`stop`](Self::stop). A pause does not change the result.
     pub fn rest(&self) {
         self.change(GO_ON, REST);
     }
 
-    /// To go on after it was told to rest.
+    /// Continues a paused search.
     pub fn go_on(&self) {
         self.change(REST, GO_ON);
     }
 
-    /// Whether it is to end.
+    /// Whether [`stop`](Self::stop) was called.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         self.0.load(Ordering::Relaxed) == STOP
     }
 
-    /// The same, once it is not to rest.
-    pub(super) fn is_stop_after_rest(&self) -> bool {
+    /// Whether [`stop`](Self::stop) was called; blocks while the search is paused.
+    pub(crate) fn is_stop_after_rest(&self) -> bool {
         loop {
             match self.0.load(Ordering::Relaxed) {
-                REST => thread::sleep(NAP),
-                told => return told == STOP,
+                REST => thread::sleep(POLL_EVERY),
+                state => return state == STOP,
             }
         }
     }
 
-    /// Who was told to end is told nothing else.
+    /// Replaces the state `from` by `to`. Does nothing in another state, because a stop is final.
     fn change(&self, from: u8, to: u8) {
         let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
     }

@@ -1,40 +1,43 @@
-//! Solving: the exact value of every move, by proof alone.
+//! Solving: the exact value of every move, by proof alone. Knows no rule, and nothing of how a line is searched.
 
 use mancala_rules::{AnyPosition, Move, Side};
 
-use crate::{Engine, Signal, form::Task, root::Root, search::Search, table::Table, tree::Tree};
-
-/// How far a solving is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// How many first moves are solved.
-    pub moves_solved: usize,
-    /// How many there are.
-    pub moves: usize,
-    /// How many positions were looked at.
-    pub nodes: u64,
-}
+use crate::{
+    engine::Engine, form::Task, progress::Progress, root::Root, search::Search, signal::Signal, table::Table,
+    tree::Tree,
+};
 
 /// The exact values of a position and of its moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solution {
-    /// South's seeds less North's at the end, after best play by both, as [`engine`](super) says.
+    /// South's seeds less North's at the end, after best play by both, as the [crate](crate) defines values.
     pub value: i32,
-    /// The same of each legal move, in the order of the rules.
+    /// Each legal move with its value, in the order of the rules.
     pub moves: Vec<(Move, i32)>,
-    /// How many positions were looked at.
+    /// How many positions were visited.
     pub nodes: u64,
 }
 
 impl Engine {
-    /// Solves a position: proves its exact value and that of each of its moves. `progress` is told after each question that
-    /// is answered on the way.
+    /// Solves a position: proves its exact value and that of each of its moves. Calls `progress` after each null-window
+    /// search.
     ///
-    /// `None` if the game is over, if somebody raised `stop`, or if lines are longer than any that the engine looks at, as
+    /// `None` if the game is over, if `stop` ended it, or if lines are longer than the engine's bound of 200 plies, as
     /// they may be in Oware.
     ///
-    /// How long it takes cannot be told beforehand: Kalah with six pits of three seeds takes seconds, with four seeds
-    /// minutes, and with five nobody waits for it. The more memory, the faster.
+    /// The time is not predictable: Kalah with six pits of three seeds takes seconds, with four seeds minutes, and with
+    /// five seeds far longer than is practical. A larger table makes it faster.
+    ///
+    /// ```
+    /// use mancala_engine::{Engine, Signal};
+    /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=2;seeds=2")?;
+    /// let opening = AnyPosition::opening(&options);
+    /// let solution = Engine::new(1).solve(&opening, &Signal::new(), |_| {}).expect("the board is small");
+    /// assert_eq!(solution.value, -2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn solve(&mut self, position: &AnyPosition, stop: &Signal, progress: impl FnMut(Progress)) -> Option<Solution> {
         let (moves, nodes) = self.run(position, Prove { stop, progress })??;
         let values = moves.iter().map(|&(_, value)| value);
@@ -48,7 +51,7 @@ impl Engine {
     }
 }
 
-/// To prove the value of every move.
+/// The task of proving the value of every move.
 struct Prove<'a, P> {
     stop: &'a Signal,
     progress: P,

@@ -1,66 +1,66 @@
-//! The transposition table: what the search has found out about positions, in bounded memory. Knows no game.
+//! The transposition table: results of the search by position, in bounded memory. Knows no game.
 
-use super::tree::{Bounds, Slot};
+use crate::{slot::Slot, value::Bounds};
 
-/// Entries that share a place; as many as a line of the processor's cache holds.
+/// Entries of a bucket: as many as fit a cache line of 64 bytes.
 const WAYS: usize = 4;
 
-/// What is remembered of positions, by their keys. When it is full, what took the least work makes room.
+/// Entries by their positions' keys. In a full bucket, the entry that took the least work is evicted.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
-    buckets: Vec<[Entry; WAYS]>,
-    /// Entries of other epochs are as good as none, so that forgetting all takes no time.
+pub(crate) struct Table {
+    buckets: Vec<[PackedEntry; WAYS]>,
+    /// Entries of other epochs are invalid, so that clearing the table takes constant time.
     epoch: u8,
 }
 
 impl Table {
-    /// A table that takes no more than this many bytes, but at least one bucket.
+    /// A table of at most so many bytes, but at least one bucket.
     pub fn new(bytes: usize) -> Self {
-        let buckets = (bytes / size_of::<[Entry; WAYS]>()).max(1);
-        Self { buckets: vec![[Entry::EMPTY; WAYS]; buckets], epoch: 1 }
+        let buckets = (bytes / size_of::<[PackedEntry; WAYS]>()).max(1);
+        Self { buckets: vec![[PackedEntry::EMPTY; WAYS]; buckets], epoch: 1 }
     }
 
-    /// Forgets all.
+    /// Removes all entries. Rewrites memory only when the epoch wraps, once in 255 times.
     pub fn clear(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
-        if self.epoch == Entry::EMPTY.epoch {
-            self.buckets.fill([Entry::EMPTY; WAYS]);
+        if self.epoch == PackedEntry::EMPTY.epoch {
+            self.buckets.fill([PackedEntry::EMPTY; WAYS]);
             self.epoch = self.epoch.wrapping_add(1);
         }
     }
 
-    /// What is known of a position.
+    /// The entry of a position.
     #[inline]
-    pub fn find(&self, key: Key) -> Option<Known> {
+    pub fn find(&self, key: Key) -> Option<Entry> {
         let bucket = &self.buckets[self.place(key)];
         let entry = bucket.iter().find(|entry| entry.tag == key.tag && entry.epoch == self.epoch)?;
-        Some(entry.known())
+        Some(entry.unpack())
     }
 
-    /// Remembers what a search has found out, and how many positions it took. Bounds that were proven before stay proven.
+    /// Stores the result of a search that visited `nodes` positions. Bounds that were proven before stay proven.
     #[inline]
-    pub fn store(&mut self, key: Key, mut known: Known, nodes: u64) {
+    pub fn store(&mut self, key: Key, mut entry: Entry, nodes: u64) {
         let (epoch, place) = (self.epoch, self.place(key));
         let mut work = u64::BITS - nodes.leading_zeros();
         let bucket = &mut self.buckets[place];
-        let same = bucket.iter_mut().find(|entry| entry.tag == key.tag && entry.epoch == epoch);
-        let entry = if let Some(entry) = same {
-            let before = entry.known();
-            known.bounds = known.bounds.and(before.bounds);
-            if known.slot == Slot::NONE {
-                known.slot = before.slot;
+        let same = bucket.iter_mut().find(|packed| packed.tag == key.tag && packed.epoch == epoch);
+        let packed = if let Some(packed) = same {
+            let before = packed.unpack();
+            entry.bounds = entry.bounds.and(before.bounds);
+            if entry.slot == Slot::NONE {
+                entry.slot = before.slot;
             }
-            work = work.max(entry.work());
-            entry
+            work = work.max(packed.work());
+            packed
         } else {
-            let worth = |entry: &Entry| if entry.epoch == epoch { 1 + entry.work() } else { 0 };
+            let worth = |packed: &PackedEntry| if packed.epoch == epoch { 1 + packed.work() } else { 0 };
             let [first, rest @ ..] = bucket;
-            rest.iter_mut().fold(first, |least, entry| if worth(entry) < worth(least) { entry } else { least })
+            rest.iter_mut().fold(first, |least, packed| if worth(packed) < worth(least) { packed } else { least })
         };
-        *entry = Entry::new(key.tag, epoch, known, work);
+        *packed = PackedEntry::new(key.tag, epoch, entry, work);
     }
 
-    /// The bucket of a key.
+    /// The index of a key's bucket.
     #[inline]
     fn place(&self, key: Key) -> usize {
         // The quotient is below the number of buckets, which fits.
@@ -68,45 +68,47 @@ impl Table {
     }
 }
 
-/// What a position is found by.
+/// The key of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
-    /// What is compared. Never the same for two positions of few enough seeds; for others it is a hash.
+pub(crate) struct Key {
+    /// Identifies the position in its bucket. Unique among positions of few enough seeds; a hash for others.
     pub tag: u64,
-    /// Where it lies. Where the tag is a hash, this is another one.
+    /// Selects the bucket. If the tag is a hash, this is an independent one.
     pub place: u64,
-    /// Whether what is proven in one such position is proven in all. It is not where more matters than the key says.
+    /// Whether a proof for one position of this key holds for all. It does not where the value depends on more than the
+    /// key.
     pub is_sound: bool,
 }
 
-/// What is known of a position. All values are relative to its margin so far (`Standing`).
+/// What the search found of a position. All values are relative to its margin so far (`MarginRange`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
-    /// Proven, in seeds.
+pub(crate) struct Entry {
+    /// Proven bounds, in seeds.
     pub bounds: Bounds,
-    /// Found by looking ahead by `depth`, in points.
+    /// The value at `depth`, in points.
     pub estimate: i32,
-    /// Whether `estimate` is what was looked for, or only a bound of it.
-    pub kind: Kind,
+    /// Whether `estimate` is the value at `depth`, or a bound of it.
+    pub kind: BoundKind,
+    /// How many plies the search looked ahead.
     pub depth: u8,
-    /// The move that was best.
+    /// The best move.
     pub slot: Slot,
 }
 
-/// What a search with a window says about the value.
+/// What the result of a search with a window is for the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// It is this.
+pub(crate) enum BoundKind {
+    /// The value itself.
     Exact = 0,
-    /// It is this or more.
+    /// A lower bound: the value is this or more.
     AtLeast = 1,
-    /// It is this or less.
+    /// An upper bound: the value is this or less.
     AtMost = 2,
 }
 
-/// A position and what is known of it, in sixteen bytes.
+/// An entry with its position's tag, in sixteen bytes.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct PackedEntry {
     tag: u64,
     /// From the lowest: ten bits for each bound, six for the work, four for the slot, two for the kind.
     packed: u32,
@@ -115,35 +117,35 @@ struct Entry {
     epoch: u8,
 }
 
-impl Entry {
-    /// Of no epoch.
+impl PackedEntry {
+    /// No entry: its epoch is never a current one.
     const EMPTY: Self = Self { tag: 0, packed: 0, estimate: 0, depth: 0, epoch: 0 };
 
-    /// Is added to a bound to make it positive. No board has as many seeds.
+    /// Added to a bound to make it positive. No board has as many seeds.
     const OFFSET: i32 = 512;
 
     #[inline]
-    fn new(tag: u64, epoch: u8, known: Known, work: u32) -> Self {
+    fn new(tag: u64, epoch: u8, entry: Entry, work: u32) -> Self {
         let bound = |seeds: i32| (seeds + Self::OFFSET).cast_unsigned() & 0x3ff;
-        let packed = bound(known.bounds.low)
-            | bound(known.bounds.high) << 10
+        let packed = bound(entry.bounds.low)
+            | bound(entry.bounds.high) << 10
             | work.min(0x3f) << 20
-            | u32::from(known.slot.0) << 26
-            | (known.kind as u32) << 30;
-        // No board has so many seeds that it would not fit.
-        let estimate = i16::try_from(known.estimate).unwrap_or(0);
-        Self { tag, packed, estimate, depth: known.depth, epoch }
+            | u32::from(entry.slot.0) << 26
+            | (entry.kind as u32) << 30;
+        // It fits: no board has enough seeds to overflow it.
+        let estimate = i16::try_from(entry.estimate).unwrap_or(0);
+        Self { tag, packed, estimate, depth: entry.depth, epoch }
     }
 
     #[inline]
-    fn known(&self) -> Known {
+    fn unpack(&self) -> Entry {
         let bound = |packed: u32| (packed & 0x3ff).cast_signed() - Self::OFFSET;
         let kind = match self.packed >> 30 {
-            0 => Kind::Exact,
-            1 => Kind::AtLeast,
-            _ => Kind::AtMost,
+            0 => BoundKind::Exact,
+            1 => BoundKind::AtLeast,
+            _ => BoundKind::AtMost,
         };
-        Known {
+        Entry {
             bounds: Bounds { low: bound(self.packed), high: bound(self.packed >> 10) },
             estimate: self.estimate.into(),
             kind,
@@ -156,14 +158,4 @@ impl Entry {
     const fn work(&self) -> u32 {
         self.packed >> 20 & 0x3f
     }
-}
-
-/// The mixing step of Vigna's `splitmix64`: different numbers stay different, and each bit comes to depend on all.
-#[inline]
-pub(super) const fn mix(number: u64) -> u64 {
-    // Two to the 64th by the golden ratio, so that zero does not stay zero.
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
 }

@@ -1,78 +1,30 @@
-//! The picture of a board. Knows what is to be seen; where it lies, `layout` says, and in which words, `words`.
+//! The picture of a board. Knows what is shown. Does not know where it lies, which is `layout`'s, nor its text, which
+//! is `words`'s.
 
 use askama::Template;
-use mancala_rules::{AnyPosition, BySide, Effect, Pit, Place, Side};
+use mancala_rules::{Effect, Pit, Place, Side};
 
 use crate::{
-    ALWAYS_TEXT, Theme, View,
     layout::{self, Area, Layout, Spot},
+    scene::{Scene, SceneStatus},
+    svg::render,
+    view::{Theme, View},
     words,
 };
 
-/// How much of a name is shown beside the board, in letters.
+/// The most letters of a name that are shown beside the board.
 const NAME_LETTERS: usize = 34;
 
-/// What a board's picture shows.
-#[derive(Clone, Debug)]
-pub struct Scene<'a> {
-    pub position: &'a AnyPosition,
-    /// Who sits where in this position; nobody of a seat that is free, or where there are no people.
-    pub names: BySide<Option<&'a str>>,
-    /// After which ply.
-    pub ply: u32,
-    pub last: Option<LastMove<'a>>,
-    pub standing: Standing,
-}
-
-/// The move that led to a position.
-#[derive(Clone, Debug)]
-pub struct LastMove<'a> {
-    pub word: String,
-    pub side: Side,
-    /// Who made it.
-    pub name: Option<&'a str>,
-    /// What it did.
-    pub effects: &'a [Effect],
-}
-
-/// How a game stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    Turn(Side),
-    Over {
-        /// Nobody on a draw.
-        winner: Option<Side>,
-        /// In a word of the API.
-        reason: Option<String>,
-    },
-    /// A seat is free.
-    Open,
-    /// Ended without a result.
-    Aborted,
-}
-
-impl Standing {
-    /// As the rules see a position.
-    pub fn of(position: &AnyPosition) -> Self {
-        match position.outcome() {
-            None => Self::Turn(position.turn()),
-            Some(outcome) => {
-                Self::Over { winner: outcome.winner, reason: outcome.reason.map(|reason| reason.to_string()) }
-            }
-        }
-    }
-}
-
-/// Draws a board.
+/// Draws a board as SVG.
 ///
 /// ```
-/// use mancala_picture::{Handedness, Scene, Standing, Theme, View, draw_board};
+/// use mancala_picture::{Handedness, Scene, SceneStatus, Theme, View, draw_board};
 /// use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
 ///
 /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
 /// let position = AnyPosition::opening(&options);
 /// let names = BySide { south: Some("Ana"), north: Some("Bo") };
-/// let scene = Scene { position: &position, names, ply: 0, last: None, standing: Standing::of(&position) };
+/// let scene = Scene { position: &position, names, ply: 0, last: None, status: SceneStatus::of(&position) };
 /// let view = View { bottom: Side::South, handedness: Handedness::Plain, theme: Theme::Auto };
 /// let svg = draw_board(&scene, view);
 /// assert!(svg.starts_with("<svg ") && svg.contains("Oware: Ana against Bo, the opening</title>"));
@@ -92,13 +44,13 @@ pub fn draw_board(scene: &Scene, view: View) -> String {
         height: layout::HEIGHT,
         wood: layout.board(),
         seed: layout.seed_radius(),
-        people: sides.map(|side| PersonLine::of(scene, side, side == view.bottom)),
+        players: sides.map(|side| PlayerLine::of(scene, side, side == view.bottom)),
         hollows: sides.into_iter().flat_map(row).map(|place| Hollow::of(scene, &layout, place)).collect(),
     };
-    picture.render().expect(ALWAYS_TEXT)
+    render(&picture)
 }
 
-/// The values of the template.
+/// The values of the template `board.svg`.
 #[derive(Template)]
 #[template(path = "board.svg")]
 struct BoardSvg {
@@ -110,20 +62,20 @@ struct BoardSvg {
     wood: Area,
     /// The radius of a seed.
     seed: i32,
-    people: [PersonLine; 2],
+    players: [PlayerLine; 2],
     hollows: Vec<Hollow>,
 }
 
-/// The line above or below the board that says who sits there.
-struct PersonLine {
-    /// Where the text stands.
+/// The line above or below the board that names the player at that side.
+struct PlayerLine {
+    /// The baseline of the text.
     y: i32,
     name: String,
     role: &'static str,
     badge: Badge,
 }
 
-/// What stands before a name.
+/// The sign before a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Badge {
     None,
@@ -131,16 +83,16 @@ enum Badge {
     Winner,
 }
 
-impl PersonLine {
+impl PlayerLine {
     fn of(scene: &Scene, side: Side, is_bottom: bool) -> Self {
-        let badge = match scene.standing {
-            Standing::Turn(turn) if turn == side => Badge::Turn,
-            Standing::Over { winner: Some(winner), .. } if winner == side => Badge::Winner,
+        let badge = match scene.status {
+            SceneStatus::Turn(turn) if turn == side => Badge::Turn,
+            SceneStatus::Over { winner: Some(winner), .. } if winner == side => Badge::Winner,
             _ => Badge::None,
         };
         Self {
             y: if is_bottom { layout::BOARD_BOTTOM + 33 } else { layout::BOARD_TOP - 15 },
-            name: words::cut(&words::person(&scene.names, side), NAME_LETTERS),
+            name: words::cut(&words::player_name(&scene.names, side), NAME_LETTERS),
             role: words::role(scene, side),
             badge,
         }
@@ -149,10 +101,10 @@ impl PersonLine {
 
 /// A pit or a store.
 struct Hollow {
-    /// `A`, `a`, `south_store`.
+    /// The place by the rules: `A`, `a`, `south_store`.
     name: String,
     area: Area,
-    /// Out of play: closed by a lid.
+    /// Whether the pit is out of play, and drawn with a lid.
     is_burnt: bool,
     ring: Option<(Mark, Area)>,
     letter: Option<Spot>,
@@ -186,20 +138,20 @@ impl Hollow {
 }
 
 impl BoardSvg {
-    /// How far a line of the wood's grain swings, so that no two look the same.
+    /// The amplitude of a line of the wood's grain: varied, so that the lines differ.
     fn grain(&self, line: i32) -> i32 {
         (line * 7 + self.wood.width) % 12
     }
 }
 
-/// What the last move did at a place; of several things, the one that tells most.
+/// What the last move did at a place: the first of these that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// It began here.
+    /// The move lifted the seeds of this pit.
     Lifted,
-    /// What lay here was captured.
+    /// The move captured the seeds of this pit.
     Captured,
-    /// Seeds came here.
+    /// The move sowed seeds here, or captured seeds into this store.
     Sown,
 }
 
@@ -224,7 +176,7 @@ impl Mark {
         }
     }
 
-    /// How the styles call it.
+    /// The class in the styles.
     const fn class(self) -> &'static str {
         match self {
             Self::Lifted => "lifted",

@@ -1,15 +1,19 @@
-//! The graph of a game: how many seeds one store is ahead of the other, ply by ply.
+//! The graph of a game: by how many seeds one store is ahead of the other, ply by ply. Knows nothing of boards.
 
 use askama::Template;
 use mancala_rules::{AnyPosition, BySide, Side, Variant};
 
-use crate::{ALWAYS_TEXT, Theme, View, words};
+use crate::{
+    svg::render,
+    view::{Theme, View},
+    words,
+};
 
-/// The most points of a graph, several times the longest game that people play: of more, the last ones are drawn. So a picture has
-/// 90 KiB at most.
+/// The most points of a graph: several times the longest game that people play. Of more points, the last ones are
+/// drawn. So a picture has at most 90 KiB.
 pub const POINTS_MAX: usize = 2000;
 
-/// The picture, in units, and in it what the line is drawn on.
+/// The size of the picture, and the area of the graph in it, in units.
 const WIDTH: i32 = 640;
 const HEIGHT: i32 = 380;
 const LEFT: i32 = 58;
@@ -17,46 +21,50 @@ const RIGHT: i32 = 622;
 const TOP: i32 = 52;
 const BOTTOM: i32 = 316;
 
-/// How much of a name is shown beside the line, in letters.
+/// The most letters of a name that are shown beside the line.
 const NAME_LETTERS: usize = 36;
 
-/// The same where it says beside the name what marks mean.
+/// The same if the key of the marks stands beside the name.
 const NAME_LETTERS_BESIDE_KEY: usize = 18;
 
-/// Faults of somebody that are told one by one.
-const FAULTS_TOLD_MAX: usize = 10;
+/// The most faults of a kind and a player that the description lists one by one.
+const FAULTS_LISTED_MAX: usize = 10;
 
-/// The lines of the grid on one side of zero, and its labels along the plies, at most.
+/// The most lines of the grid on one side of zero, and the most labels along the plies.
 const LEVELS_MAX: i32 = 3;
 const TICKS_MAX: u32 = 8;
 
-/// The least lead that the graph is high: a lead of one seed does not look like a game that is won.
+/// The least height of the graph, as a lead in seeds: a lead of one seed must not look like a won game.
 const LEAD_LEAST: i32 = 6;
 
-/// How a game went.
+/// The course of a game.
 #[derive(Clone, Debug)]
 pub struct Course<'a> {
+    /// The variant of the game, which the title names.
     pub variant: Variant,
+    /// The player at each side in the end; `None` for a free seat.
     pub names: BySide<Option<&'a str>>,
-    /// In the order of plies; never none.
+    /// The points in the order of plies; the last [`POINTS_MAX`] are drawn. Not empty.
     pub points: Vec<Point>,
 }
 
-/// How the stores stand after a ply.
+/// The stores after a ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     ply: u32,
     stores: BySide<i32>,
-    /// Of a match.
+    /// The round, in a match.
     round: Option<u32>,
-    /// What was wrong with the ply, and who played it, by the side at which they sit in the end.
+    /// The fault of the ply, and the side at which its player sits in the end.
     fault: Option<(Fault, Side)>,
 }
 
-/// What was wrong with a ply.
+/// The fault of a ply, as an analysis classifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
+    /// A smaller fault, marked by a dot.
     Mistake,
+    /// A larger fault, marked by a square.
     Blunder,
 }
 
@@ -72,7 +80,8 @@ impl Fault {
 }
 
 impl Point {
-    /// After a ply.
+    /// The point after a ply, by the stores of the position.
+    #[must_use]
     pub fn of(ply: u32, position: &AnyPosition) -> Self {
         let board = position.board();
         let store = |side| i32::from(board.store(side));
@@ -80,19 +89,34 @@ impl Point {
         Self { ply, stores, round: position.round().map(|round| round.number), fault: None }
     }
 
-    /// The same where something was wrong with the ply, which was played by whoever sits at that side in the end.
+    /// The point with a fault of the ply. `by` is the side at which its player sits in the end.
     #[must_use]
     pub const fn with_fault(self, fault: Fault, by: Side) -> Self {
         Self { fault: Some((fault, by)), ..self }
     }
 
-    /// By how many seeds a side is ahead.
+    /// By how many seeds a side is ahead; negative if it is behind.
     fn lead(self, side: Side) -> i32 {
         self.stores[side] - self.stores[side.other()]
     }
 }
 
-/// Draws a graph: up is the lead of whoever sits at the bottom, as they look at it.
+/// Draws the graph of a game as SVG. Above zero is the lead of the side at the bottom of the view.
+///
+/// ```
+/// use mancala_picture::{Course, Fault, Handedness, Point, Theme, View, draw_graph};
+/// use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
+///
+/// let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Kalah, "standard", "")?);
+/// let (next, _) = opening.play("C".parse()?)?;
+/// let points = vec![Point::of(0, &opening), Point::of(1, &next).with_fault(Fault::Mistake, Side::South)];
+/// let names = BySide { south: Some("Ana"), north: Some("Bo") };
+/// let course = Course { variant: Variant::Kalah, names, points };
+/// let view = View { bottom: Side::South, handedness: Handedness::Plain, theme: Theme::Auto };
+/// let svg = draw_graph(&course, view);
+/// assert!(svg.contains("Ana made a mistake: ply 1."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn draw_graph(course: &Course, view: View) -> String {
     let points = &course.points[course.points.len().saturating_sub(POINTS_MAX)..];
@@ -101,7 +125,7 @@ pub fn draw_graph(course: &Course, view: View) -> String {
     let line = points.iter().map(place).map(|(x, y)| format!("{x} {y}")).collect::<Vec<_>>().join("L");
     let (first, last) =
         (points.first().map_or(LEFT, |first| place(first).0), points.last().map_or(LEFT, |last| place(last).0));
-    // A line of no length: what is seen of it are its ends.
+    // A line of no length: only its caps are drawn.
     let marks = |wanted| {
         let at = points.iter().filter(|point| point.fault.is_some_and(|(fault, _)| fault == wanted)).map(place);
         at.map(|(x, y)| format!("M{x} {y}h0")).collect::<Vec<_>>().concat()
@@ -109,7 +133,7 @@ pub fn draw_graph(course: &Course, view: View) -> String {
     let [mistakes, blunders] = Fault::ALL.map(marks);
     let has_marks = points.iter().any(|point| point.fault.is_some());
     let letters = if has_marks { NAME_LETTERS_BESIDE_KEY } else { NAME_LETTERS };
-    let ahead = |side| format!("{} ahead", words::cut(&words::person(&course.names, side), letters));
+    let ahead = |side| format!("{} ahead", words::cut(&words::player_name(&course.names, side), letters));
     let picture = GraphSvg {
         title: format!("{}, seeds ahead by ply", words::players(course.variant, &course.names)),
         description: description(course, points),
@@ -130,10 +154,10 @@ pub fn draw_graph(course: &Course, view: View) -> String {
         has_marks,
         ahead: [ahead(view.bottom), ahead(view.bottom.other())],
     };
-    picture.render().expect(ALWAYS_TEXT)
+    render(&picture)
 }
 
-/// The values of the template.
+/// The values of the template `graph.svg`.
 #[derive(Template)]
 #[template(path = "graph.svg")]
 struct GraphSvg {
@@ -143,7 +167,7 @@ struct GraphSvg {
     zero: i32,
     levels: Vec<Label>,
     ticks: Vec<Label>,
-    /// Where a new round begins.
+    /// The x of each ply that begins a round.
     rounds: Vec<i32>,
     area: String,
     line: String,
@@ -151,21 +175,21 @@ struct GraphSvg {
     mistakes: String,
     blunders: String,
     has_marks: bool,
-    /// Above and below.
+    /// The labels above and below the graph.
     ahead: [String; 2],
 }
 
-/// A number along an edge.
+/// A number along an edge, and its coordinate there.
 struct Label {
     at: i32,
     text: String,
 }
 
-/// Where plies and leads are drawn.
+/// The scale of plies and leads.
 struct Scale {
     first: u32,
     last: u32,
-    /// Between two lines of the grid.
+    /// The seeds between two lines of the grid.
     step: i32,
     /// The lead at the upper edge.
     most: i32,
@@ -207,14 +231,14 @@ impl Scale {
 
 fn description(course: &Course, points: &[Point]) -> String {
     let Some(last) = points.last() else { return String::new() };
-    let name = |side| words::person(&course.names, side);
+    let name = |side| words::player_name(&course.names, side);
     let (south, north) = (name(Side::South), name(Side::North));
     let mut sentences = vec![format!(
         "After ply {}: {south} has {} seeds, {north} {}.",
         last.ply, last.stores.south, last.stores.north
     )];
     for side in Side::ALL {
-        // Of several, the first.
+        // `max_by_key` takes the last of equal ones, which is the first ply in reverse.
         let most = points.iter().rev().max_by_key(|point| point.lead(side)).filter(|point| point.lead(side) > 0);
         sentences.push(match most {
             Some(point) => {
@@ -239,7 +263,7 @@ fn faults(points: &[Point], fault: Fault, by: Side, name: &str) -> Option<String
         1 => format!("a {word}"),
         more => format!("{more} {word}s"),
     };
-    let told: Vec<_> = plies.iter().take(FAULTS_TOLD_MAX).map(|ply| format!("ply {ply}")).collect();
-    let more = if plies.len() > FAULTS_TOLD_MAX { ", and more" } else { "" };
-    Some(format!("{name} made {count}: {}{more}.", told.join(", ")))
+    let listed: Vec<_> = plies.iter().take(FAULTS_LISTED_MAX).map(|ply| format!("ply {ply}")).collect();
+    let more = if plies.len() > FAULTS_LISTED_MAX { ", and more" } else { "" };
+    Some(format!("{name} made {count}: {}{more}.", listed.join(", ")))
 }

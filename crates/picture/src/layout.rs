@@ -1,47 +1,47 @@
-//! Where pits, stores and seeds lie in the picture of a board. Knows how many there are, and nothing of what they look like.
+//! Where pits, stores and seeds lie in the picture of a board. Knows how many there are, and not how they look.
 //!
-//! A picture is as wide as 640 units, whatever the board: shown at 320 pixels, a unit is half a pixel. Counts stand beside the pits, on
-//! the wood, so that they can be read however many seeds lie there and however narrow the pits are.
+//! A picture is 640 units wide for every board: shown at 320 pixels, a unit is half a pixel. Counts stand beside the
+//! pits, on the wood. So they are readable for any number of seeds and any width of pits.
 
 use std::f64::consts::TAU;
 
 use mancala_rules::{Pit, Place, Side};
 
-use crate::{Handedness, View};
+use crate::view::{Handedness, View};
 
-/// The picture, in units.
+/// The size of the picture, in units.
 pub const WIDTH: i32 = 640;
 pub const HEIGHT: i32 = 424;
 
-/// The board's upper and lower edge.
+/// The upper and the lower edge of the board.
 pub const BOARD_TOP: i32 = 46;
 pub const BOARD_BOTTOM: i32 = 356;
 
-/// A pit's height: as high as the widest ones are wide, so that narrow ones hold their seeds, too.
+/// The height of a pit: the width of the widest ones, so that the seeds fit into narrow ones, too.
 const PIT_HEIGHT: i32 = 84;
 
 /// The upper edges of the two rows.
 const TOP_ROW: i32 = BOARD_TOP + 64;
 const BOTTOM_ROW: i32 = BOARD_BOTTOM - 64 - PIT_HEIGHT;
 
-/// How much of a row's width a pit has at most: on a board of few pits they stay round.
+/// The widest column of a pit: on a board of few pits they stay round.
 const COLUMN_MAX: i32 = 98;
 
-/// What the columns of all pits and the two stores share, inside the board's edge.
+/// The width of the columns of all pits and of the two stores, inside the board's edge.
 const INNER_WIDTH: i32 = 596;
 
-/// Between the board's edge and the stores.
+/// The width between the board's edge and the stores.
 const EDGE: i32 = 14;
 
-/// The most seeds that are drawn in a pit, and in a store: then it is full, and only the count tells more.
+/// The most seeds that are drawn in a pit, and in a store: it looks full, and only the count says more.
 pub const PIT_SEEDS_MAX: u16 = 24;
 pub const STORE_SEEDS_MAX: u16 = 60;
 
-/// A board's measures.
+/// The measures of a board.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     pits: i32,
-    /// The width that a pit and the wood around it have.
+    /// The width of a pit with the wood around it.
     column: i32,
     view: View,
 }
@@ -63,7 +63,7 @@ pub struct Spot {
 }
 
 impl Layout {
-    /// Of a board with so many pits a side.
+    /// The layout of a board with so many pits per side.
     pub fn new(pits: u8, view: View) -> Self {
         let pits = i32::from(pits);
         // A store is as wide as 1.2 pits.
@@ -71,7 +71,7 @@ impl Layout {
         Self { pits, column, view }
     }
 
-    /// The wood.
+    /// The area of the wood.
     pub fn board(&self) -> Area {
         let width = self.pits * self.column + 2 * self.store_column() + 2 * EDGE;
         Area { x: (WIDTH - width) / 2, y: BOARD_TOP, width, height: BOARD_BOTTOM - BOARD_TOP }
@@ -89,48 +89,50 @@ impl Layout {
         Area { x: center - width / 2, y, width, height }
     }
 
-    /// Where a place's count stands: at the edge where its side sits.
+    /// Where the count of a place stands: at the edge of its side.
     pub fn count(&self, place: Place) -> Spot {
         let y = if self.is_bottom(side_of(place)) { BOTTOM_ROW + PIT_HEIGHT + 33 } else { TOP_ROW - 12 };
         Spot { x: self.center(place), y }
     }
 
-    /// Where a pit's letter stands, further out.
+    /// Where the letter of a pit stands: further out than its count.
     pub fn letter(&self, pit: Pit) -> Spot {
         let y = if self.is_bottom(pit.side) { BOARD_BOTTOM - 9 } else { BOARD_TOP + 22 };
         Spot { x: self.center(Place::Pit(pit)), y }
     }
 
-    /// How high the digits of a count are: as large as their column allows, and on one board alike up to 99.
+    /// The font size of a count: as large as its column allows, and the same for all counts up to 99.
     pub fn count_size(&self, place: Place, count: u16) -> i32 {
         let digits = if count < 100 { 2 } else { 3 };
         let most = if matches!(place, Place::Store(_)) { 34 } else { 30 };
-        // A digit in bold is not wider than 0.7 of its height, and the next count is not to touch it.
+        // A bold digit is at most 0.7 as wide as it is high, and must not touch the next count.
         most.min((self.column_of(place) - 8) * 10 / (digits * 7))
     }
 
-    /// How wide a seed is, from its middle.
+    /// The radius of a seed.
     pub fn seed_radius(&self) -> i32 {
         (self.column / 7).clamp(6, 11)
     }
 
-    /// How far a ring around a hollow is from it: half-way to the next.
+    /// The distance of a ring from its hollow: half-way to the ring of the next one.
     pub fn ring_distance(&self) -> i32 {
         self.gap() / 4
     }
 
-    /// Where seeds lie in a hollow: a heap, turned so that no two hollows look the same. More seeds lie closer, never outside.
+    /// Where the seeds of a hollow lie: a heap, rotated so that the hollows differ. More seeds lie closer, never
+    /// outside.
     pub fn seeds(&self, place: Place, count: u16) -> Vec<Spot> {
         let (area, radius) = (self.hollow(place), self.seed_radius());
         let most = if matches!(place, Place::Store(_)) { STORE_SEEDS_MAX } else { PIT_SEEDS_MAX };
         let count = count.min(most);
         let room = |length: i32| f64::from((length / 2 - radius - 2).max(1));
         let (half_width, half_height) = (room(area.width), room(area.height));
-        // Seeds along a spiral, each turned by the golden angle: none lies upon another until the hollow is full.
+        // Vogel's spiral: each seed is rotated by the golden angle, so that none covers another until the hollow is
+        // full.
         let reach = 1.15 * f64::from(radius) * f64::from(count).sqrt();
         let narrowed = (half_width / reach).min(1.0);
         let stretched = (half_height / reach).min(1.0 / narrowed);
-        let turned = f64::from(turn_of(place)) * 0.8;
+        let turned = f64::from(number_of(place)) * 0.8;
         let (x, y) =
             (f64::from(area.x) + f64::from(area.width) / 2.0, f64::from(area.y) + f64::from(area.height) / 2.0);
         let seed = |n: u16| {
@@ -161,7 +163,7 @@ impl Layout {
         self.column / 7 + 3
     }
 
-    /// The middle of a place's column. At the bottom the row runs to the right, and the store is its end.
+    /// The middle of a place's column. The bottom row runs to the right, and ends with the store.
     fn center(&self, place: Place) -> i32 {
         let board = self.board();
         let column = |index: i32| EDGE + self.store_column() + index * self.column + self.column / 2;
@@ -179,12 +181,12 @@ impl Layout {
 }
 
 impl Area {
-    /// The radius of its corners: its ends are half circles.
+    /// The radius of its corners, which makes its ends half circles.
     pub fn corner(self) -> i32 {
         self.width.min(self.height) / 2
     }
 
-    /// The area around it, so far away.
+    /// The area that surrounds it at a distance.
     pub fn around(self, distance: i32) -> Self {
         let Self { x, y, width, height } = self;
         Self { x: x - distance, y: y - distance, width: width + 2 * distance, height: height + 2 * distance }
@@ -197,8 +199,8 @@ const fn side_of(place: Place) -> Side {
     }
 }
 
-/// A number of its own for each place.
-fn turn_of(place: Place) -> u8 {
+/// A different number for each place.
+fn number_of(place: Place) -> u8 {
     let of_side = |side| if side == Side::South { 0 } else { 13 };
     match place {
         Place::Pit(Pit { side, index }) => of_side(side) + index,
@@ -214,7 +216,7 @@ fn rounded(units: f64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Theme;
+    use crate::view::Theme;
     use mancala_rules::PITS_MAX;
 
     fn places(pits: u8) -> Vec<Place> {
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_lie_in_their_hollow_however_many_there_are() {
+    fn any_number_of_seeds_lies_inside_its_hollow() {
         let view = views().next().expect("one");
         for pits in [1, 6, 7, 12] {
             let layout = Layout::new(pits, view);
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sits_at_the_bottom_sows_to_the_right_and_in_a_mirror_to_the_left() {
+    fn the_bottom_row_runs_right_and_in_a_mirror_left() {
         for view in views() {
             let layout = Layout::new(6, view);
             let x = |side, index| layout.hollow(Place::Pit(Pit { side, index })).x;
@@ -286,12 +288,12 @@ mod tests {
     }
 
     #[test]
-    fn counts_can_be_read_where_a_picture_is_320_pixels_wide() {
+    fn counts_are_legible_in_a_picture_320_pixels_wide() {
         let view = views().next().expect("one");
         for pits in 1..=12 {
             let layout = Layout::new(pits, view);
             let pit = Place::Pit(Pit { side: Side::South, index: 0 });
-            // Eleven pixels and more. More than 99 seeds never lie in a pit when people play.
+            // At least eleven pixels. In practice no pit has more than 99 seeds.
             for (count, least) in [(4, 23), (24, 23), (288, 15)] {
                 assert!(layout.count_size(pit, count) >= least, "{pits} {count}");
             }

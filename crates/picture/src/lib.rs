@@ -1,43 +1,24 @@
-//! Pictures of boards and of games, as SVG: one text each, without a script, and without anything that is loaded.
+//! Draws boards and courses of mancala games as SVG: one text each, without a script and without external resources.
 //!
-//! Pure: knows the rules' boards and moves, and what people are called who sit there. Knows nothing of games that are stored, of
-//! HTTP, or of where a picture is shown. How a picture is drawn stands in `templates/`; here is what it shows, and where.
+//! [`draw_board`] draws a position, [`draw_graph`] draws the lead over a whole game. Each picture's `title` and `desc`
+//! say its content in words.
+//!
+//! The crate is pure. It knows the boards and moves of the rules, and the names of players. It does not know stored
+//! games, HTTP, or where a picture is shown. `templates/` has the shapes and colours; the code chooses what is shown
+//! and where.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod board;
 mod graph;
 mod layout;
+mod scene;
+mod svg;
+mod view;
 mod words;
 
-pub use board::{LastMove, Scene, Standing, draw_board};
+pub use board::draw_board;
 pub use graph::{Course, Fault, POINTS_MAX, Point, draw_graph};
-use mancala_rules::Side;
-
-/// How a picture is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct View {
-    /// Who sits at the bottom. The other side's row is seen from there: the board is turned, not redrawn.
-    pub bottom: Side,
-    pub handedness: Handedness,
-    pub theme: Theme,
-}
-
-/// Which way round the board lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handedness {
-    /// Sowing goes on to the right at the bottom: against the clock.
-    Plain,
-    /// As in a mirror: with the clock.
-    Mirrored,
-}
-
-/// In which colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theme {
-    Light,
-    Dark,
-    /// As whoever looks at it prefers.
-    Auto,
-}
-
-/// Why writing a template cannot fail.
-const ALWAYS_TEXT: &str = "a String takes everything, and no template calls anything that fails";
+pub use scene::{LastMove, Scene, SceneStatus};
+pub use view::{Handedness, Theme, View};

@@ -1,28 +1,28 @@
-//! What a picture says in words: to those who do not see it, and beside the board.
+//! The text of pictures: titles, descriptions for screen readers, and labels. Knows nothing of where it stands.
 
 use mancala_rules::{BySide, Effect, Pit, Side, Variant};
 
-use crate::{Scene, Standing};
+use crate::scene::{Scene, SceneStatus};
 
-/// Who sits at a side: a name, or what the side is called.
-pub fn person(names: &BySide<Option<&str>>, side: Side) -> String {
-    names[side].map_or_else(|| place_name(side).to_owned(), written)
+/// The name of the player at a side, or else of the side.
+pub fn player_name(names: &BySide<Option<&str>>, side: Side) -> String {
+    names[side].map_or_else(|| side_name(side).to_owned(), xml_text)
 }
 
-/// What a side is called.
-pub const fn place_name(side: Side) -> &'static str {
+/// The name of a side.
+pub const fn side_name(side: Side) -> &'static str {
     match side {
         Side::South => "South",
         Side::North => "North",
     }
 }
 
-/// Who plays what: "Kalah", or "Kalah: Ana against Bo".
+/// The game and its players: "Kalah", or "Kalah: Ana against Bo".
 pub fn players(variant: Variant, names: &BySide<Option<&str>>) -> String {
     if names.south.is_none() && names.north.is_none() {
         return variant.title().to_owned();
     }
-    format!("{}: {} against {}", variant.title(), person(names, Side::South), person(names, Side::North))
+    format!("{}: {} against {}", variant.title(), player_name(names, Side::South), player_name(names, Side::North))
 }
 
 /// "Kalah: Ana against Bo after ply 12".
@@ -34,14 +34,14 @@ pub fn title(scene: &Scene) -> String {
     }
 }
 
-/// Everything that is to be seen, in sentences.
+/// The whole content of the picture, in sentences.
 pub fn description(scene: &Scene, bottom: Side) -> String {
     let mut sentences = vec![row(scene, bottom, "at the bottom"), row(scene, bottom.other(), "at the top")];
     if let Some(round) = scene.position.round() {
         sentences.push(format!("Round {}.", round.number));
     }
     sentences.extend(last_move(scene));
-    sentences.push(standing(scene));
+    sentences.push(status(scene));
     sentences.join(" ")
 }
 
@@ -55,19 +55,19 @@ pub fn caption(scene: &Scene) -> String {
     parts.join(" · ")
 }
 
-/// What is said beside a person's name.
+/// The label beside a player's name.
 pub fn role(scene: &Scene, side: Side) -> &'static str {
-    match &scene.standing {
-        Standing::Turn(turn) if *turn == side => "to move",
-        Standing::Over { winner: Some(winner), .. } if *winner == side => "won",
-        Standing::Over { winner: None, .. } => "draw",
-        Standing::Open if scene.names[side].is_none() => "free seat",
-        Standing::Aborted => "aborted",
-        Standing::Turn(_) | Standing::Over { .. } | Standing::Open => "",
+    match &scene.status {
+        SceneStatus::Turn(turn) if *turn == side => "to move",
+        SceneStatus::Over { winner: Some(winner), .. } if *winner == side => "won",
+        SceneStatus::Over { winner: None, .. } => "draw",
+        SceneStatus::Open if scene.names[side].is_none() => "free seat",
+        SceneStatus::Aborted => "aborted",
+        SceneStatus::Turn(_) | SceneStatus::Over { .. } | SceneStatus::Open => "",
     }
 }
 
-/// A name that fits into so many letters, cut if need be. Letters of East Asia, and pictures, are as wide as two others.
+/// A name, cut to so many letters if it is longer. East Asian letters and emoji count as two.
 pub fn cut(name: &str, letters: usize) -> String {
     let width = |c: char| if c < '\u{1100}' { 1 } else { 2 };
     if name.chars().map(width).sum::<usize>() <= letters {
@@ -83,8 +83,8 @@ pub fn cut(name: &str, letters: usize) -> String {
     format!("{}…", begin.trim_end())
 }
 
-/// A name without what no XML can hold, escaped or not.
-fn written(name: &str) -> String {
+/// A name in which U+FFFD replaces each character that XML cannot contain, escaped or not.
+fn xml_text(name: &str) -> String {
     let is_character = |c: char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
     name.chars().map(|c| if is_character(c) { c } else { '\u{fffd}' }).collect()
 }
@@ -95,14 +95,14 @@ fn row(scene: &Scene, side: Side, at: &str) -> String {
     let pits = pits
         .map(|pit| if board.is_burnt(pit) { format!("{pit} burnt") } else { format!("{pit} {}", board.seeds(pit)) });
     let pits: Vec<_> = pits.collect();
-    let (name, store) = (place_name(side), board.store(side));
-    let who = scene.names[side].map_or_else(|| name.to_owned(), |person| format!("{name}, {}", written(person)));
-    format!("{who}, {at}: {}, store {store}.", pits.join(", "))
+    let (name, store) = (side_name(side), board.store(side));
+    let label = scene.names[side].map_or_else(|| name.to_owned(), |player| format!("{name}, {}", xml_text(player)));
+    format!("{label}, {at}: {}, store {store}.", pits.join(", "))
 }
 
 fn last_move(scene: &Scene) -> Option<String> {
     let last = scene.last.as_ref()?;
-    let by = last.name.map_or_else(|| place_name(last.side).to_owned(), written);
+    let by = last.name.map_or_else(|| side_name(last.side).to_owned(), xml_text);
     let mut parts = vec![format!("Last move: {} by {by}", last.word)];
     for effect in last.effects {
         match effect {
@@ -129,17 +129,17 @@ fn last_move(scene: &Scene) -> Option<String> {
     Some(parts.join(", ") + ".")
 }
 
-fn standing(scene: &Scene) -> String {
-    let name = |side| person(&scene.names, side);
-    match &scene.standing {
-        Standing::Turn(side) => format!("{} to move.", name(*side)),
-        Standing::Over { winner, reason } => {
+fn status(scene: &Scene) -> String {
+    let name = |side| player_name(&scene.names, side);
+    match &scene.status {
+        SceneStatus::Turn(side) => format!("{} to move.", name(*side)),
+        SceneStatus::Over { winner, reason } => {
             let how = winner.map_or_else(|| "A draw".to_owned(), |side| format!("{} won", name(side)));
             let why = reason.as_ref().map(|reason| format!(" ({})", reason.replace('_', " ")));
             format!("The game is over. {how}{}.", why.unwrap_or_default())
         }
-        Standing::Open => "Waits for an opponent.".to_owned(),
-        Standing::Aborted => "The game ended without a result.".to_owned(),
+        SceneStatus::Open => "Waits for an opponent.".to_owned(),
+        SceneStatus::Aborted => "The game ended without a result.".to_owned(),
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_too_long_is_cut_where_it_ends_to_fit() {
+    fn a_name_that_is_too_long_is_cut_to_fit() {
         for (name, letters, shown) in [
             ("Ana", 3, "Ana"),
             ("Anabel", 5, "Anab…"),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_xml_holds_is_in_no_name() {
-        assert_eq!(written("A\u{0}n\u{1b}a\u{ffff}"), "A\u{fffd}n\u{fffd}a\u{fffd}");
+    fn characters_that_xml_cannot_contain_are_replaced() {
+        assert_eq!(xml_text("A\u{0}n\u{1b}a\u{ffff}"), "A\u{fffd}n\u{fffd}a\u{fffd}");
     }
 }

@@ -1,8 +1,8 @@
-//! How fast the rules are: move sequences counted a second, random games played a second, and what one move costs with
-//! and without its effects.
+//! The speed of the rules: move sequences and random games per second, and the time of one move with and without its
+//! effects.
 //!
-//! Run with `cargo bench --bench rules`; it takes a minute. Every count is asserted, and random games come to the
-//! same in both forms of the rules, so a fast wrong answer fails. Of many rounds the best is shown.
+//! Run it with `cargo bench -p mancala-rules --bench rules`; it takes a minute. Every count is asserted, and random
+//! games must have the same results in both forms of the rules, so wrong rules fail. The best of many rounds is shown.
 
 use std::{
     fmt,
@@ -16,9 +16,9 @@ use mancala_rules::{
     perft,
 };
 
-/// Variant, preset, depth, and the number of sequences that must be counted, which a second program confirmed. The first
-/// difference between these presets of Kalah shows at depth 10. In Oware `wari` is the dearest to count: every sowing is
-/// tried out before it is known to be legal.
+/// Variant, preset, depth, and the expected number of sequences, which a second program confirmed. These presets of
+/// Kalah differ from depth 10 on. In Oware `wari` takes the longest, because every sowing is tried before it counts as
+/// legal.
 const COUNTS: [(Variant, &str, u32, u64); 7] = [
     (Variant::Kalah, "standard", 9, 2_763_490),
     (Variant::Kalah, "standard", 10, 13_519_607),
@@ -29,11 +29,11 @@ const COUNTS: [(Variant, &str, u32, u64); 7] = [
     (Variant::Congkak, "standard", 9, 8_721_354),
 ];
 
-/// How long each thing is measured, over and over: on a machine that others use as well, the best of many short rounds
-/// says more than the mean of a long one.
+/// How long each measurement repeats its rounds. On a shared machine, the best of many short rounds is more accurate
+/// than the mean of a long one.
 const MEASURING: Duration = Duration::from_secs(1);
 
-/// How many rounds are measured at least.
+/// The least number of rounds of a measurement.
 const ROUNDS_MIN: u32 = 3;
 
 /// How many random games are played in a round.
@@ -43,7 +43,7 @@ const PLAYOUTS: u32 = 5_000;
 const GAMES: u32 = 2_000;
 
 fn main() {
-    println!("million leaves a second, every leaf made / those of the last ply only counted:");
+    println!("million leaves a second, every leaf played / moves of the last ply only counted:");
     for (variant, preset, depth, expected) in COUNTS {
         let opening = opening(variant, preset);
         let general = Rates {
@@ -80,7 +80,7 @@ fn leaf_rate(expected: u64, count: impl FnMut() -> u64) -> f64 {
     rate(leaves, time) / 1e6
 }
 
-/// Counts as `perft` does, but makes every leaf.
+/// Counts as `perft` does, but plays every leaf.
 fn count(position: &AnyPosition, depth: u32) -> u64 {
     let mut leaves = 0;
     let mut next = position.clone();
@@ -130,8 +130,8 @@ fn perft_packed(game: &impl Game, position: &packed::Position, path: &mut Path, 
     leaves
 }
 
-/// Some count 13,519,608 leaves of Kalah at depth 10: the 13,519,607 sequences of ten actions, and the one game that is
-/// over after nine. No game is over earlier.
+/// Some programs count 13,519,608 leaves of Kalah at depth 10: the 13,519,607 sequences of ten actions, and the one
+/// game that is over after nine. No game is over earlier.
 fn check_ends() {
     let mut ended = [0; 10];
     count_ends(&opening(Variant::Kalah, "standard"), &mut ended);
@@ -172,7 +172,7 @@ impl Packed {
                 Congkak::new(position).and_then(|game| game.pack(position).map(|start| Self::Congkak(game, start)))
             }
         };
-        packed.expect("the usual boards are covered")
+        packed.expect("the usual boards have a packed form")
     }
 
     fn rates(&self, depth: u32, expected: u64) -> Rates {
@@ -183,7 +183,7 @@ impl Packed {
         }
     }
 
-    fn play_games(&self) -> Played {
+    fn play_games(&self) -> Totals {
         match self {
             Self::Kalah(game, start) => play_packed_games(game, start),
             Self::Oware(game, start) => play_packed_games(game, start),
@@ -200,36 +200,36 @@ fn packed_rates(game: &impl Game, start: &packed::Position, depth: u32, expected
     }
 }
 
-/// What random games came to.
+/// The totals of random games.
 #[derive(Debug, Default, PartialEq)]
-struct Played {
+struct Totals {
     moves: u64,
-    /// Made from the length and South's seeds of each game, in order.
+    /// Computed from the length and South's seeds of each game, in order.
     checksum: u64,
 }
 
-impl Played {
+impl Totals {
     fn note_end(&mut self, moves: u64, south: u16) {
         self.moves += moves;
         self.checksum = self.checksum.wrapping_mul(31).wrapping_add(moves << 16 | u64::from(south));
     }
 }
 
-/// Plays games of random moves from the opening to the end in both forms, which must come to the same.
+/// Plays games of random moves from the opening to the end in both forms, which must have the same totals.
 fn random_games(variant: Variant) {
     let opening = opening(variant, "standard");
     let packed = Packed::of(&opening);
-    let (played, time) = fastest(|| packed.play_games());
+    let (totals, time) = fastest(|| packed.play_games());
     let (general, general_time) = fastest(|| play_games(&opening));
-    assert_eq!(played, general, "{variant}");
+    assert_eq!(totals, general, "{variant}");
     for (form, time) in [("packed", time), ("general", general_time)] {
-        let (games, moves) = (rate(PLAYOUTS.into(), time), rate(played.moves, time));
+        let (games, moves) = (rate(PLAYOUTS.into(), time), rate(totals.moves, time));
         println!("{variant} random games, {form}: {games:.0} games a second, {:.1} million moves", moves / 1e6);
     }
 }
 
-fn play_games(opening: &AnyPosition) -> Played {
-    let (mut played, mut lot) = (Played::default(), Lot(SEED));
+fn play_games(opening: &AnyPosition) -> Totals {
+    let (mut totals, mut random) = (Totals::default(), Random(SEED));
     let mut position = opening.clone();
     for _ in 0..PLAYOUTS {
         position.clone_from(opening);
@@ -238,15 +238,15 @@ fn play_games(opening: &AnyPosition) -> Played {
             if moves.is_empty() {
                 break;
             }
-            position.play_unchecked(moves[lot.draw(moves.len())]);
+            position.play_unchecked(moves[random.below(moves.len())]);
         }
-        played.note_end(position.plies().into(), position.board().store(Side::South));
+        totals.note_end(position.plies().into(), position.board().store(Side::South));
     }
-    played
+    totals
 }
 
-fn play_packed_games(game: &impl Game, start: &packed::Position) -> Played {
-    let (mut played, mut lot) = (Played::default(), Lot(SEED));
+fn play_packed_games(game: &impl Game, start: &packed::Position) -> Totals {
+    let (mut totals, mut random) = (Totals::default(), Random(SEED));
     let mut path = Path::default();
     for _ in 0..PLAYOUTS {
         let (mut position, mut moves) = (*start, 0);
@@ -256,26 +256,26 @@ fn play_packed_games(game: &impl Game, start: &packed::Position) -> Played {
             if pits.is_empty() {
                 break;
             }
-            let pit = pits.nth(lot.draw(pits.len())).expect("there are as many");
+            let pit = pits.nth(random.below(pits.len())).expect("the draw is below the number of pits");
             let next = game.play(&position, pit, &path);
             path.push(&position);
             position = next;
             moves += 1;
         }
-        played.note_end(moves, position.store(Side::South).into());
+        totals.note_end(moves, position.store(Side::South).into());
     }
-    played
+    totals
 }
 
-/// Where the random numbers begin: anything but zero.
+/// The seed of the random numbers: any number but zero.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Marsaglia's xorshift: random enough for moves, and cheap.
-struct Lot(u64);
+/// Marsaglia's xorshift: random enough for moves, and fast.
+struct Random(u64);
 
-impl Lot {
+impl Random {
     /// A number below `count`.
-    fn draw(&mut self, count: usize) -> usize {
+    fn below(&mut self, count: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -283,7 +283,7 @@ impl Lot {
     }
 }
 
-/// Plays one game over and over, with its effects and without.
+/// Measures one game, played repeatedly, with and without its effects.
 fn cost_of_a_move(variant: Variant) {
     let opening = opening(variant, "standard");
     let line = varied_game(&opening);
@@ -312,7 +312,7 @@ fn opening(variant: Variant, preset: &str) -> AnyPosition {
     AnyPosition::opening(&AnyOptions::parse(variant, preset, "").expect("a preset is valid"))
 }
 
-/// A game in which the sides choose each of their moves in turn. It ends, because every game does.
+/// A game in which ply n plays the legal move n, counted cyclically. It ends, because every game does.
 fn varied_game(opening: &AnyPosition) -> Vec<Move> {
     let mut position = opening.clone();
     let mut line = Vec::new();
@@ -325,7 +325,7 @@ fn varied_game(opening: &AnyPosition) -> Vec<Move> {
     line
 }
 
-/// The shortest time of several rounds, which must come to the same: other programs can only make it longer.
+/// The shortest time of several rounds, which must all return the same: other programs can only make a round longer.
 fn fastest<T: PartialEq + fmt::Debug>(mut work: impl FnMut() -> T) -> (T, Duration) {
     let start = Instant::now();
     let (result, mut least) = timed(&mut work);

@@ -1,4 +1,4 @@
-//! Seeds in pits and stores, and burnt pits. Knows how many lie where, and nothing of turns or rules.
+//! Seeds in pits and stores, and burnt pits. Knows nothing of turns or rules.
 
 use super::{
     BySide, Pit, Side,
@@ -46,8 +46,8 @@ impl Board {
         self.pits(pit.side).get(usize::from(pit.index)).copied().unwrap_or(0)
     }
 
-    /// Whether this pit is burnt: out of play for a round, because there were no seeds to fill it (R9). It holds nothing
-    /// and nothing falls into it. Only a game of several rounds has such pits.
+    /// Whether this pit is burnt: out of play for a round, because there were no seeds to fill it (R9). It stays empty
+    /// for that round. Only a game of several rounds has burnt pits.
     #[must_use]
     pub fn is_burnt(&self, pit: Pit) -> bool {
         self.ring.pit(pit).is_some_and(|spot| self.burnt.has(spot))
@@ -65,7 +65,7 @@ impl Board {
         self.pits(side).iter().all(|&seeds| seeds == 0)
     }
 
-    /// An empty board. `pits` is from 1 to [`PITS_MAX`](super::PITS_MAX), which options and position strings see to.
+    /// An empty board. Options and position strings ensure that `pits` is from 1 to [`PITS_MAX`](super::PITS_MAX).
     pub(super) const fn empty(pits: u8) -> Self {
         Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], burnt: Spots::NONE }
     }
@@ -109,7 +109,7 @@ impl Board {
         self.drop(self.ring.store(side), seeds);
     }
 
-    /// Moves all seeds of a row to a store and says how many there were.
+    /// Moves all seeds of a row to a store and returns how many there were.
     pub(super) fn sweep(&mut self, row: Side, to: Side) -> u16 {
         let seeds = self.pits_mut(row).iter_mut().map(std::mem::take).sum();
         self.bank(to, seeds);

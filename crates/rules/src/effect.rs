@@ -1,13 +1,28 @@
-//! What a move does, frame by frame, so that it can be shown without knowing a rule. Knows nothing of why.
+//! What a move does, frame by frame, so that a client can show it without knowing a rule. Does not know why.
 
 use arrayvec::ArrayVec;
 
 use super::{BySide, EndReason, PITS_MAX, Pit, Place, Side};
 
-/// One thing that happened. The effects of an action come in this order: lift, sow for each seed, with a relay between
-/// two laps of a sowing that goes on, capture; then an extra turn, or sweeps and the end of the game. A pass or a swap
-/// comes first in place of lift, sow and capture. An agreed end has nothing but sweeps and the end of the game. In a game
-/// of several rounds the sweeps are followed by the end of the round, and that by refills or the end of the game.
+/// One thing that happened during an action.
+///
+/// The effects of an action come in this order:
+///
+/// 1. a lift, a sow for each seed with a relay between two laps, and a capture; or a pass or a swap in their place;
+/// 2. an extra turn, or sweeps or a split and the end of the game.
+///
+/// An agreed end has sweeps and the end of the game only. In a match of several rounds, the end of the round follows
+/// the sweeps, and then come refills or the end of the game.
+///
+/// ```
+/// use mancala_rules::{Effect, kalah};
+///
+/// let opening = kalah::Position::opening(kalah::Preset::Standard.options());
+/// let (_, effects) = opening.play("C".parse()?)?;
+/// assert_eq!(effects[0], Effect::Lift { pit: "C".parse()?, seeds: 4 });
+/// assert_eq!(effects.last(), Some(&Effect::ExtraTurn));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// All seeds of a pit are taken up into the hand.
@@ -31,34 +46,35 @@ pub enum Effect {
     },
     /// Seeds go from pits to the mover's store.
     Capture {
-        /// The pits that are emptied. In Oware those of the chain, walking back from the last seed; elsewhere first the one
-        /// where the last seed fell, unless the options leave that seed there, then the one facing it if it held any.
+        /// The pits that are emptied. In Oware: those of the chain, walking back from the last seed. In other games:
+        /// the pit of the last seed, unless the options leave that seed there; then the pit facing it, if it held
+        /// seeds.
         from: ArrayVec<Pit, PITS_MAX>,
         /// Seeds taken from all of them together.
         seeds: u16,
-        /// Whose store they go to.
+        /// The side whose store they go to.
         to: Side,
     },
     /// The same side acts again.
     ExtraTurn,
-    /// The two people change seats; nothing on the board moves.
+    /// The two players change seats; nothing on the board moves.
     Swap,
     /// The extra move is declined.
     Pass,
     /// At the end, the seeds left in a row go to a store.
     Sweep {
-        /// Whose row.
+        /// The side whose row it is.
         side: Side,
-        /// How many seeds; never zero.
+        /// How many seeds; at least one.
         seeds: u16,
-        /// Whose store.
+        /// The side whose store they go to.
         to: Side,
     },
-    /// At the end, the seeds left in all pits are put together and shared evenly; comes in place of sweeps.
+    /// At the end, the two sides share the seeds left in all pits evenly. A split replaces the sweeps.
     Split {
         /// Seeds that go to each store.
         seeds: u16,
-        /// The pit where an odd seed stays.
+        /// The pit where an odd seed stays; `None` if the count is even.
         odd: Option<Pit>,
     },
     /// One of several rounds is over.
@@ -68,14 +84,14 @@ pub enum Effect {
         /// Seeds in each store.
         score: BySide<u16>,
     },
-    /// For a new round, seeds go from a side's store to its pits. The pits of that row which are not named are burnt
-    /// until the next refill.
+    /// For a new round, seeds go from a side's store to its pits. The other pits of that row are burnt until the next
+    /// refill.
     Refill {
-        /// Whose store, and whose row.
+        /// The side whose store and row they are.
         side: Side,
-        /// The pits that are filled, in sowing order; never none.
+        /// The pits that are filled, in sowing order; at least one.
         pits: ArrayVec<Pit, PITS_MAX>,
-        /// Seeds that each of them gets.
+        /// How many seeds each of them gets.
         seeds: u16,
     },
     /// The game is over.
@@ -85,20 +101,20 @@ pub enum Effect {
     },
 }
 
-/// Whoever is told what happens while a move is played.
-pub(super) trait Witness {
-    fn note(&mut self, effect: Effect);
+/// Receives the effects of a move while it is played.
+pub(super) trait EffectSink {
+    fn record(&mut self, effect: Effect);
 }
 
-/// Nobody is told, and the compiler drops the telling.
-impl Witness for () {
+/// Discards the effects; the compiler removes the calls.
+impl EffectSink for () {
     #[inline]
-    fn note(&mut self, _: Effect) {}
+    fn record(&mut self, _: Effect) {}
 }
 
-/// Everything is written down in order.
-impl Witness for Vec<Effect> {
-    fn note(&mut self, effect: Effect) {
+/// Keeps the effects in order.
+impl EffectSink for Vec<Effect> {
+    fn record(&mut self, effect: Effect) {
         self.push(effect);
     }
 }

@@ -1,34 +1,34 @@
-//! The positions that a game has seen since its last capture: what a rule against repetition asks for (R8).
+//! The positions of a game since its last capture, for a rule against repetition (R8).
 //!
-//! Knows which boards came before, and nothing of what happens when one comes again.
+//! Knows which boards came before, not what happens when one comes again.
 
 use std::collections::VecDeque;
 
 use super::{Board, Side};
 
-/// How many positions a history holds: far more than people play between two captures, and a bound to what a game costs
-/// that goes on without one for ever.
+/// The most positions that a history holds. That is far more than players make between two captures, and it bounds the
+/// memory of a game that goes on without one.
 pub const HISTORY_MAX: usize = 1000;
 
-/// The positions before the present one that could come again: those since the last capture, oldest first, and of more
-/// than [`HISTORY_MAX`] the last. Where it is empty, nothing that came before matters.
+/// The earlier positions that could come again: those since the last capture, oldest first, at most the last
+/// [`HISTORY_MAX`]. An empty history means that no earlier position matters.
 ///
-/// A captured seed never leaves its store, so a position from before a capture cannot return, and its history begins
-/// anew. Its length is that of the game since then, in plies.
+/// A captured seed never leaves its store, so no position from before a capture can return. A capture therefore clears
+/// the history, and its length counts the plies since then.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct History {
     seen: VecDeque<(Board, Side)>,
 }
 
 impl History {
-    /// How many positions there are: the plies since the last capture, or since the start that the history has, as far as
+    /// How many positions it holds: the plies since the last capture or since the first known position, at most
     /// [`HISTORY_MAX`].
     #[must_use]
     pub fn len(&self) -> usize {
         self.seen.len()
     }
 
-    /// Whether nothing that came before matters.
+    /// Whether no earlier position matters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty()
@@ -57,7 +57,7 @@ impl History {
     }
 }
 
-/// As derived, save that `clone_from` uses the memory that is there.
+/// As derived, but `clone_from` reuses the memory of the target.
 impl Clone for History {
     fn clone(&self) -> Self {
         Self { seen: self.seen.clone() }

@@ -1,9 +1,14 @@
 //! The games, as pure values: what a position is, which moves it allows, what a move does, how a game ends.
 //!
-//! Everything here is total: no function panics on any input, does I/O, reads a clock or draws a lot. The text forms
-//! (`FromStr` and `Display`) are the only wire format. What this module does not know: people, seats, time, storage,
-//! HTTP. The rules themselves, with their sources, are told in `docs/rules.md`; a number such as R5 in a comment here
-//! is a section of that page.
+//! Everything here is total: no function panics on any input, does I/O, reads a clock or draws random numbers. The text
+//! forms (`FromStr` and `Display`) are the only wire format. This crate knows nothing of seats, time, storage or HTTP,
+//! and of players only the names in records. `docs/rules.md` states the rules with their sources; a number such as R5
+//! in a comment is a section of that page.
+//!
+//! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game; [`kalah`], [`oware`] and [`congkak`] hold the
+//!   rules of one game each.
+//! - [`notation`] reads and writes whole games and the boards of other programs.
+//! - [`packed`] plays millions of moves a second, for searches.
 //!
 //! A game in three steps: choose options, take the opening, play until there is an outcome.
 //!
@@ -24,13 +29,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
 #[macro_use]
 mod word;
 
+mod any;
 mod board;
 pub mod congkak;
 mod effect;
 mod history;
+mod illegal_move;
 pub mod kalah;
 mod moves;
 pub mod notation;
@@ -40,25 +50,30 @@ pub mod oware;
 pub mod packed;
 mod perft;
 mod pit;
-mod position;
 mod ring;
+mod round;
 mod setup;
 mod side;
 mod sowing;
 mod variant;
 
+pub use any::{AnyOptions, AnyPosition};
 pub use board::Board;
 pub use effect::Effect;
 pub use history::{HISTORY_MAX, History};
+pub use illegal_move::IllegalMove;
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
-pub use options::{
-    AnyOptions, Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,
-};
+pub use options::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
 pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
-pub use position::{AnyPosition, IllegalMove, Round};
+pub use round::Round;
 pub use setup::{PLIES_MAX, ParsePositionError, SEEDS_MAX};
 pub use side::{BySide, Side};
 pub use variant::Variant;
 pub use word::UnknownWord;
+
+/// Runs the examples of the README as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -7,21 +7,30 @@ use arrayvec::ArrayVec;
 use super::{PITS_MAX, Pit};
 
 /// One action; each is one ply (R0).
+///
+/// ```
+/// use mancala_rules::{Move, Pit, Side};
+///
+/// let m: Move = "c".parse()?;
+/// assert_eq!(m, Move::Sow(Pit { side: Side::North, index: 2 }));
+/// assert_eq!(m.to_string(), "c");
+/// # Ok::<(), mancala_rules::ParseMoveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
     /// Lift the seeds of this pit and sow them.
     Sow(Pit),
     /// Decline an optional extra move (R4).
     Pass,
-    /// North's answer to the opening under the pie rule: the two people change seats (R7).
+    /// North's answer to the opening under the pie rule: the two players change seats (R7).
     Swap,
-    /// Stop here, each side taking its own row (R8). Never listed among the legal moves: it takes both people, and of
-    /// people the rules know nothing. Whoever plays it answers for their consent.
+    /// Stop here, each side taking its own row (R8). Never listed among the legal moves: it needs the consent of both
+    /// players, which the caller checks.
     Agree,
 }
 
 /// The most moves that a position can offer: every pit of a row and a pass, or every pit and a swap. A pass needs an
-/// extra move and a swap needs North's first choice, so never both (R4).
+/// extra move and a swap needs North's first choice, so a position never offers both (R4).
 pub const MOVES_MAX: usize = PITS_MAX + 1;
 
 /// The legal moves of a position, in the order of R4: pits ascending, then `pass`, then `swap`.

@@ -1,4 +1,4 @@
-//! How a game ended. Knows nothing of resignations, clocks or offers: those are not rules of the board.
+//! How a game ended by the rules. Knows nothing of resignations, clocks or offers.
 
 use super::{BySide, Side};
 
@@ -13,11 +13,11 @@ worded_enum! {
         NoFeedingMove = "no_feeding_move",
         /// One store held more than half of all seeds.
         Majority = "majority",
-        /// The same position came once too often.
+        /// The same position came as often as the option `repetition` allows.
         Repetition = "repetition",
         /// Both players agreed to stop.
         Agreement = "agreement",
-        /// All seeds of the other side were captured, which forfeits the rest to it.
+        /// A grand slam captured all seeds of the other row, and the remaining seeds went to the other side (R6).
         GrandSlamForfeit = "grand_slam_forfeit",
     }
 }
@@ -29,7 +29,7 @@ pub struct Outcome {
     pub winner: Option<Side>,
     /// Which rule ended the game; `None` where the position was imported as finished.
     pub reason: Option<EndReason>,
-    /// Seeds in each store. Seeds left in pits count for nobody.
+    /// Seeds in each store. Seeds left in pits count for neither side.
     pub score: BySide<u16>,
 }
 

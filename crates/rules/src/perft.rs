@@ -1,12 +1,20 @@
-//! Counting move sequences: the usual check that a move generator is complete and exact (R14).
+//! Counting move sequences: the usual check that a move generator is complete and exact (R14). Knows no rule itself.
 
 use super::AnyPosition;
 
 /// How many sequences of exactly `depth` actions start at `position`. A game that ends earlier contributes nothing.
 ///
-/// The time grows about fivefold with each ply. The memory does not matter: the positions still to visit are at most
-/// [`MOVES_MAX`](super::MOVES_MAX) for each ply of the line at hand, and as many at most are kept so that their memory
-/// serves again. The loop ends because every line has at most `depth` plies.
+/// The time grows about fivefold with each ply. At most [`MOVES_MAX`](super::MOVES_MAX) positions for each ply wait to
+/// be visited, and at most as many visited ones are kept to reuse their memory. The loop ends because every line has at
+/// most `depth` plies.
+///
+/// ```
+/// use mancala_rules::{AnyOptions, AnyPosition, Variant, perft};
+///
+/// let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Congkak, "standard", "")?);
+/// assert_eq!(perft(&opening, 1), 7);
+/// # Ok::<(), mancala_rules::OptionsError>(())
+/// ```
 #[must_use]
 pub fn perft(position: &AnyPosition, depth: u32) -> u64 {
     let mut leaves = 0;

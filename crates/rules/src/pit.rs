@@ -1,4 +1,4 @@
-//! Pits and stores by name. Knows nothing of how many pits a board has, or of what lies in them.
+//! Pits and stores by name. Knows neither how many pits a board has nor what lies in them.
 
 use std::{fmt, str::FromStr};
 
@@ -10,10 +10,10 @@ pub const PITS_MAX: usize = 12;
 /// A pit (also: house, hole), counted in sowing order: index 0 is farthest from the own store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pit {
-    /// Whose row it lies in.
+    /// The side in whose row it lies.
     pub side: Side,
-    /// Its place in that row, below [`PITS_MAX`]. A pit that no board has is harmless: it holds nothing and nobody may
-    /// sow from it.
+    /// Its place in that row, below [`PITS_MAX`]. A pit that no board has is harmless: it holds nothing and is never
+    /// legal to sow.
     pub index: u8,
 }
 

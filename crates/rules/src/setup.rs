@@ -1,8 +1,8 @@
-//! The position string (R12): six fields that say everything about a position except its rules.
+//! The position string (R12): six fields that hold everything about a position except its options and history.
 //!
-//! `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S ep 1 1S` is South's row / North's row, South's store - North's store, the side to
-//! move, flags, plies so far, and the round with who opened it. A [`Setup`] is what such a text says; whether a game
-//! can stand so is for the game to judge.
+//! An example is `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S ep 1 1S`. Its fields are South's row / North's row, South's store -
+//! North's store, the side to move, flags, plies so far, and the round with its opener. A [`Setup`] is the content of
+//! such a text. The game decides whether it has such a position.
 
 use std::{fmt, str::FromStr};
 
@@ -13,11 +13,11 @@ use super::{Board, PITS_MAX, Pit, Side, ring::Spots};
 /// The most seeds on any board: 12 pits a side with 12 seeds each.
 pub const SEEDS_MAX: u16 = 288;
 
-/// The most plies that a position can count. No game comes near: every sowing brings seeds nearer to a store, or no
-/// position may come again too often. Where a position was imported with so many, the count stays here.
+/// The most plies that a position counts. No game comes near, because seeds move towards the stores or a rule limits
+/// repetition. In a position that was imported with so many plies, the count stays at this value.
 pub const PLIES_MAX: u32 = (1 << 31) - 1;
 
-/// What a position string says.
+/// The content of a position string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setup {
     pub board: Board,
@@ -28,14 +28,14 @@ pub(super) struct Setup {
     pub opener: Side,
 }
 
-/// What may be flagged in a position, in the order in which it is written.
+/// A flag of a position; the flags are written in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flag {
     /// `e`: the side to move is on an extra move, inside its own turn.
     Extra = 1,
     /// `p`: North may still answer with a swap at its first choice.
     Pie = 2,
-    /// `w`: the people have changed seats.
+    /// `w`: the players have changed seats.
     Swapped = 4,
     /// `o`: finished.
     Over = 8,
@@ -73,7 +73,7 @@ impl Flags {
 }
 
 impl Setup {
-    /// What a game of one round asks of every position (R12).
+    /// Checks what every position of a game of one round has: round 1, opened by South, and no burnt pit (R12).
     pub fn check_single_round(&self) -> Result<(), ParsePositionError> {
         if (self.round, self.opener) != (1, Side::South) {
             Err(ParsePositionError::SingleRound)
@@ -87,7 +87,7 @@ impl Setup {
 
 impl fmt::Display for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Written in one go: the formatter's own way of writing numbers takes ten times as long, and each move needs this text
+        // Written to one buffer: the formatter takes ten times as long for the numbers, and each move needs this text
         // several times.
         let mut text = Text::new();
         write_row(&mut text, &self.board, Side::South);
@@ -110,7 +110,8 @@ impl fmt::Display for Setup {
     }
 }
 
-/// The longest text of a position: 24 pits and 2 stores of up to 5 digits, 2 counts of up to 10, and less than 32 others.
+/// Holds the longest text of a position. It has 24 pits and 2 stores of up to 5 digits and a mark, 2 counts of up to 10
+/// digits, and fewer than 32 other characters.
 type Text = ArrayString<{ 26 * 6 + 2 * 10 + 32 }>;
 
 fn write_row(text: &mut Text, board: &Board, side: Side) {
@@ -133,7 +134,7 @@ fn write_number(text: &mut Text, number: u32) {
     text.push(char::from_digit(number % 10, 10).expect("a remainder of ten is a digit"));
 }
 
-/// What stands in the row for a burnt pit.
+/// A burnt pit in a row.
 const BURNT: &str = "x";
 
 fn write_flags(text: &mut Text, flags: Flags) {
@@ -146,34 +147,34 @@ fn write_flags(text: &mut Text, flags: Flags) {
 /// Why a text is not a position, or not one that the options allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParsePositionError {
-    /// Not six fields.
+    /// The text does not have six fields.
     #[error("a position has six fields separated by single blanks: rows, stores, side to move, flags, plies, round")]
     Fields,
-    /// The first field.
+    /// The first field is not two rows.
     #[error("the rows must be two lists of 1 to 12 seed counts, such as 4,4,0/4,4,4, each at most {SEEDS_MAX}")]
     Rows,
-    /// The second field.
+    /// The second field is not two stores.
     #[error("the stores must be two seed counts, such as 1-0, each at most {SEEDS_MAX}")]
     Stores,
-    /// The third field.
+    /// The third field is not a side.
     #[error("the side to move must be S or N")]
     Turn,
-    /// The fourth field.
+    /// The fourth field is not a list of flags.
     #[error("the flags must be - or letters of e, p, w, o, in this order")]
     Flags,
-    /// The fifth field.
+    /// The fifth field is not a number of plies.
     #[error("the plies must be a number from 0 to {PLIES_MAX}")]
     Plies,
-    /// The sixth field.
-    #[error("the round must be a number with S or N for who opened it, such as 1S")]
+    /// The sixth field is not a round.
+    #[error("the round must be a number with S or N for the side that opened it, such as 1S")]
     Round,
-    /// The rows are not as long as the options say.
+    /// The rows have another number of pits than the options.
     #[error("each row must have {expected} pits")]
     PitsPerSide {
         /// Pits per side by the options.
         expected: u8,
     },
-    /// More or fewer seeds than the options say.
+    /// The position has more or fewer seeds than the options.
     #[error("the seeds in pits and stores must be {expected} in all, not {found}")]
     SeedTotal {
         /// Seeds by the options.
@@ -196,10 +197,10 @@ pub enum ParsePositionError {
     /// This game has one round, which South opens.
     #[error("this game has a single round, which South opens: 1S")]
     SingleRound,
-    /// This game has one round, and so no pit that a refill left empty.
+    /// This game has one round, and so no burnt pits.
     #[error("this game has a single round and so no burnt pits: x")]
     BurntPit,
-    /// The match is over after fewer rounds.
+    /// The round is beyond the last one of the match.
     #[error("this game has at most {max} rounds")]
     RoundNumber {
         /// Rounds by the options.
@@ -207,7 +208,7 @@ pub enum ParsePositionError {
     },
 }
 
-/// Reads the form alone; a total of seeds beyond any game is possible, but no overflow.
+/// Checks the form only: the total may exceed that of any game, but it cannot overflow.
 impl FromStr for Setup {
     type Err = ParsePositionError;
 
@@ -280,7 +281,7 @@ fn parse_flags(text: &str) -> Option<Flags> {
             flags.raise(flag);
         }
     }
-    // Comparing with what is written refuses other letters, another order, and a letter given twice.
+    // Comparing with the canonical text refuses other letters, another order, and a letter given twice.
     let mut written = Text::new();
     write_flags(&mut written, flags);
     (written.as_str() == text).then_some(flags)

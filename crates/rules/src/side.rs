@@ -1,6 +1,6 @@
 //! The two sides of the board.
 //!
-//! A side is not a person: who sits where is no matter of the rules.
+//! Knows nothing of players: which player sits on which side is outside the rules.
 
 use std::ops::{Index, IndexMut, Not};
 

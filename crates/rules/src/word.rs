@@ -1,10 +1,10 @@
-//! Enums whose values each have one stable word: the word is what is stored, sent and read back.
+//! Enums whose values have one stable word each, which is stored, sent and read back.
 //!
-//! Knows nothing of what the words mean.
+//! Does not know what the words mean.
 
 use std::fmt;
 
-/// Defines a plain enum in which every value has one word, with `ALL`, `WORDS`, `word`, `Display` and `FromStr`.
+/// Defines a plain enum whose values have one word each, with `ALL`, `WORDS`, `word`, `Display` and `FromStr`.
 macro_rules! worded_enum {
     (
         $(#[$about:meta])*
@@ -50,7 +50,7 @@ macro_rules! worded_enum {
 /// A text is none of the words that an enum knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// The words that would have been understood.
+    /// The words that the enum knows.
     pub expected: &'static [&'static str],
 }
 

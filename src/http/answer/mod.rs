@@ -2,5 +2,5 @@
 
 pub(crate) mod cursor;
 pub(crate) mod headers;
+pub(crate) mod page;
 pub(crate) mod problem;
-pub(crate) mod wire;

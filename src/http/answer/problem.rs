@@ -20,17 +20,17 @@ use serde::Serialize;
 use tracing_actix_web::RequestId;
 use utoipa::ToSchema;
 
-use super::wire::ALWAYS_JSON;
 use crate::{
     db::DbError,
     domain::Refusal,
-    http::games::{moves::MoveView, view::GameView},
+    http::view::{event::ViewError, game::GameView, moves::MoveView, wire::ALWAYS_JSON},
 };
 
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
 const RETRY_AFTER_S: u64 = 2;
 
-const PROBLEM_JSON: &str = "application/problem+json";
+/// The type of every failure's body.
+pub const PROBLEM_JSON: &str = "application/problem+json";
 
 static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -395,13 +395,19 @@ impl From<DbError> for Problem {
     }
 }
 
+impl From<ViewError> for Problem {
+    fn from(error: ViewError) -> Self {
+        Self::internal(error)
+    }
+}
+
 impl From<&Refusal> for Problem {
     fn from(refusal: &Refusal) -> Self {
         let code = match refusal {
             Refusal::Unknown => Code::NotFound,
             Refusal::NotSeated => Code::NotSeated,
             Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::NoCode | Refusal::AlreadyMoved => Code::Forbidden,
-            Refusal::TooManyGames => Code::TooManyGames,
+            Refusal::TooManyGames | Refusal::TooManyGamesForRematch => Code::TooManyGames,
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,
             Refusal::NotStarted => Code::GameNotStarted,

@@ -1,35 +1,27 @@
 //! Events: what has happened to a game, page by page; `event_stream` tells the same as it happens.
 
-use std::future::{Ready, ready};
-
-use actix_web::{
-    FromRequest, HttpRequest, HttpResponse,
-    dev::Payload,
-    get,
-    http::header::{self, HeaderName, HeaderValue},
-    web::Data,
-};
+use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::{Deserialize, Serialize};
-use time::{Duration, OffsetDateTime};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    game_stream, tickets,
-    view::{EventView, views},
+    game_stream,
+    place::{LAST_EVENT_ID, LastEventId, Place, VARIES},
+    tickets,
 };
 use crate::{
     clock::now,
     db::events::game_log,
-    domain::{Game, GameId, PlayerId, Status},
+    domain::{GameId, PlayerId},
     http::{
         answer::{
             cursor::Cursors,
             headers::NOT_KEPT,
-            problem::{Problem, ProblemBody},
-            wire::{next_link, page_size},
+            page::{next_link, page_size},
+            problem::Problem,
         },
-        games::lifecycle::{find_visible, in_turn},
+        games::find::{find_visible, in_turn},
         layers::observe::Waited,
         request::{
             accept::takes_events,
@@ -37,12 +29,10 @@ use crate::{
             prefer::{self, Wait},
         },
         state::AppState,
+        view::event::{EventView, Follows, views, what_follows},
     },
     live::Topic,
 };
-
-/// What the answers depend on beside the address.
-pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Last-Event-ID, Prefer");
 
 /// Read or follow a game's events
 ///
@@ -73,7 +63,7 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, La
             ("Link" = String, description = "Where the next page is, if there is one"),
             ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
         (status = 204, description = "To who would go on with a stream: the game is over, and nothing is expected after that event"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -112,7 +102,7 @@ async fn page(
     let mut found = Box::pin(find_visible(state, id, reader)).await?;
     place.check(&found.seated.game)?;
     if let Some((mut waiter, wait_s)) = waiting
-        && found.seated.game.version == place.after
+        && found.seated.game.version() == place.after
         && what_follows(&found.seated.game, now()) != Follows::Nothing
     {
         drop(found);
@@ -126,7 +116,7 @@ async fn page(
     let part = game_log::read(&state.db, game, place.after, limit).await?;
     let items = views(&found.seated, &part)?;
     let last = items.last().map_or(place.after, |event| event.seq);
-    let next_cursor = (last < game.version).then(|| state.cursors.seal(&last.to_string(), &list_of(id)));
+    let next_cursor = (last < game.version()).then(|| state.cursors.seal(&last.to_string(), &list_of(id)));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/events", id.0);
@@ -140,74 +130,6 @@ async fn page(
         answer.extensions_mut().insert(Waited);
     }
     Ok(answer)
-}
-
-/// What may still follow the last event of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follows {
-    /// The game goes on.
-    Play,
-    /// It is over, and its players may still agree on another one.
-    Rematch,
-    /// Nothing that anybody waits for.
-    Nothing,
-}
-
-/// How long after a game's end it is waited for a rematch. One that is offered later is found by whoever looks at the game.
-pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
-
-/// What may still follow the last event of a game, at a moment.
-pub fn what_follows(game: &Game, now: OffsetDateTime) -> Follows {
-    if !game.status.is_over() {
-        return Follows::Play;
-    }
-    let is_recent = game.finished_at.is_some_and(|ended| now - ended < REMATCH_AWAITED);
-    let is_open = game.status == Status::Finished && game.rematch.is_none();
-    if is_recent && is_open { Follows::Rematch } else { Follows::Nothing }
-}
-
-/// Where a client goes on, and what says so.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The `seq` of the last event that it has.
-    pub after: u32,
-    said_by: &'static str,
-}
-
-impl Place {
-    /// Refuses an event that has not happened: whoever has seen it has seen a state that is lost, of a database that was set back,
-    /// and must begin again.
-    pub fn check(self, game: &Game) -> Result<(), Problem> {
-        if self.after <= game.version {
-            return Ok(());
-        }
-        let detail = format!("the game's last event is {}; what the client has seen beyond it is void", game.version);
-        Err(Problem::invalid(self.said_by, detail))
-    }
-}
-
-/// The last event that a client says it has; of an `EventSource`, when it comes back.
-#[derive(Clone, Debug)]
-pub struct LastEventId(pub Option<String>);
-
-/// The name of its header.
-pub const LAST_EVENT_ID: &str = "last-event-id";
-
-impl FromRequest for LastEventId {
-    type Error = Problem;
-    type Future = Ready<Result<Self, Problem>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let mut values = request.headers().get_all(LAST_EVENT_ID).filter(|value| !value.is_empty());
-        let (value, another) = (values.next(), values.next());
-        let text = |value: &HeaderValue| value.to_str().ok().map(|text| Self(Some(text.to_owned())));
-        let invalid = || Problem::invalid(LAST_EVENT_ID, "one id, as events have them");
-        ready(match (value, another) {
-            (None, _) => Ok(Self(None)),
-            (Some(value), None) => text(value).ok_or_else(invalid),
-            (Some(_), Some(_)) => Err(invalid()),
-        })
-    }
 }
 
 /// Which events to read.

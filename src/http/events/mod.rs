@@ -2,8 +2,9 @@
 
 pub(crate) mod game_events;
 pub(crate) mod game_stream;
+pub(crate) mod place;
 pub(crate) mod player_events;
+pub(crate) mod player_reading;
 pub(crate) mod player_stream;
 pub(crate) mod stream;
 pub(crate) mod tickets;
-pub(crate) mod view;

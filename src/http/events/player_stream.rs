@@ -10,12 +10,17 @@ use actix_web::{
 use tokio::time::{Duration, Instant};
 
 use super::{
-    player_events::{self, Place, Said},
+    player_reading::{self, Place, Said},
     stream::{self, Feed, Piece, Reading, Stay, write_event},
 };
 use crate::{
     domain::PlayerId,
-    http::{answer::problem::Problem, games::lifecycle::in_turn, players::me, request::auth::Caller, state::AppState},
+    http::{
+        answer::problem::Problem,
+        games::find::in_turn,
+        request::player,
+        state::{AppState, tokens::Caller},
+    },
     live::Topic,
 };
 
@@ -39,8 +44,8 @@ pub async fn open(
     // Before anything is read, so that nothing that happens from then on is missed.
     let stay = stream::enter(&state, request, Some(caller), Topic::Player(caller.player));
     let known = stay.as_ref().map_or(0, Stay::heard);
-    me::find(&state, caller).await?;
-    let place = player_events::begin(&state, said).await?;
+    player::find(&state, caller).await?;
+    let place = player_reading::begin(&state, said).await?;
     let feed = PlayerFeed { state, player: caller.player, place, known, last_read: None, is_due: true, marked: None };
     Ok(stream::tell(request, stay, feed))
 }
@@ -67,7 +72,7 @@ impl Feed for PlayerFeed {
             return Ok(Reading::Later(GAP.saturating_sub(since_last)));
         }
         while self.is_due {
-            let read = Box::pin(player_events::read(&self.state, self.player, &self.place, EVENTS_AT_ONCE));
+            let read = Box::pin(player_reading::read(&self.state, self.player, &self.place, EVENTS_AT_ONCE));
             let portion = in_turn(&self.state, read).await?;
             // Should something have happened since, it will be heard.
             self.is_due = !portion.is_all;

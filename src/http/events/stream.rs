@@ -11,17 +11,14 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep};
 use tracing_actix_web::RequestId;
 
-use super::game_events::VARIES;
+use super::place::VARIES;
 use crate::{
     http::{
-        answer::{
-            problem::{Code, Problem},
-            wire::ALWAYS_JSON,
-        },
-        layers::{client_address, limits},
-        request::{accept::EVENT_STREAM, auth::Caller},
-        routes::AsksForHead,
-        state::AppState,
+        answer::problem::{Code, Problem},
+        layers::{client_address, head::AsksForHead, limits},
+        request::accept::EVENT_STREAM,
+        state::{AppState, tokens::Caller},
+        view::wire::ALWAYS_JSON,
     },
     live::{Holder, Listening, Topic, Waiter},
 };

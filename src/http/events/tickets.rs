@@ -10,17 +10,18 @@ use crate::{
     clock::now,
     domain::{GameId, PlayerId},
     http::{
-        answer::{
-            problem::{Code, Problem, ProblemBody},
-            wire::Timestamp,
-        },
-        games::lifecycle::find_visible,
-        players::me,
+        answer::problem::{Code, Problem},
+        games::find::find_visible,
         request::{
-            auth::{self, Caller, Tokens},
+            auth,
             extract::{Body, NoQuery, Query},
+            player,
         },
-        state::AppState,
+        state::{
+            AppState,
+            tokens::{Caller, Tokens},
+        },
+        view::wire::Timestamp,
     },
     metrics::TokenKind,
 };
@@ -93,7 +94,7 @@ pub async fn admit(
     };
     let invalid = || refused(Problem::new(Code::InvalidToken, "the ticket is not valid for this stream, or no longer"));
     let caller = state.tokens.verify_ticket(ticket, game).ok_or_else(invalid)?;
-    match me::find(state, caller).await {
+    match player::find(state, caller).await {
         Ok(_) => Ok(Some(caller)),
         Err(problem) if problem.code() == Code::InvalidToken => Err(refused(problem)),
         Err(problem) => Err(problem),
@@ -111,8 +112,7 @@ pub async fn admit(
     request_body(content = CreateStreamTicket),
     responses(
         (status = 201, description = "The ticket", body = StreamTicketView),
-        (status = 404, description = "`not_found`: no such game, or a private one of others", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or a private one of others"),
     ),
     security(("bearer" = []))
 )]
@@ -124,7 +124,7 @@ pub async fn create_stream_ticket(
     body: Body<CreateStreamTicket>,
 ) -> Result<HttpResponse, Problem> {
     let game = body.0.game_id.map(GameId);
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     if let Some(game) = game {
         find_visible(&state, game, Some(caller.player)).await?;
     }

@@ -9,31 +9,30 @@ use actix_web::{
     HttpResponse,
     http::header::{self, ContentType},
 };
+use time::OffsetDateTime;
+use uuid::Uuid;
 
-use super::{
-    lifecycle::find_visible,
-    recent::Remembered,
-    view::{GameView, ShownGame},
-};
+use super::{find::find_visible, settle::count};
 use crate::{
     clock::now,
     db::{
         DbError,
         games::{self, Appended},
     },
-    domain::{Action, Answer, Circumstances, Command, Event, Game, GameId, OfferKind, Ply, Refusal},
+    domain::{
+        Action, Command, Context, Decision, Event, Game, GameId, OfferAnswer, OfferKind, PlayerKind, Ply, Refusal, Seat,
+    },
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
-        request::{
-            auth::Caller,
-            extract::{GamePath, IfMatch},
-        },
-        state::AppState,
+        request::extract::{GamePath, IfMatch},
+        state::{AppState, recent::Remembered, tokens::Caller},
+        view::game::{GameView, ShownGame},
     },
-    metrics::{AppendOutcome, Remembrance},
+    metrics::Remembrance,
+    rules::Effect,
 };
 
 /// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
@@ -47,8 +46,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// What came of a command.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once; a box would cost each move an allocation")]
 pub enum Carried {
-    /// The game after these events, and as it was when they were decided.
-    Out { before: Arc<Remembered>, game: Game, events: Vec<Event> },
+    /// The game after these events, and as it was when they were decided; `effects` are those of the move among them.
+    Out { before: Arc<Remembered>, game: Game, events: Vec<Event>, effects: Vec<Effect> },
     /// What was asked for was already so; of a move, the ply that the log has.
     Already { found: Arc<Remembered>, recorded: Option<Ply> },
     /// Nothing changed.
@@ -73,7 +72,8 @@ pub async fn carry_out_by(
 ) -> Result<Carried, Problem> {
     let mut failure = None;
     let is_of_use = |known: &Arc<Remembered>| known.is_recent() && known.has_history;
-    let mut remembered = state.recent.get(id).filter(is_of_use);
+    // A remembered game does not show whether its players are still there.
+    let mut remembered = state.recent.get(id).filter(|_| !begins_rematch(command.action)).filter(is_of_use);
     let mut attempt = 0;
     while attempt < ATTEMPTS_MAX {
         pause_before(state, attempt).await;
@@ -87,21 +87,21 @@ pub async fn carry_out_by(
             loaded => loaded?,
         };
         state.metrics.game_asked_for(if stored { Remembrance::Miss } else { Remembrance::Hit });
-        let (before, mut plies) = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
-        let present = &before.seated.game;
+        let mut loaded = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
+        let present = &loaded.found.seated.game;
         if stored {
             // It may be news: of another process, or of an append whose answer was lost.
-            state.hub.tell(id, present.version);
+            state.hub.tell(id, present.version());
         }
         let now = now();
         let due = present.due(now);
         let is_due = !due.is_empty();
-        let events = match present.decide(&Command { action: with_plies(command.action, &plies), ..*command }, now) {
-            _ if is_due => due,
-            Ok(events) if !events.is_empty() => events,
+        let Decision { events, effects } = match present.decide(command, &loaded.context(command.action, now)) {
+            _ if is_due => Decision { events: due, effects: vec![] },
+            Ok(decision) if !decision.events.is_empty() => decision,
             _ if !stored => continue,
-            Ok(_) => return Ok(Carried::Already { found: before, recorded: plies.pop() }),
-            Err(refusal) => return Ok(Carried::Refused { found: before, refusal }),
+            Ok(_) => return Ok(Carried::Already { found: loaded.found, recorded: loaded.plies.pop() }),
+            Err(refusal) => return Ok(Carried::Refused { found: loaded.found, refusal }),
         };
         let mut game = present.clone();
         events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
@@ -109,14 +109,14 @@ pub async fn carry_out_by(
         let outcome = if is_due {
             games::append(&state.writers, &game, &events).await
         } else {
-            append(&before, &game, &events).await
+            append(&loaded.found, &game, &events).await
         };
         count(state, &outcome, begun);
         match outcome {
-            Ok(Appended::Stored) if !is_due => return Ok(Carried::Out { before, game, events }),
+            Ok(Appended::Stored) if !is_due => return Ok(Carried::Out { before: loaded.found, game, events, effects }),
             // Of a game that time or somebody else has changed, it is decided on what it is now.
             Ok(Appended::Stored | Appended::Conflict) => {}
-            Ok(Appended::KeyUsed) => return Ok(Carried::Already { found: before, recorded: None }),
+            Ok(Appended::KeyUsed) => return Ok(Carried::Already { found: loaded.found, recorded: None }),
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),
         }
@@ -128,72 +128,77 @@ pub async fn carry_out_by(
     ))
 }
 
-/// Counts what became of an append.
-fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun: Instant) {
-    let counted = match outcome {
-        Ok(Appended::Stored) => AppendOutcome::Stored,
-        Ok(Appended::Conflict | Appended::KeyUsed) => AppendOutcome::Conflict,
-        Err(_) => AppendOutcome::Failed,
-    };
-    state.metrics.append_ended(counted, begun.elapsed());
-}
-
-/// Takes into the log what the passing of time has led to. Whoever else did it at the same time has done the same.
-pub async fn settle(state: &AppState, game: &Game) -> Result<(), Problem> {
-    let due = game.due(now());
-    let mut next = game.clone();
-    due.iter().try_for_each(|event| next.apply(event)).map_err(Problem::internal)?;
-    let begun = Instant::now();
-    let outcome = games::append(&state.writers, &next, &due).await;
-    count(state, &outcome, begun);
-    outcome?;
-    Ok(())
-}
-
 /// How many of the newest plies a turn that is to be taken back is looked for in: more than any game has that people play.
 const PLIES_LOOKED_THROUGH: u32 = 1000;
 
-/// The game, as it is remembered or else stored, and the plies that are asked for: of a move, what its log holds under the
-/// number that the move is to bear; of a takeback, the newest.
+/// A game, with what else a decision on it depends on.
+struct Loaded {
+    /// The game, as it is remembered or else stored.
+    found: Arc<Remembered>,
+    /// Of a move, the ply that the log has under the move's number; of a takeback, the newest plies.
+    plies: Vec<Ply>,
+    /// Games that are not over, of the player that joins; of a rematch, of the player that has most of them.
+    running_games: u32,
+}
+
+impl Loaded {
+    fn context(&self, action: Action<'_>, now: OffsetDateTime) -> Context<'_> {
+        let seated = &self.found.seated;
+        let is_erased = |seat| seated.players[seat].as_ref().is_some_and(|player| player.kind == PlayerKind::Deleted);
+        Context {
+            recorded: self.plies.last().filter(|_| matches!(action, Action::Play { .. })),
+            newest_plies: &self.plies,
+            running_games: self.running_games,
+            is_opponent_erased: begins_rematch(action) && Seat::ALL.into_iter().any(is_erased),
+            ..Context::new(now, || GameId(Uuid::now_v7()))
+        }
+    }
+}
+
+/// Loads the game, and what else a decision on the command depends on.
 async fn load(
     state: &AppState,
     id: GameId,
     remembered: Option<Arc<Remembered>>,
     command: &Command<'_>,
-) -> Result<Option<(Arc<Remembered>, Vec<Ply>)>, DbError> {
+) -> Result<Option<Loaded>, DbError> {
     let found = match remembered {
         Some(remembered) => Some(remembered),
         None => read(state, id).await?,
     };
     let Some(found) = found else { return Ok(None) };
     let game = &found.seated.game;
-    let plies = match command.action {
-        Action::Play { ply, .. } if (1..=game.ply).contains(&ply) && game.seats(command.player) => {
-            games::plies(&state.db, game, ply - 1, 1).await?
+    let is_seated = game.seats(command.player);
+    let (mut plies, mut running_games) = (vec![], 0);
+    match command.action {
+        Action::Play { ply, .. } if is_seated && (1..=game.ply()).contains(&ply) => {
+            plies = games::plies(&state.db, game, ply - 1, 1).await?;
         }
-        Action::Offer { kind: OfferKind::Takeback, .. }
-        | Action::Answer { kind: OfferKind::Takeback, answer: Answer::Accept, .. }
-            if game.seats(command.player) =>
+        Action::Offer { kind: OfferKind::Takeback }
+        | Action::Answer { kind: OfferKind::Takeback, answer: OfferAnswer::Accept }
+            if is_seated =>
         {
-            let after = game.ply.saturating_sub(PLIES_LOOKED_THROUGH);
-            games::plies(&state.db, game, after, PLIES_LOOKED_THROUGH).await?
+            let after = game.ply().saturating_sub(PLIES_LOOKED_THROUGH);
+            plies = games::plies(&state.db, game, after, PLIES_LOOKED_THROUGH).await?;
         }
-        _ => vec![],
-    };
-    Ok(Some((found, plies)))
+        Action::Join { .. } if !is_seated => running_games = games::count_running(&state.db, command.player).await?,
+        action if begins_rematch(action) && is_seated && game.rematch().is_none() => {
+            for player in Seat::ALL.into_iter().filter_map(|seat| game.players()[seat]) {
+                running_games = running_games.max(games::count_running(&state.db, player).await?);
+            }
+        }
+        _ => {}
+    }
+    Ok(Some(Loaded { found, plies, running_games }))
 }
 
-/// What is to be done, with the plies that were loaded for it.
-fn with_plies<'a>(action: Action<'a>, plies: &'a [Ply]) -> Action<'a> {
-    let with = |circumstances: Circumstances<'a>| Circumstances { plies, ..circumstances };
-    match action {
-        Action::Play { ply, word, .. } => Action::Play { ply, word, recorded: plies.last() },
-        Action::Offer { kind, circumstances } => Action::Offer { kind, circumstances: with(circumstances) },
-        Action::Answer { kind, answer, circumstances } => {
-            Action::Answer { kind, answer, circumstances: with(circumstances) }
-        }
-        action => action,
-    }
+/// Whether a rematch may begin with an action.
+const fn begins_rematch(action: Action<'_>) -> bool {
+    matches!(
+        action,
+        Action::Offer { kind: OfferKind::Rematch }
+            | Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Accept }
+    )
 }
 
 async fn read(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {

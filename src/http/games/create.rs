@@ -9,10 +9,7 @@ use time::{Duration, OffsetDateTime};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{
-    change::{ATTEMPTS_MAX, change, pause_before},
-    view::{GameView, ShownGame, VisibilityWord},
-};
+use super::change::{ATTEMPTS_MAX, change, pause_before};
 use crate::{
     clock::now,
     db::{
@@ -26,15 +23,18 @@ use crate::{
         Refusal, Seat, Start, Terms, Visibility,
     },
     http::{
-        answer::problem::{Problem, ProblemBody},
-        players::me,
+        answer::problem::Problem,
+        request::player,
         request::{
-            auth::Caller,
             extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
         },
-        state::AppState,
-        variants::catalog::{OptionValueView, STANDARD, chosen_options},
+        state::{AppState, tokens::Caller},
+        variants::catalog::{STANDARD, chosen_options},
+        view::{
+            game::{GameView, ShownGame, VisibilityWord},
+            options::OptionValueView,
+        },
     },
     rules::{AnyOptions, Variant},
 };
@@ -59,7 +59,7 @@ const JOIN_CODE_BYTES: usize = 18;
         (status = 201, description = "The game", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 409, description = "`too_many_games`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`too_many_games`"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "With the same key and body the same game is answered again for a day, and not created twice")),
@@ -81,14 +81,14 @@ pub async fn create_game(
     }
     let base = body.0.base(&state, caller).await?;
     let terms = body.0.terms(base)?;
-    let creator = me::find(&state, caller).await?.player;
+    let creator = player::find(&state, caller).await?.player;
     check_invited(&state, caller.player, &terms.opponent).await?;
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));
     }
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, state.open_for, now());
     let seated = seated_alone(game, &creator);
-    let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id);
+    let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
     match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
         // Another request with this key was faster.
@@ -111,11 +111,10 @@ pub async fn create_game(
     ),
     responses(
         (status = 200, description = "The game, with another `join_code`", body = GameView),
-        (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`seat_taken`, `game_over`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`seat_taken`, `game_over`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -144,7 +143,7 @@ async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent)
         return Err(Problem::invalid("/opponent/player_id", detail));
     }
     let found = players::find(&state.db, *player).await?.map(|own| own.player);
-    let invited = found.filter(|player| player.kind.is_somebody());
+    let invited = found.filter(|player| player.kind.is_person());
     invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
 }
 
@@ -158,7 +157,7 @@ fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
         created_at: OffsetDateTime::UNIX_EPOCH,
     };
     let player = |seat: Seat| {
-        game.players[seat].map(|player| Level::of_player(player).map_or_else(|| creator.clone(), computer))
+        game.players()[seat].map(|player| Level::of_player(player).map_or_else(|| creator.clone(), computer))
     };
     let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
     SeatedGame { game, players, invited: None, last_ply: None }
@@ -331,7 +330,7 @@ impl ClockChoice {
 
 /// Whether two play a game, or the one that it goes on from, and so on: nobody is helped then.
 pub(crate) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, Problem> {
-    let from = |game: &Game| game.terms.start.as_ref().and_then(|start| start.from).map(|(id, _)| id);
+    let from = |game: &Game| game.terms().start.as_ref().and_then(|start| start.from).map(|(id, _)| id);
     let (mut is_contested, mut before) = (game.is_contested(), from(game));
     for _ in 0..ORIGINS_MAX {
         if is_contested {
@@ -384,7 +383,7 @@ impl CreateGame {
             }
         }
         let position = match from.ply.checked_sub(1) {
-            None => game.terms.opening(),
+            None => game.terms().opening(),
             Some(before) => {
                 let ply = games::plies(&state.db, &game, before, 1).await?.pop();
                 let unknown = || Problem::invalid("/from/ply", "the game has no such ply");
@@ -394,7 +393,7 @@ impl CreateGame {
         if position.outcome().is_some() {
             return Err(Problem::invalid("/from/ply", "the game is over after this ply"));
         }
-        Ok((game.terms.options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
+        Ok((game.terms().options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
     }
 
     fn terms(self, (options, start): (AnyOptions, Option<Start>)) -> Result<Terms, Problem> {

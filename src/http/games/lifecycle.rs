@@ -1,10 +1,8 @@
 //! Games: get, join, resign, abort.
 
-use std::{sync::Arc, time::Duration};
-
 use actix_web::{
     HttpResponse, get,
-    http::header::{self, ContentType, EntityTag, HeaderName},
+    http::header::{self, ContentType, EntityTag},
     post,
     web::{Bytes, Data},
 };
@@ -13,35 +11,28 @@ use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::{
-    change::{change, settle},
-    recent::Remembered,
-    view::{GameView, ShownGame},
+    change::change,
+    find::{find_visible, in_turn},
 };
 use crate::{
-    clock::now,
-    db::{DbError, games},
-    domain::{Action, Game, GameId, PlayerId, Refusal, Status, Visibility},
+    domain::Action,
     http::{
         answer::{
-            headers::{KEPT_FOR_EVER, NOT_KEPT, VARIES},
-            problem::{Problem, ProblemBody},
+            headers::{NOT_KEPT, VARIES},
+            problem::Problem,
         },
         layers::observe::Waited,
-        players::me,
         request::{
-            auth::{Caller, Reader},
+            auth::Reader,
             extract::{GamePath, IfMatch, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
+            player,
             prefer::{self, Wait},
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::game::{GameView, ShownGame},
     },
     live::{Released, Topic},
-    metrics::Remembrance,
 };
-
-/// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps
-/// the others is nothing that waiting helps against.
-const TURN_WAIT: Duration = Duration::from_secs(20);
 
 /// Get a game
 ///
@@ -66,7 +57,7 @@ const TURN_WAIT: Duration = Duration::from_secs(20);
             ("ETag" = String, description = "As the client sent it"),
             ("Preference-Applied" = String, description = "`wait=N`, if nothing changed for so long. If it is missing, the \
                 server did not wait: the client pauses before it asks again"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -139,13 +130,10 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
     request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
     responses(
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
-        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -158,9 +146,8 @@ pub async fn join_game(
     _: Query<NoQuery>,
     body: OptionalBody<JoinGame>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller).await?;
-    let running = games::count_running(&state.db, caller.player).await?;
-    let join = Action::Join { join_code: body.0.join_code.as_deref(), running };
+    player::find(&state, caller).await?;
+    let join = Action::Join { join_code: body.0.join_code.as_deref() };
     change(&state, caller, path, if_match, join).await
 }
 
@@ -176,12 +163,10 @@ pub async fn join_game(
     ),
     responses(
         (status = 200, description = "The finished game", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_not_started`, `game_over`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_not_started`, `game_over`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -209,12 +194,10 @@ pub async fn resign_game(
     ),
     responses(
         (status = 200, description = "The aborted game", body = GameView),
-        (status = 403, description = "`not_seated`; `forbidden`: the caller has already moved", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_over`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`; `forbidden`: the caller has already moved"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_over`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -228,79 +211,6 @@ pub async fn abort_game(
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
     change(&state, caller, path, if_match, Action::Abort).await
-}
-
-/// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
-pub(crate) fn kept(game: &Game) -> (HeaderName, &'static str) {
-    if game.status == Status::Finished && game.terms.visibility == Visibility::Public {
-        KEPT_FOR_EVER
-    } else {
-        NOT_KEPT
-    }
-}
-
-/// A game that the reader may see.
-pub(crate) async fn find_visible(
-    state: &AppState,
-    id: GameId,
-    reader: Option<PlayerId>,
-) -> Result<Arc<Remembered>, Problem> {
-    let visible = |found: &Arc<Remembered>| found.seated.game.is_visible_to(reader);
-    let mut found = find(state, id).await?.filter(visible);
-    if let Some(due) = found.as_ref().filter(|found| !found.seated.game.due(now()).is_empty()) {
-        // Whoever notices that a deadline has passed records it.
-        settle(state, &due.seated.game).await?;
-        found = find(state, id).await?.filter(visible);
-    }
-    found.ok_or_else(|| Problem::from(&Refusal::Unknown))
-}
-
-/// A game whose past the reader may see. Of one that is over and remembered, the database need not be asked: its log is
-/// complete, and only its people's names may still change, which are not shown with it.
-pub(crate) async fn find_past(
-    state: &AppState,
-    id: GameId,
-    reader: Option<PlayerId>,
-) -> Result<Arc<Remembered>, Problem> {
-    let is_complete = |found: &Arc<Remembered>| found.seated.game.status.is_over();
-    match state.recent.get(id).filter(is_complete) {
-        Some(found) => {
-            state.metrics.game_asked_for(Remembrance::Hit);
-            let visible = Some(found).filter(|found| found.seated.game.is_visible_to(reader));
-            visible.ok_or_else(|| Problem::from(&Refusal::Unknown))
-        }
-        None => find_visible(state, id, reader).await,
-    }
-}
-
-/// Does something of which many may want to do the same at once, so many at a time: see [`AppState::crowd`].
-pub(crate) async fn in_turn<T>(state: &AppState, work: impl Future<Output = T>) -> T {
-    let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
-    work.await
-}
-
-/// The game as it is now. One that is remembered need not be read again if the database says that it is still the same, which
-/// it is asked for many at once.
-pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
-    if let Some(remembered) = state.recent.get(id) {
-        match state.lookups.signs(id).await {
-            Ok(Some(signs)) if signs.are_of(&remembered.seated) => {
-                state.metrics.game_asked_for(Remembrance::Hit);
-                return Ok(Some(remembered));
-            }
-            // It has changed; or the connection was lost, and another one may be there.
-            Ok(_) | Err(DbError::ConnectionLost(_)) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    state.metrics.game_asked_for(Remembrance::Miss);
-    let read_at = now();
-    let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
-    // Who plays on asks for the history, and is not to find a game without it.
-    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status.is_over()) {
-        state.recent.keep(found);
-    }
-    Ok(found)
 }
 
 /// What joining may need.

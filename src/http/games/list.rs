@@ -6,19 +6,18 @@ use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::view::{GameView, StatusWord, VisibilityWord};
 use crate::{
-    db::lists::{
-        self, Ended, Filter, Of, Order, Page, Place, Whose,
+    db::{
         kinds::{ClockKind, OpponentKind},
+        lists::{self, Ended, Filter, Of, Order, Page, PageKey, Whose},
     },
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{
         answer::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
+            page::{next_link, page_size},
             problem::{Code, Problem},
-            wire::{next_link, page_size},
         },
         request::{auth::Reader, extract::Query},
         state::AppState,
@@ -26,6 +25,7 @@ use crate::{
             catalog::{STANDARD, written_options},
             line,
         },
+        view::game::{GameView, StatusWord, VisibilityWord},
     },
     rules::{AnyOptions, Side, Variant},
 };
@@ -80,17 +80,17 @@ pub(crate) fn answer(
 }
 
 /// Where a page begins.
-pub(crate) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<Place, Problem> {
+pub(crate) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<PageKey, Problem> {
     let place = cursors.open(cursor, list).and_then(|text| {
         let (at, id) = text.split_once(' ')?;
         let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
-        Some(Place { at, id: GameId(Uuid::try_parse(id).ok()?) })
+        Some(PageKey { at, id: GameId(Uuid::try_parse(id).ok()?) })
     });
     place.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
 }
 
 /// A place as a cursor holds it: in microseconds, as exact as PostgreSQL's times are.
-pub(crate) fn text_of(place: Place) -> String {
+pub(crate) fn text_of(place: PageKey) -> String {
     format!("{} {}", place.at.unix_timestamp_nanos() / 1000, place.id.0)
 }
 

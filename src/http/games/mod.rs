@@ -2,11 +2,11 @@
 
 pub(crate) mod change;
 pub(crate) mod create;
+pub(crate) mod find;
 pub(crate) mod invitations;
 pub(crate) mod lifecycle;
 pub(crate) mod list;
 pub(crate) mod moves;
 pub(crate) mod offers;
 pub(crate) mod positions;
-pub(crate) mod recent;
-pub(crate) mod view;
+pub(crate) mod settle;

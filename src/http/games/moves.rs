@@ -8,34 +8,40 @@ use actix_web::{
     post,
     web::Data,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use super::{
     change::{Carried, carry_out},
-    lifecycle::{find_past, kept},
-    recent::Remembered,
-    view::{GameView, ScoreView, ShownGame, legal_moves},
+    find::{find_past, kept},
 };
 use crate::{
     db::games::{self, SeatedGame},
-    domain::{Action, Command, Event, Fact, Game, Played, Ply, Previous, Refusal},
+    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal},
     http::{
         answer::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
-            problem::{Problem, ProblemBody},
-            wire::{ALWAYS_JSON, PAGE_SIZE_MAX, SideWord, Timestamp, next_link, page_size},
+            page::{PAGE_SIZE_MAX, next_link, page_size},
+            problem::Problem,
         },
         request::{
-            auth::{Caller, Reader},
+            auth::Reader,
             extract::{Body, GamePath, IfMatch, NoQuery, Query},
         },
-        state::AppState,
+        state::{
+            AppState,
+            history::{History, PLIES_REMEMBERED_MAX},
+            recent::Remembered,
+            tokens::Caller,
+        },
+        view::{
+            board::legal_moves,
+            game::{GameView, ShownGame},
+            moves::{MoveJson, MovePage, MoveView},
+        },
     },
-    rules::{Effect, Place, Side},
+    rules::Effect,
 };
 
 /// Play a move
@@ -53,12 +59,10 @@ use crate::{
     responses(
         (status = 201, description = "The move was played", body = PlayedMove),
         (status = 200, description = "The same player had already played the same move under this number", body = PlayedMove),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_not_started`, `game_over`, `stale_ply`, `not_your_turn`: with `game` and `moves`",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_not_started`, `game_over`, `stale_ply`, `not_your_turn`: with `game` and `moves`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -76,19 +80,16 @@ pub async fn play_move(
     if !(1..=PLY_MAX).contains(&ply) {
         return Err(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")));
     }
-    let command = Command {
-        player: caller.player,
-        if_version: if_match.0.as_deref(),
-        action: Action::Play { ply, word, recorded: None },
-    };
+    let command =
+        Command { player: caller.player, if_version: if_match.0.as_deref(), action: Action::Play { ply, word } };
     match carry_out(&state, path.0, &command).await? {
-        Carried::Out { before, game, events } => {
-            let seated = after_move(&before.seated, game, &events)?;
+        Carried::Out { before, game, events, effects } => {
+            let seated = after_move(&before.seated, game, &events, effects)?;
             let played = seated.last_ply.as_ref().map(MoveJson::of);
             let played = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
             let after = Remembered::after_move(seated, before.read_at, played.clone());
             state.recent.keep(&after);
-            state.metrics.move_played(after.seated.game.terms.options.variant().word());
+            state.metrics.move_played(after.seated.game.terms().options.variant().word());
             Ok(answer(HttpResponse::Created(), &played, after.shown(Some(caller.player))))
         }
         Carried::Already { found, recorded } => {
@@ -100,9 +101,9 @@ pub async fn play_move(
             let problem = Problem::from(&refusal);
             Err(match refusal {
                 Refusal::Illegal(illegal) => {
-                    problem.with_legal_moves(illegal.reason(), legal_moves(&seated.game.position))
+                    problem.with_legal_moves(illegal.reason(), legal_moves(seated.game.position()))
                 }
-                Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(&seated.game.position)),
+                Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(seated.game.position())),
                 Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
                     let unseen = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
                     problem
@@ -125,7 +126,7 @@ pub async fn play_move(
     responses(
         (status = 200, description = "A page of the history", body = MovePage,
             headers(("Link" = String, description = "Where the next page is, if there is one"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -148,7 +149,7 @@ pub async fn list_moves(
     let next_cursor = page.more.then(|| cursor_after(&state.cursors, game, after + limit));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
-        let path = format!("/v1/games/{}/moves", game.id.0);
+        let path = format!("/v1/games/{}/moves", game.id().0);
         response.insert_header(next_link(&path, &format!("limit={limit}"), cursor));
     }
     response.insert_header(kept(game)).insert_header(VARIES).content_type(ContentType::json());
@@ -158,72 +159,15 @@ pub async fn list_moves(
 /// The whole history of a game that is over, which never changes again; read once, and remembered with the game.
 async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result<Option<Arc<History>>, Problem> {
     let game = &found.seated.game;
-    if !game.status.is_over() || game.ply > PLIES_REMEMBERED_MAX {
+    if !game.status().is_over() || game.ply() > PLIES_REMEMBERED_MAX {
         return Ok(None);
     }
     if let Some(history) = &found.history {
         return Ok(Some(history.clone()));
     }
-    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply).await?));
+    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply()).await?));
     state.recent.keep(&found.with_history(history.clone()));
     Ok(Some(history))
-}
-
-/// Games that are longer are read page by page: hardly any are.
-const PLIES_REMEMBERED_MAX: u32 = 300;
-
-/// Plies of a game as JSON.
-#[derive(Debug)]
-pub struct History {
-    json: Vec<u8>,
-    /// Where in it each ply ends.
-    ends: Vec<usize>,
-}
-
-/// Some plies of a history.
-struct Page<'a> {
-    /// Their JSON, with commas in between.
-    items: &'a [u8],
-    /// Whether there are more after them.
-    more: bool,
-}
-
-impl History {
-    fn of(plies: &[Ply]) -> Self {
-        let mut history = Self { json: vec![], ends: Vec::with_capacity(plies.len()) };
-        for ply in plies {
-            if !history.ends.is_empty() {
-                history.json.push(b',');
-            }
-            serde_json::to_writer(&mut history.json, &MoveView::of(ply)).expect(ALWAYS_JSON);
-            history.ends.push(history.json.len());
-        }
-        history.json.shrink_to_fit();
-        history
-    }
-
-    /// Up to `limit` plies after the first `skipped` ones.
-    fn page(&self, skipped: u32, limit: u32) -> Page<'_> {
-        let at = |count: u32| usize::try_from(count).unwrap_or(usize::MAX).min(self.ends.len());
-        let (begin, end) = (at(skipped), at(skipped.saturating_add(limit)));
-        // Between two plies there is a comma.
-        let begins = begin.checked_sub(1).map_or(0, |before| (self.ends[before] + 1).min(self.json.len()));
-        let ends = end.checked_sub(1).map_or(0, |last| self.ends[last]);
-        Page { items: &self.json[begins.min(ends)..ends], more: end < self.ends.len() }
-    }
-
-    /// How much memory it takes, in bytes.
-    pub fn weight(&self) -> usize {
-        self.json.len() + self.ends.len() * size_of::<usize>()
-    }
-}
-
-impl Page<'_> {
-    /// A [`MovePage`].
-    fn json(&self, next_cursor: Option<&str>) -> Vec<u8> {
-        let cursor = serde_json::to_string(&next_cursor).expect(ALWAYS_JSON);
-        [br#"{"items":["#, self.items, br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat()
-    }
 }
 
 /// A [`PlayedMove`] of which the game is already JSON.
@@ -234,17 +178,14 @@ fn answer(mut response: HttpResponseBuilder, played: &MoveJson, game: ShownGame)
 }
 
 /// The game after a move that was just stored, with the people who were there before it.
-fn after_move(before: &SeatedGame, game: Game, events: &[Event]) -> Result<SeatedGame, Problem> {
+fn after_move(before: &SeatedGame, game: Game, events: &[Event], effects: Vec<Effect>) -> Result<SeatedGame, Problem> {
     let moved = events.iter().find_map(|event| match &event.fact {
         Fact::Moved(moved) => Some((moved, event.at)),
         _ => None,
     });
     let (moved, at) = moved.ok_or_else(|| Problem::internal("a move was stored as something else"))?;
-    let previous = Previous {
-        at: before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at),
-        position: before.game.position.clone(),
-    };
-    let last_ply = Some(Ply::replay(&game, &previous, moved, at).map_err(Problem::internal)?);
+    let since = before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at);
+    let last_ply = Some(Ply::played(&before.game, since, moved, at, effects).map_err(Problem::internal)?);
     Ok(SeatedGame { game, players: before.players.clone(), invited: before.invited.clone(), last_ply })
 }
 
@@ -309,183 +250,5 @@ fn cursor_after(cursors: &Cursors, game: &Game, ply: u32) -> String {
 }
 
 fn list_of(game: &Game) -> String {
-    format!("moves {}", game.id.0)
-}
-
-/// A page of a game's history.
-// Only described here: `Page` writes it.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "it describes the answer")]
-pub struct MovePage {
-    items: Vec<MoveView>,
-    /// What `cursor` must be to get the next page; null on the last.
-    #[schema(required = true)]
-    next_cursor: Option<String>,
-}
-
-/// A ply as the history shows it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Move)]
-pub struct MoveView {
-    /// Its number in the game, from 1; never used twice.
-    #[schema(minimum = 1, example = 6)]
-    ply: u32,
-    /// The side of the board that it was played for.
-    side: SideWord,
-    /// Who played it.
-    player_id: Uuid,
-    #[serde(rename = "move")]
-    #[schema(example = "D")]
-    word: String,
-    at: Timestamp,
-    /// Time since the ply before; of the first, since the game started.
-    #[schema(minimum = 0, example = 12400)]
-    elapsed_ms: u64,
-    /// What happened on the board, in order: enough to animate the move without knowing a rule.
-    effects: Vec<EffectView>,
-    /// The position after it, in text notation.
-    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
-    position: String,
-}
-
-/// One frame of a move. Clients ignore types that they do not know.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[schema(as = Effect)]
-pub enum EffectView {
-    /// All seeds of a pit are taken into the hand.
-    Lift {
-        #[schema(example = "D")]
-        pit: String,
-        seeds: u16,
-    },
-    /// The sowing goes on: all seeds of the pit where the last one fell are taken into the hand.
-    Relay {
-        #[schema(example = "d")]
-        pit: String,
-        seeds: u16,
-    },
-    /// One seed falls: into a pit (its letter), or into `south_store` or `north_store`.
-    Sow {
-        #[schema(example = "E")]
-        to: String,
-    },
-    /// Seeds are taken from pits into a store.
-    Capture {
-        #[schema(example = json!(["C", "d"]))]
-        from: Vec<String>,
-        seeds: u16,
-        #[schema(example = "south_store")]
-        to: String,
-    },
-    /// The last seed fell into the own store: the same side moves again.
-    ExtraTurn,
-    /// The people change places; the board stays.
-    Swap,
-    /// What was played after that ply is taken back: the position after it is there again.
-    Takeback {
-        #[schema(minimum = 0)]
-        to_ply: u32,
-    },
-    /// An extra move is declined.
-    Pass,
-    /// At the end, the seeds left in a side's pits go to a store.
-    Sweep {
-        side: SideWord,
-        seeds: u16,
-        #[schema(example = "north_store")]
-        to: String,
-    },
-    /// At the end, the seeds left in all pits are put together and shared evenly between the stores.
-    Split {
-        /// What goes to each store.
-        #[schema(example = 3)]
-        seeds: u16,
-        /// The pit where an odd seed stays.
-        #[schema(required = true, example = "A")]
-        odd: Option<String>,
-    },
-    /// One of several rounds is over.
-    RoundOver {
-        #[schema(minimum = 1, example = 1)]
-        round: u32,
-        score: ScoreView,
-    },
-    /// For a new round, seeds go from a side's store to its pits, as many to each. The pits of that row that are not named
-    /// are burnt until the next refill.
-    Refill {
-        side: SideWord,
-        #[schema(example = json!(["b", "c", "d", "e", "f", "g"]))]
-        pits: Vec<String>,
-        #[schema(example = 7)]
-        seeds: u16,
-    },
-    /// The rules end the game.
-    GameOver {
-        #[schema(example = "side_empty")]
-        reason: String,
-    },
-}
-
-/// A [`MoveView`] that is already JSON: an answer to a move shows it twice, in the game and beside it.
-#[derive(Clone, Debug, Serialize)]
-#[serde(transparent)]
-pub struct MoveJson(Arc<RawValue>);
-
-impl MoveJson {
-    pub fn of(ply: &Ply) -> Self {
-        Self(to_raw_value(&MoveView::of(ply)).expect(ALWAYS_JSON).into())
-    }
-}
-
-impl MoveView {
-    pub fn of(ply: &Ply) -> Self {
-        Self {
-            ply: ply.number,
-            side: ply.side.into(),
-            player_id: ply.player.0,
-            word: ply.mv.to_string(),
-            at: Timestamp(ply.at),
-            elapsed_ms: u64::try_from(ply.elapsed.whole_milliseconds()).unwrap_or(0),
-            effects: match ply.mv {
-                Played::Move(_) => ply.effects.iter().map(EffectView::of).collect(),
-                Played::Takeback { to_ply } => vec![EffectView::Takeback { to_ply }],
-            },
-            position: ply.position.to_string(),
-        }
-    }
-}
-
-impl EffectView {
-    pub fn of(effect: &Effect) -> Self {
-        let store = |side: &Side| Place::Store(*side).to_string();
-        match effect {
-            Effect::Lift { pit, seeds } => EffectView::Lift { pit: pit.to_string(), seeds: *seeds },
-            Effect::Relay { pit, seeds } => EffectView::Relay { pit: pit.to_string(), seeds: *seeds },
-            Effect::Sow { to } => EffectView::Sow { to: to.to_string() },
-            Effect::Capture { from, seeds, to } => EffectView::Capture {
-                from: from.iter().map(ToString::to_string).collect(),
-                seeds: *seeds,
-                to: store(to),
-            },
-            Effect::ExtraTurn => EffectView::ExtraTurn,
-            Effect::Swap => EffectView::Swap,
-            Effect::Pass => EffectView::Pass,
-            Effect::Sweep { side, seeds, to } => {
-                EffectView::Sweep { side: (*side).into(), seeds: *seeds, to: store(to) }
-            }
-            Effect::Split { seeds, odd } => {
-                EffectView::Split { seeds: *seeds, odd: odd.as_ref().map(ToString::to_string) }
-            }
-            Effect::RoundOver { round, score } => {
-                EffectView::RoundOver { round: *round, score: ScoreView { south: score.south, north: score.north } }
-            }
-            Effect::Refill { side, pits, seeds } => EffectView::Refill {
-                side: (*side).into(),
-                pits: pits.iter().map(ToString::to_string).collect(),
-                seeds: *seeds,
-            },
-            Effect::GameOver { reason } => EffectView::GameOver { reason: reason.to_string() },
-        }
-    }
+    format!("moves {}", game.id().0)
 }

@@ -5,29 +5,23 @@ use std::future::{Ready, ready};
 use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, post, web::Data};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{
     change::{Carried, answer_with, carry_out_by, shown_after},
-    lifecycle::find_visible,
-    recent::Remembered,
-    view::GameView,
+    find::find_visible,
 };
 use crate::{
-    db::games::{self, Appended, Beside, SeatedGame},
-    domain::{
-        Action, Answer, BySeat, Circumstances, Command, Event, Fact, Game, GameId, NothingToOffer, OfferKind,
-        PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
-    },
+    db::games::{self, AppendExtras, Appended},
+    domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind},
     http::{
-        answer::problem::{Code, Problem, ProblemBody},
-        players::me,
+        answer::problem::Problem,
         request::{
-            auth::Caller,
             extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
+            player,
         },
-        state::AppState,
+        state::{AppState, recent::Remembered, tokens::Caller},
+        view::game::GameView,
     },
 };
 
@@ -52,12 +46,10 @@ use crate::{
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
         (status = 200, description = "The game, in which it is so already", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`offer_not_possible`, `offer_pending`, `game_not_started`, `game_over`, `too_many_games`",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`offer_not_possible`, `offer_pending`, `game_not_started`, `game_over`, `too_many_games`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -77,7 +69,7 @@ pub async fn make_offer(
     {
         return replay(&state, caller, path.0).await;
     }
-    let action = Action::Offer { kind: body.0.kind.into(), circumstances: circumstances() };
+    let action = Action::Offer { kind: body.0.kind.into() };
     let carried = agree(&state, caller, path.0, &if_match, action, keyed.as_ref()).await?;
     let is_new = matches!(carried, Carried::Out { .. });
     // Another request with this key was faster.
@@ -110,12 +102,10 @@ async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResp
     ),
     responses(
         (status = 200, description = "The game after it; of a rematch, `rematch_game_id` is the new game", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`, `too_many_games`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`, `too_many_games`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -129,7 +119,7 @@ pub async fn accept_offer(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    answer(&state, caller, path, &offer, &if_match, Answer::Accept).await
+    answer(&state, caller, path, &offer, &if_match, OfferAnswer::Accept).await
 }
 
 /// Decline an offer
@@ -145,12 +135,10 @@ pub async fn accept_offer(
     ),
     responses(
         (status = 200, description = "The game without the offer", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -164,7 +152,7 @@ pub async fn decline_offer(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    answer(&state, caller, path, &offer, &if_match, Answer::Decline).await
+    answer(&state, caller, path, &offer, &if_match, OfferAnswer::Decline).await
 }
 
 /// Withdraw an offer
@@ -180,12 +168,10 @@ pub async fn decline_offer(
     ),
     responses(
         (status = 200, description = "The game without the offer", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -199,7 +185,7 @@ pub async fn withdraw_offer(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    answer(&state, caller, path, &offer, &if_match, Answer::Withdraw).await
+    answer(&state, caller, path, &offer, &if_match, OfferAnswer::Withdraw).await
 }
 
 async fn answer(
@@ -208,16 +194,11 @@ async fn answer(
     path: GamePath,
     offer: &OfferPath,
     if_match: &IfMatch,
-    answer: Answer,
+    answer: OfferAnswer,
 ) -> Result<HttpResponse, Problem> {
-    let action = Action::Answer { kind: offer.0, answer, circumstances: circumstances() };
+    let action = Action::Answer { kind: offer.0, answer };
     let carried = agree(state, caller, path.0, if_match, action, None).await?;
     Ok(answer_with(shown_after(state, caller, path.0, carried).await?))
-}
-
-/// What an offer may need; the plies are loaded if it does.
-fn circumstances<'a>() -> Circumstances<'a> {
-    Circumstances { plies: &[], rematch: GameId(Uuid::now_v7()) }
 }
 
 /// Carries out what makes or answers an offer. With a key the answer is stored with it, and a rematch that both want begins in
@@ -230,62 +211,29 @@ async fn agree(
     action: Action<'_>,
     keyed: Option<&KeyedRequest>,
 ) -> Result<Carried, Problem> {
-    me::find(state, caller).await?;
+    player::find(state, caller).await?;
     let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
-    if let Action::Offer { kind: OfferKind::Rematch, .. }
-    | Action::Answer { kind: OfferKind::Rematch, answer: Answer::Accept, .. } = action
-    {
-        check_rematch(state, caller, id).await?;
-    }
     let kept =
         idempotency::Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() };
     let append = async |before: &Remembered, next: &Game, events: &[Event]| {
-        let beside = Beside { keyed: keyed.map(|keyed| keyed.keep(&kept)), begun: begun(&before.seated.game, events) };
-        if beside.keyed.is_none() && beside.begun.is_none() {
+        let extras = AppendExtras {
+            keyed: keyed.map(|keyed| keyed.keep(&kept)),
+            begun: before.seated.game.begin_rematch(events),
+        };
+        if extras.keyed.is_none() && extras.begun.is_none() {
             return games::append(&state.writers, next, events).await;
         }
-        let outcome = games::append_beside(&state.db, next, events, &beside).await;
+        let outcome = games::append_with(&state.db, next, events, &extras).await;
         if matches!(outcome, Ok(Appended::Stored)) {
             // It did not go through the writers, who tell of what they have stored.
             state.hub.stored(next.change());
-            if let Some((rematch, _)) = &beside.begun {
+            if let Some((rematch, _)) = &extras.begun {
                 state.hub.stored(rematch.change());
             }
         }
         outcome
     };
     carry_out_by(state, id, &command, append).await
-}
-
-/// A rematch needs both players, and room for one more game of each.
-async fn check_rematch(state: &AppState, caller: Caller, id: GameId) -> Result<(), Problem> {
-    let found = find_visible(state, id, Some(caller.player)).await?;
-    let SeatedGame { game, players, .. } = &found.seated;
-    if game.rematch.is_some() || !game.seats(caller.player) {
-        return Ok(());
-    }
-    for player in Seat::ALL.into_iter().filter_map(|seat| players[seat].as_ref()) {
-        if player.kind == PlayerKind::Deleted {
-            let refusal = Refusal::NothingToOffer(NothingToOffer::OpponentGone);
-            return Err(Problem::from(&refusal).with_game(GameView::of(&found.seated, Some(caller.player))));
-        }
-        if games::count_running(&state.db, player.id).await? >= RUNNING_GAMES_MAX {
-            let detail = format!("one of the players has {RUNNING_GAMES_MAX} games that are not over");
-            return Err(Problem::new(Code::TooManyGames, detail));
-        }
-    }
-    Ok(())
-}
-
-/// The game that begins with these events: the rematch that both want.
-fn begun(before: &Game, events: &[Event]) -> Option<(Game, [Event; 2])> {
-    events.iter().find_map(|event| match event.fact {
-        Fact::Rematched { seat, game } => {
-            let players = BySeat { first: before.players.first?, second: before.players.second? };
-            Some(before.rematch(game, seat.other(), players, event.at))
-        }
-        _ => None,
-    })
 }
 
 /// What to offer.

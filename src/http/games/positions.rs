@@ -4,24 +4,22 @@ use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{
-    lifecycle::{find_past, kept},
-    view::{BoardView, ResultView, legal_moves},
-};
+use super::find::{find_past, kept};
 use crate::{
     db::games,
     domain::Game,
     http::{
-        answer::{
-            headers::VARIES,
-            problem::{Problem, ProblemBody},
-            wire::SideWord,
-        },
+        answer::{headers::VARIES, problem::Problem},
         request::{
             auth::Reader,
             extract::{GamePath, NoQuery, Query, ply_of},
         },
         state::AppState,
+        view::{
+            board::{BoardView, legal_moves},
+            game::ResultView,
+            wire::SideWord,
+        },
     },
     rules::AnyPosition,
 };
@@ -38,8 +36,7 @@ use crate::{
     ),
     responses(
         (status = 200, description = "The position", body = PositionView),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
     ),
     security((), ("bearer" = []))
 )]
@@ -56,8 +53,8 @@ pub async fn get_position(
     let unknown = || Problem::not_found("the game has no such ply");
     let ply: u32 = ply_of(&request).ok_or_else(unknown)?;
     let position = match ply.checked_sub(1) {
-        None => game.terms.opening(),
-        Some(before) if ply <= game.ply => {
+        None => game.terms().opening(),
+        Some(before) if ply <= game.ply() => {
             games::plies(&state.db, game, before, 1).await?.pop().ok_or_else(unknown)?.position
         }
         Some(_) => return Err(unknown()),

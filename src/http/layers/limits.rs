@@ -43,7 +43,6 @@ use crate::{
             problem::{Code, Problem},
         },
         request::auth,
-        state::AppState,
     },
 };
 
@@ -99,8 +98,7 @@ pub async fn limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let state = request.app_data::<Data<AppState>>().expect("every app is built with its state");
-    let counted = state.limits.as_ref().and_then(|limits| limits.count(&request));
+    let counted = request.app_data::<Data<Limits>>().and_then(|limits| limits.count(&request));
     match counted {
         None => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
         Some(Ok(standing)) => {
@@ -123,9 +121,11 @@ pub async fn limit(
 struct Counted(Rc<RefCell<Standing>>);
 
 /// Counts a request that costs as much as several, and was counted as one, for so many more; by the limit that counted it.
-pub fn count_more(request: &HttpRequest, state: &AppState, calls: u32) -> Result<(), Problem> {
+pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
     let counted = request.extensions().get::<Counted>().cloned();
-    let (Some(limits), Some(counted), Some(calls)) = (&state.limits, counted, NonZeroU32::new(calls)) else {
+    let (Some(limits), Some(counted), Some(calls)) =
+        (request.app_data::<Data<Limits>>(), counted, NonZeroU32::new(calls))
+    else {
         return Ok(());
     };
     match limits.count_by_caller(request, calls) {

@@ -26,7 +26,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use crate::{
     http::{
         answer::problem::{Code, Problem},
-        routes::PATHS,
+        paths,
         state::AppState,
     },
     metrics::Took,
@@ -55,7 +55,7 @@ pub struct RequestSpan;
 impl RootSpanBuilder for RequestSpan {
     fn on_request_start(request: &ServiceRequest) -> Span {
         // The path as routes see it: a letter that is percent-encoded is the same letter.
-        let route = PATHS.find(request.match_info().as_str()).map_or(UNMATCHED, |path| &path.pattern);
+        let route = paths::find(request.match_info().as_str()).map_or(UNMATCHED, |path| &path.pattern);
         let (method, path) = (method_word(request.method()), beginning(request.path()));
         let user_agent = request.headers().get("user-agent").and_then(|value| value.to_str().ok());
         let request_id = request.extensions().get::<RequestId>().map(ToString::to_string);

@@ -15,8 +15,7 @@ use tracing_actix_web::TracingLogger;
 use crate::{
     http::{
         answer::problem::{self, Problem},
-        layers::{connections::REQUEST_TIMEOUT, observe::Unseen},
-        routes::head_as_get,
+        layers::{connections::REQUEST_TIMEOUT, head::head_as_get, observe::Unseen},
     },
     metrics::Metrics,
 };

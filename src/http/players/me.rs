@@ -18,14 +18,14 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         games::change::{Carried, carry_out},
         request::{
-            auth::Caller,
             extract::{Body, NoQuery, Query},
+            player::{find, gone},
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
     },
     live::Standing,
     metrics::Grant,
@@ -66,7 +66,7 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),
-        (status = 409, description = "`name_taken`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`name_taken`"),
     ),
     security(("bearer" = []))
 )]
@@ -150,21 +150,6 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
             }
         }
     }
-}
-
-/// The caller's row. A token outlives its player, and the password that it was issued under, by minutes: such a token begins
-/// no game and changes nothing of the player any more.
-pub(crate) async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, Problem> {
-    let found = players::find(&state.db, caller.player).await?;
-    let found = found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)?;
-    if found.credentials_version != caller.credentials_version {
-        return Err(Problem::new(Code::InvalidToken, "the token is older than the password"));
-    }
-    Ok(found)
-}
-
-fn gone() -> Problem {
-    Problem::new(Code::InvalidToken, "the token's player does not exist")
 }
 
 /// What is to be different.

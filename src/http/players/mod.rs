@@ -1,7 +1,6 @@
 //! Players: profiles, accounts, tokens, and their figures.
 
 pub(crate) mod me;
-pub(crate) mod passwords;
 pub(crate) mod profiles;
 pub(crate) mod stats;
 pub(crate) mod summary;

@@ -17,13 +17,10 @@ use crate::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
-            wire::Timestamp,
         },
-        request::{
-            auth::Caller,
-            extract::{IfNoneMatch, NoQuery, Query},
-        },
-        state::AppState,
+        request::extract::{IfNoneMatch, NoQuery, Query},
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
     },
 };
 

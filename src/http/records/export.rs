@@ -15,16 +15,16 @@ use crate::{
     http::{
         answer::{
             headers::NOT_KEPT,
-            problem::{Code, Problem, ProblemBody},
-            wire::ALWAYS_JSON,
+            problem::{Code, Problem},
         },
-        games::lifecycle::find_visible,
+        games::find::find_visible,
         request::{
             accept::prefers_text,
             auth::Reader,
             extract::{GamePath, Query},
         },
         state::AppState,
+        view::wire::ALWAYS_JSON,
     },
     rules::notation::{
         Record,
@@ -49,8 +49,8 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Pr
             (String = "text/plain", example = "[Variant \"kalah\"]\n[Preset \"standard\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\
                 [Result \"*\"]\n\n1. CF a *\n"),
         ), headers(("Content-Disposition" = String, description = "A name for the file"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_record`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_record`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -64,7 +64,7 @@ pub async fn export_game(
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
     let seated = &found.seated;
-    let plies = games::plies(&state.db, &seated.game, 0, seated.game.ply).await?;
+    let plies = games::plies(&state.db, &seated.game, 0, seated.game.ply()).await?;
     let wanted = if prefers_text(&request) { Format::Text } else { Format::Json };
     let format = query.0.format.unwrap_or(wanted);
     let text = match format {
@@ -74,7 +74,7 @@ pub async fn export_game(
     };
     let file = ContentDisposition {
         disposition: DispositionType::Attachment,
-        parameters: vec![DispositionParam::Filename(format!("{}.{}", seated.game.id.0, format.extension()))],
+        parameters: vec![DispositionParam::Filename(format!("{}.{}", seated.game.id().0, format.extension()))],
     };
     let mut response = HttpResponse::Ok();
     response.insert_header(NOT_KEPT).insert_header(VARIES).insert_header(file).content_type(format.media_type());
@@ -89,7 +89,7 @@ pub fn recorded(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
 }
 
 fn ogn(seated: &SeatedGame, plies: &[Ply]) -> Result<String, Problem> {
-    let begun = seated.game.started_at.unwrap_or(seated.game.created_at);
+    let begun = seated.game.started_at().unwrap_or(seated.game.created_at());
     let date = format!("{}.{:02}.{:02}", begun.year(), u8::from(begun.month()), begun.day());
     let file = Ogn::new(recorded(seated, plies)?).with_detail(Detail::Date, &date).map_err(Problem::internal)?;
     let detail = "OGN is for Oware by the rules of Aualé, from a board that it can write; take `text`";

@@ -24,19 +24,15 @@ use crate::{
     db::{games::Inserted, records::import},
     domain::{Import, Visibility},
     http::{
-        answer::{
-            problem::{Code, Problem, ProblemBody},
-            wire::ALWAYS_JSON,
-        },
-        games::view::VisibilityWord,
+        answer::problem::{Code, Problem},
         layers::{limits, permits::turn},
-        players::me,
         request::{
-            auth::Caller,
             extract::{Query, check_plain},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
+            player,
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::{game::VisibilityWord, wire::ALWAYS_JSON},
     },
     rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
@@ -80,8 +76,7 @@ const BUSY: &str = "other games are being imported; try again";
     responses(
         (status = 200, description = "What became of each game", body = ImportReport,
             headers(("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 413, description = "`payload_too_large`: more than 8 MiB", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 413, description = "`payload_too_large`: more than 8 MiB"),
     ),
     security(("bearer" = []))
 )]
@@ -102,11 +97,11 @@ pub async fn import_games(
     {
         return Ok(replayed);
     }
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let _turn = turn(&AT_ONCE, TURN_TIMEOUT, BUSY).await?;
     let games = body.games()?;
     let more_calls = games.len().saturating_sub(1) / GAMES_PER_CALL;
-    limits::count_more(&request, &state, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
+    limits::count_more(&request, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
     let (report, stored) = play(&state, caller, visibility, games).await?;
     let body = serde_json::to_string(&report).expect(ALWAYS_JSON);
     let answer = Answer { location: String::new(), etag: String::new(), body };
@@ -145,7 +140,7 @@ async fn play(
     for ((line, before), played) in lines.into_iter().zip(played) {
         match played {
             Ok(game) => {
-                items.push(ImportedView { line, game_id: Some(game.0.id.0), error: None });
+                items.push(ImportedView { line, game_id: Some(game.0.id().0), error: None });
                 stored.push(game);
             }
             Err(error) => items.push(ImportedView::refused(line, before, error.into())),

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
 
 use crate::{
-    domain::{BySeat, Import, ImportedPly, Names, Place, Played, Reason, Start, Unplayable},
-    http::variants::catalog::{OptionValueView, STANDARD},
+    domain::{BySeat, Import, ImportRejection, ImportedPly, PlyAction, Reason, Start, TextLocation},
+    http::{variants::catalog::STANDARD, view::options::OptionValueView},
     rules::{
         AnyOptions, AnyPosition, BySide, Move, Side, Variant,
         notation::{
@@ -35,9 +35,9 @@ pub struct Refused {
     pub detail: String,
 }
 
-impl From<Unplayable> for Refused {
-    fn from(Unplayable { place, error }: Unplayable) -> Self {
-        Self::at(place, error.to_string())
+impl From<ImportRejection> for Refused {
+    fn from(ImportRejection { location, error }: ImportRejection) -> Self {
+        Self::at(location, error.to_string())
     }
 }
 
@@ -48,8 +48,12 @@ impl From<String> for Refused {
 }
 
 impl Refused {
-    fn at(place: Option<Place>, detail: String) -> Self {
-        Self { line: place.map_or(1, |place| place.line), column: place.map(|place| place.column), detail }
+    fn at(location: Option<TextLocation>, detail: String) -> Self {
+        Self {
+            line: location.map_or(1, |location| location.line),
+            column: location.map(|location| location.column),
+            detail,
+        }
     }
 }
 
@@ -175,7 +179,7 @@ struct PlyText {
     effects: Vec<EffectText>,
     /// Where it begins.
     #[serde(skip)]
-    place: Option<Place>,
+    location: Option<TextLocation>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -185,31 +189,31 @@ struct EffectText {
 }
 
 fn read_json(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
-    let beginning = Place { line: 1, column: 1 };
+    let beginning = TextLocation { line: 1, column: 1 };
     let GameText { game, moves } = serde_json::from_slice(bytes).map_err(|error| unreadable(beginning, &error))?;
     game.import(read_plies(bytes, &moves)?, now)
 }
 
-/// The plies of a game, each with the place where it begins in the game's text.
+/// The plies of a game, each with the location where it begins in the game's text.
 fn read_plies(text: &[u8], plies: &[&RawValue]) -> Result<Vec<PlyText>, Refused> {
-    let (mut place, mut read) = (Place { line: 1, column: 1 }, 0);
+    let (mut location, mut read) = (TextLocation { line: 1, column: 1 }, 0);
     let ply = |raw: &&RawValue| {
         let begins = raw.get().as_ptr().addr() - text.as_ptr().addr();
         for c in String::from_utf8_lossy(&text[read..begins]).chars() {
-            place = match c {
-                '\n' => Place { line: place.line + 1, column: 1 },
-                _ => Place { column: place.column + 1, ..place },
+            location = match c {
+                '\n' => TextLocation { line: location.line + 1, column: 1 },
+                _ => TextLocation { column: location.column + 1, ..location },
             };
         }
         read = begins;
-        let ply: PlyText = serde_json::from_str(raw.get()).map_err(|error| unreadable(place, &error))?;
-        Ok(PlyText { place: Some(place), ..ply })
+        let ply: PlyText = serde_json::from_str(raw.get()).map_err(|error| unreadable(location, &error))?;
+        Ok(PlyText { location: Some(location), ..ply })
     };
     plies.iter().map(ply).collect()
 }
 
-/// Why a text that begins at a place is no JSON, or not of that form.
-fn unreadable(begins: Place, error: &serde_json::Error) -> Refused {
+/// Why a text that begins at a location is no JSON, or not of that form.
+fn unreadable(begins: TextLocation, error: &serde_json::Error) -> Refused {
     let told = error.to_string();
     let detail = told.rsplit_once(" at line ").map_or(told.as_str(), |(what, _)| what).to_owned();
     let line = begins.line + error.line().max(1) - 1;
@@ -240,8 +244,8 @@ impl TermsText {
         let mut at = begun_at;
         let mut plies = Vec::with_capacity(moves.len());
         for (ply, text) in (1..).zip(moves) {
-            let place = text.place;
-            let here = |detail| Refused::at(place, detail);
+            let location = text.location;
+            let here = |detail| Refused::at(location, detail);
             at = moment(&format!("moves, ply {ply}, at"), text.at.as_deref(), at).map_err(here)?;
             plies.push(text.imported(ply, at).map_err(here)?);
         }
@@ -268,12 +272,12 @@ impl PlyText {
         }
         let mv = if self.mv == TAKEBACK {
             let to_ply = self.effects.iter().find_map(|effect| effect.to_ply);
-            Played::Takeback { to_ply: to_ply.ok_or_else(|| format!("ply {ply}: a takeback says `to_ply`"))? }
+            PlyAction::Takeback { to_ply: to_ply.ok_or_else(|| format!("ply {ply}: a takeback says `to_ply`"))? }
         } else {
             let mv = self.mv.parse::<Move>();
-            Played::Move(mv.map_err(|error| format!("ply {ply}: {error}"))?)
+            PlyAction::Move(mv.map_err(|error| format!("ply {ply}: {error}"))?)
         };
-        Ok(ImportedPly { mv, at, position: self.position, place: self.place })
+        Ok(ImportedPly { mv, at, position: self.position, location: self.location })
     }
 }
 
@@ -307,7 +311,7 @@ fn is_swapped(moves: &[PlyText], at_first: bool) -> bool {
     swapped.last().copied().unwrap_or(at_first)
 }
 
-fn names(seats: SeatsText, is_swapped: bool) -> Result<Names, String> {
+fn names(seats: SeatsText, is_swapped: bool) -> Result<BySeat<String>, String> {
     let name = |seat: Option<NameText>| match seat {
         None => Ok("?".to_owned()),
         Some(NameText { name }) if name.trim().is_empty() => Ok("?".to_owned()),

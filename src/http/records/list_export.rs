@@ -21,14 +21,15 @@ use crate::{
     db::{
         DbError,
         games::{self, SeatedGame},
-        lists::{self, Filter, Page, Place},
+        lists::{self, Filter, Page, PageKey},
     },
     domain::{PlayerId, Ply},
     http::{
-        answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem, wire::ALWAYS_JSON},
+        answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem},
         games::list::{ListGames, place_of, text_of},
         request::{accept::prefers_text, auth::Reader, extract::read_query},
         state::AppState,
+        view::wire::ALWAYS_JSON,
     },
 };
 
@@ -110,7 +111,7 @@ struct Export {
     filter: Filter,
     form: ListForm,
     viewer: Option<PlayerId>,
-    after: Option<Place>,
+    after: Option<PageKey>,
     /// How many games are still to come, if that is bounded.
     left: Option<u32>,
 }
@@ -140,7 +141,7 @@ impl Export {
         cut(&mut page);
         let histories = games::histories(&self.db, &page.games).await?;
         let mut text = String::new();
-        for ((seated, plies), place) in page.games.iter().zip(&histories).zip(&page.places) {
+        for ((seated, plies), place) in page.games.iter().zip(&histories).zip(&page.keys) {
             let cursor = self.cursors.seal(&text_of(*place), &self.name);
             write_game(&mut text, self.form, seated, plies, self.viewer, Some(cursor));
         }
@@ -155,14 +156,14 @@ fn cut(page: &mut Page) {
     let mut plies = 0;
     let fits = page.games.iter().take_while(|seated| {
         let is_first = plies == 0;
-        plies += seated.game.ply.max(1);
+        plies += seated.game.ply().max(1);
         is_first || plies <= PLIES_AT_ONCE
     });
     let count = fits.count();
     if count < page.games.len() {
         page.games.truncate(count);
-        page.places.truncate(count);
-        page.next = page.places.last().copied();
+        page.keys.truncate(count);
+        page.next = page.keys.last().copied();
     }
 }
 
@@ -184,7 +185,7 @@ pub fn write_game(
         ListForm::Text => {
             let written = match recorded(seated, plies) {
                 Ok(record) => write!(text, "{record}"),
-                Err(why) => writeln!(text, "{{game {}: {why}}}", seated.game.id.0),
+                Err(why) => writeln!(text, "{{game {}: {why}}}", seated.game.id().0),
             };
             let cursor = cursor.map_or(Ok(()), |cursor| writeln!(text, "{{cursor: {cursor}}}"));
             let end = writeln!(text);

@@ -27,18 +27,19 @@ use crate::{
     },
     domain::{GameId, PlayerId, Ply},
     http::{
-        answer::{
-            problem::Problem,
+        answer::problem::Problem,
+        players::profiles::ProfileView,
+        request::{
+            extract::{NoQuery, Query},
+            player,
+        },
+        state::{AppState, tokens::Caller},
+        study::notes::NoteView,
+        view::{
+            game::GameView,
+            moves::MoveView,
             wire::{ALWAYS_JSON, Timestamp},
         },
-        games::{moves::MoveView, view::GameView},
-        players::{me, profiles::ProfileView},
-        request::{
-            auth::Caller,
-            extract::{NoQuery, Query},
-        },
-        state::AppState,
-        study::notes::NoteView,
         webhooks::endpoints::WebhookView,
     },
 };
@@ -64,7 +65,7 @@ const LISTED_MAX: u32 = 1000;
 )]
 #[get("/me/export")]
 pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
-    let own = me::find(&state, caller).await?;
+    let own = player::find(&state, caller).await?;
     let sign_ins = refresh_tokens::list(&state.db, caller.player, now(), LISTED_MAX).await?;
     let keys = idempotency::list(&state.db, caller.player, now(), LISTED_MAX).await?;
     let invitations = invitations::list(&state.db, caller.player, Direction::Received, None, LISTED_MAX).await?;
@@ -142,7 +143,7 @@ async fn page_of_games(db: &PgPool, player: PlayerId, before: Option<GameId>) ->
     let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Written::All)) };
     let histories = games::histories(db, &found).await?;
     let exported = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
-    Ok((items(exported, before.is_some()), Written::Games { before: Some(last.game.id) }))
+    Ok((items(exported, before.is_some()), Written::Games { before: Some(last.game.id()) }))
 }
 
 /// Items of a list, after a comma if others are written before them.

@@ -26,7 +26,7 @@ use crate::{
     domain::GameId,
     http::{
         answer::problem::{Code, Problem},
-        routes::PATHS,
+        paths,
     },
     rules::Variant,
 };
@@ -138,7 +138,7 @@ impl FromRequest for GamePath {
 
 /// No game is at this address; but something else may be, with other methods.
 fn no_such_game(request: &HttpRequest) -> Problem {
-    match PATHS.find(request.path()).filter(|path| !path.knows(request.method())) {
+    match paths::find(request.path()).filter(|path| !path.knows(request.method())) {
         Some(path) => Problem::method_not_allowed(path.allow.clone()),
         None => Problem::not_found("there is no such game"),
     }

@@ -2,7 +2,7 @@
 
 use std::future::{Ready, ready};
 
-pub use crate::db::idempotency::Answer;
+pub use crate::db::idempotency::StoredAnswer as Answer;
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse,
     dev::Payload,
@@ -19,9 +19,9 @@ use crate::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
-            wire::ALWAYS_JSON,
         },
         state::AppState,
+        view::wire::ALWAYS_JSON,
     },
 };
 

@@ -4,4 +4,5 @@ pub(crate) mod accept;
 pub(crate) mod auth;
 pub(crate) mod extract;
 pub(crate) mod idempotency;
+pub(crate) mod player;
 pub(crate) mod prefer;

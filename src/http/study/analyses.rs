@@ -12,20 +12,20 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::study::analyses::{self, Asked, Known, Progress, WAITING_MAX},
+    db::study::analyses::{self, AnalysisState, Progress, RequestOutcome, WAITING_MAX},
     domain::{Analysis, Class, Game, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value, Visibility},
     http::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, VARIES, digest_tag},
-            problem::{Code, Problem, ProblemBody},
-            wire::{ALWAYS_JSON, SideWord, Timestamp},
+            problem::{Code, Problem},
         },
-        games::{create::is_contested, lifecycle::find_visible},
+        games::{create::is_contested, find::find_visible},
         request::{
-            auth::{Caller, Reader},
+            auth::Reader,
             extract::{GamePath, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::{ALWAYS_JSON, SideWord, Timestamp},
     },
     rules::Side,
 };
@@ -50,9 +50,8 @@ const FULL_FOR_S: u64 = 60;
             headers(("Location" = String, description = "Where to see how far it is"),
                 ("Retry-After" = u64, description = "After how many seconds to look"))),
         (status = 200, description = "It is there", body = AnalysisStatus),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_not_over`, `too_many_analyses`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_not_over`, `too_many_analyses`"),
     ),
     security(("bearer" = []))
 )]
@@ -71,26 +70,26 @@ pub async fn analyse_game(
             "nobody is helped while they play: games are analysed that are over, or that the caller plays alone";
         return Err(Problem::new(Code::GameNotOver, detail));
     }
-    let known = analyses::find(&state.db, game.id).await?;
+    let known = analyses::find(&state.db, game.id()).await?;
     if known.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) {
         return Ok(answer(HttpResponse::Ok(), &AnalysisStatus::of(game, &known)));
     }
     match analyses::request(&state.db, game, caller.player, now()).await? {
-        Asked::Waits => {}
-        Asked::TooMany => {
+        RequestOutcome::Queued => {}
+        RequestOutcome::TooMany => {
             let detail =
                 format!("a player waits for {WAITING_MAX} analyses at most: ask again when one of them is there");
             return Err(Problem::new(Code::TooManyAnalyses, detail));
         }
-        Asked::Full => {
+        RequestOutcome::Full => {
             return Err(Problem::busy("too many analyses are waited for; try again later").retry_after(FULL_FOR_S));
         }
-        Asked::NoPlayer => return Err(Problem::new(Code::InvalidToken, "the player is deleted")),
+        RequestOutcome::NoPlayer => return Err(Problem::new(Code::InvalidToken, "the player is deleted")),
     }
     let mut response = HttpResponse::Accepted();
-    response.insert_header((header::LOCATION, format!("/v1/games/{}/analysis", game.id.0)));
+    response.insert_header((header::LOCATION, format!("/v1/games/{}/analysis", game.id().0)));
     response.insert_header((header::RETRY_AFTER, ASK_AGAIN_S));
-    Ok(answer(response, &AnalysisStatus::of(game, &analyses::find(&state.db, game.id).await?)))
+    Ok(answer(response, &AnalysisStatus::of(game, &analyses::find(&state.db, game.id()).await?)))
 }
 
 /// Get a game's analysis
@@ -109,8 +108,7 @@ pub async fn analyse_game(
             ("Retry-After" = Option<u64>, description = "After how many seconds to look again, until it is there"))),
         (status = 304, description = "The client's answer is still the present one",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or nobody has asked for its analysis", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or nobody has asked for its analysis"),
     ),
     security((), ("bearer" = []))
 )]
@@ -124,7 +122,7 @@ pub async fn get_analysis(
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
     let game = &found.seated.game;
-    let status = AnalysisStatus::of(game, &analyses::find(&state.db, game.id).await?);
+    let status = AnalysisStatus::of(game, &analyses::find(&state.db, game.id()).await?);
     if status.analysis.is_none() && status.status == StatusWord::Done {
         return Err(Problem::not_found("nobody has asked for the analysis of this game"));
     }
@@ -176,11 +174,11 @@ enum StatusWord {
 }
 
 impl AnalysisStatus {
-    fn of(game: &Game, known: &Known) -> Self {
+    fn of(game: &Game, known: &AnalysisState) -> Self {
         let analysis = known.analysis.as_ref().map(|analysis| AnalysisView::of(game, analysis));
         let judged = known.analysis.as_ref().map_or(0, |analysis| analysis.ply.min(PLIES_ANALYSED_MAX));
         let done = Self {
-            game_id: game.id.0,
+            game_id: game.id().0,
             status: StatusWord::Done,
             ahead: 0,
             plies: judged,
@@ -191,8 +189,8 @@ impl AnalysisStatus {
         let status = match request.progress {
             // It is told of in a moment.
             _ if known.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) => return done,
-            Progress::Waits => StatusWord::Queued,
-            Progress::Begun => StatusWord::Running,
+            Progress::Queued => StatusWord::Queued,
+            Progress::Running => StatusWord::Running,
             Progress::Failed => StatusWord::Failed,
         };
         Self { status, ahead: request.ahead, plies: request.plies, plies_done: request.plies_done, ..done }
@@ -200,8 +198,8 @@ impl AnalysisStatus {
 
     /// Of a game that is over it is always the same, until an engine comes that judges otherwise.
     fn kept(&self, game: &Game) -> (HeaderName, &'static str) {
-        let is_public = game.terms.visibility == Visibility::Public;
-        let is_last = self.status == StatusWord::Done && game.status.is_over();
+        let is_public = game.terms().visibility == Visibility::Public;
+        let is_last = self.status == StatusWord::Done && game.status().is_over();
         if is_public && is_last { KEPT_FOR_MINUTES } else { NOT_KEPT }
     }
 }
@@ -312,7 +310,7 @@ impl AnalysisView {
             let seat = game.seat_at(side);
             let count = |class| analysis.count(seat, class);
             JudgedSideView {
-                player_id: game.players[seat].map(|player| player.0),
+                player_id: game.players()[seat].map(|player| player.0),
                 accuracy: accuracy[seat].map(|accuracy| (accuracy * 100.0).round() / 100.0),
                 classes: ClassCounts {
                     forced: count(Class::Forced),

@@ -12,13 +12,12 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
-    db::study::explorer::{self, Known, KnownMove},
+    db::study::explorer::{self, MoveStats, PositionStats},
     domain::PositionKey,
     http::{
         answer::{
             headers::{KEPT_FOR_A_MINUTE, digest_tag},
             problem::Problem,
-            wire::{ALWAYS_JSON, Timestamp},
         },
         request::{
             auth::Reader,
@@ -26,8 +25,12 @@ use crate::{
         },
         state::AppState,
         variants::{
-            catalog::{OptionValueView, standard, written_options},
+            catalog::{standard, written_options},
             line,
+        },
+        view::{
+            options::OptionValueView,
+            wire::{ALWAYS_JSON, Timestamp},
         },
     },
     rules::{AnyPosition, Move, Variant},
@@ -150,7 +153,7 @@ struct ExploredMove {
 }
 
 impl ExploredPosition {
-    fn of(position: &AnyPosition, key: PositionKey, known: &Known) -> Self {
+    fn of(position: &AnyPosition, key: PositionKey, known: &PositionStats) -> Self {
         let options = position.options();
         // An agreed end is no legal move, as it takes both. A move that cannot be played at all is one of another position with this key.
         let agreed = known.moves.iter().map(|known| known.mv).filter(|mv| *mv == Move::Agree);
@@ -171,10 +174,10 @@ impl ExploredPosition {
 
 impl ExploredMove {
     /// A move with what is known of it; `None` if it cannot be played.
-    fn of(position: &AnyPosition, mv: Move, known: &Known) -> Option<Self> {
+    fn of(position: &AnyPosition, mv: Move, known: &PositionStats) -> Option<Self> {
         let (after, _) = position.play(mv).ok()?;
         let known = known.moves.iter().find(|known| known.mv == mv);
-        let count = |of: fn(&KnownMove) -> u64| known.map_or(0, of);
+        let count = |of: fn(&MoveStats) -> u64| known.map_or(0, of);
         Some(Self {
             word: mv.to_string(),
             games: count(|known| known.games),

@@ -13,16 +13,16 @@ use crate::{
         answer::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem, ProblemBody},
-            wire::{Timestamp, next_link, page_size},
+            page::{next_link, page_size},
+            problem::{Code, Problem},
         },
-        games::lifecycle::{find_past, find_visible},
-        players::me,
+        games::find::{find_past, find_visible},
         request::{
-            auth::Caller,
             extract::{Body, GamePath, NoQuery, Query, ply_of},
+            player,
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
     },
 };
 
@@ -36,7 +36,7 @@ use crate::{
     responses(
         (status = 200, description = "A page of notes", body = NotePage,
             headers(("Link" = String, description = "Where the next page is, if there is one"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -47,7 +47,7 @@ pub async fn list_notes(
     path: GamePath,
     query: Query<ListNotes>,
 ) -> Result<HttpResponse, Problem> {
-    let game = find_past(&state, path.0, Some(caller.player)).await?.seated.game.id;
+    let game = find_past(&state, path.0, Some(caller.player)).await?.seated.game.id();
     let limit = page_size(query.0.limit)?;
     let list = format!("notes {} {}", game.0, caller.player.0);
     let after = query.0.after(&state.cursors, &list)?;
@@ -78,9 +78,8 @@ pub async fn list_notes(
     responses(
         (status = 201, description = "The note, where there was none", body = NoteView),
         (status = 200, description = "The note, where there was one", body = NoteView),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 409, description = "`too_many_notes`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
+        (status = 409, description = "`too_many_notes`"),
     ),
     security(("bearer" = []))
 )]
@@ -95,7 +94,7 @@ pub async fn write_note(
 ) -> Result<HttpResponse, Problem> {
     let text = body.0.text.parse::<NoteText>().map_err(|error| Problem::invalid("/text", error.to_string()))?;
     let ply = find_ply(&state, caller.player, path.0, &request).await?;
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let note = Note { game: path.0, ply, text, updated_at: now() };
     let (mut response, note) = match notes::write(&state.db, caller.player, note).await? {
         Written::Added(note) => (HttpResponse::Created(), note),
@@ -121,8 +120,7 @@ pub async fn write_note(
     ),
     responses(
         (status = 204, description = "The caller has no note there"),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
     ),
     security(("bearer" = []))
 )]
@@ -135,7 +133,7 @@ pub async fn delete_note(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let ply = find_ply(&state, caller.player, path.0, &request).await?;
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     notes::delete(&state.db, caller.player, path.0, ply).await?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -143,7 +141,7 @@ pub async fn delete_note(
 /// The ply that the address names, of a game that the player may see.
 async fn find_ply(state: &AppState, player: PlayerId, game: GameId, request: &HttpRequest) -> Result<u32, Problem> {
     let found = find_visible(state, game, Some(player)).await?;
-    let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply);
+    let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply());
     ply.ok_or_else(|| Problem::not_found("the game has no such ply"))
 }
 

@@ -19,10 +19,9 @@ use crate::{
     http::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, PICTURE_POLICY, VARIES, digest_tag},
-            problem::{Problem, ProblemBody},
-            wire::SideWord,
+            problem::Problem,
         },
-        games::lifecycle::find_visible,
+        games::find::find_visible,
         request::{
             auth::Reader,
             extract::{GamePath, IfNoneMatch, Query, VariantPath},
@@ -32,9 +31,10 @@ use crate::{
             catalog::{standard, written_options},
             line,
         },
+        view::wire::SideWord,
     },
     picture::{
-        Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, Standing, Theme, View, draw_board, draw_graph,
+        Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, SceneStatus, Theme, View, draw_board, draw_graph,
     },
     rules::{AnyPosition, BySide, Side},
 };
@@ -59,8 +59,7 @@ const SVG: &str = "image/svg+xml; charset=utf-8";
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is still the present one",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
     ),
     security((), ("bearer" = []))
 )]
@@ -79,10 +78,10 @@ pub async fn get_board_picture(
     let svg = match ply {
         None => draw_board(&present(seated), view),
         Some(0) => {
-            let opening = seated.game.terms.opening();
+            let opening = seated.game.terms().opening();
             draw_board(&past(seated, 0, &opening, None), view)
         }
-        Some(number) if number <= seated.game.ply => {
+        Some(number) if number <= seated.game.ply() => {
             let ply = games::plies(&state.db, &seated.game, number - 1, 1).await?.pop().ok_or_else(no_such_ply)?;
             draw_board(&past(seated, number, &ply.position, Some(&ply)), view)
         }
@@ -107,7 +106,7 @@ pub async fn get_board_picture(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is still the present one",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -125,7 +124,7 @@ pub async fn get_variant_board_picture(
         names: BySide::default(),
         ply: position.plies(),
         last: None,
-        standing: Standing::of(&position),
+        status: SceneStatus::of(&position),
     };
     Ok(answer(draw_board(&scene, view(side, mirror, theme)), KEPT_FOR_MINUTES, &known))
 }
@@ -147,7 +146,7 @@ pub async fn get_variant_board_picture(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is still the present one",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -162,17 +161,17 @@ pub async fn get_game_graph(
     let found = find_visible(&state, path.0, reader.0).await?;
     let (seated, game) = (&found.seated, &found.seated.game);
     let plies_max = u32::try_from(POINTS_MAX).unwrap_or(u32::MAX);
-    let before = game.ply.saturating_sub(plies_max);
+    let before = game.ply().saturating_sub(plies_max);
     let plies = games::plies(&state.db, game, before, plies_max).await?;
-    let opening = (before == 0).then(|| Point::of(0, &game.terms.opening()));
+    let opening = (before == 0).then(|| Point::of(0, &game.terms().opening()));
     let faults = faults(&state, game).await?;
     let point = |ply: &Ply| {
         let point = Point::of(ply.number, &ply.position);
         faults.get(&ply.number).map_or(point, |(fault, by)| point.with_fault(*fault, *by))
     };
     let course = Course {
-        variant: game.terms.options.variant(),
-        names: names(seated, &game.position),
+        variant: game.terms().options.variant(),
+        names: names(seated, game.position()),
         points: opening.into_iter().chain(plies.iter().map(point)).collect(),
     };
     let svg = draw_graph(&course, view(query.0.side, None, query.0.theme));
@@ -181,10 +180,10 @@ pub async fn get_game_graph(
 
 /// What was wrong with which plies, once the game is analysed; and the sides at which those who played them sit now.
 async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Side)>, Problem> {
-    if game.analysed_at.is_none() {
+    if game.analysed_at().is_none() {
         return Ok(HashMap::new());
     }
-    let known = analyses::find(&state.db, game.id).await?;
+    let known = analyses::find(&state.db, game.id()).await?;
     let fault = |ply: &JudgedPly| {
         let fault = match ply.class {
             Class::Mistake => Fault::Mistake,
@@ -220,16 +219,16 @@ fn no_such_ply() -> Problem {
 /// A game as it is.
 fn present(seated: &SeatedGame) -> Scene<'_> {
     let game = &seated.game;
-    let standing = match game.status {
-        Status::Open => Standing::Open,
-        Status::Active => Standing::Turn(game.position.turn()),
-        Status::Finished => Standing::Over {
-            winner: game.result.as_ref().and_then(|result| result.winner),
-            reason: game.result.as_ref().map(|result| result.reason.to_string()),
+    let status = match game.status() {
+        Status::Open => SceneStatus::Open,
+        Status::Active => SceneStatus::Turn(game.position().turn()),
+        Status::Finished => SceneStatus::Over {
+            winner: game.result().and_then(|result| result.winner),
+            reason: game.result().map(|result| result.reason.to_string()),
         },
-        Status::Aborted => Standing::Aborted,
+        Status::Aborted => SceneStatus::Aborted,
     };
-    Scene { standing, ..past(seated, game.ply, &game.position, seated.last_ply.as_ref()) }
+    Scene { status, ..past(seated, game.ply(), game.position(), seated.last_ply.as_ref()) }
 }
 
 /// A game as it was after a ply: how it was ended later is not to be seen, unless the rules ended it there.
@@ -244,7 +243,7 @@ fn past<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition, ply:
             .map(|player| player.name.as_str()),
         effects: &ply.effects,
     });
-    Scene { position, names: names(seated, position), ply: number, last, standing: Standing::of(position) }
+    Scene { position, names: names(seated, position), ply: number, last, status: SceneStatus::of(position) }
 }
 
 /// Who sits where in a position.

@@ -1,22 +1,17 @@
 //! Variants: what can be played, and with which options.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use actix_web::{HttpResponse, get};
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{Error, Unexpected, Visitor},
-};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::options_schema::OptionsSchema;
 use crate::{
     http::{
-        answer::{
-            headers::KEPT_FOR_MINUTES,
-            problem::{Problem, ProblemBody},
-        },
+        answer::{headers::KEPT_FOR_MINUTES, problem::Problem},
         request::extract::{NoQuery, Query, VariantPath, pointer_token},
+        view::options::OptionValueView,
     },
     rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant},
 };
@@ -51,7 +46,7 @@ pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
     params(("variant" = String, Path, description = "The variant's name", example = "kalah")),
     responses(
         (status = 200, description = "The variant", body = VariantView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -208,66 +203,6 @@ enum OptionType {
     Integer,
     Boolean,
     Choice,
-}
-
-/// The value of an option: a number, true or false, or a word.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-#[serde(untagged)]
-#[schema(as = OptionValue)]
-pub enum OptionValueView {
-    Integer(i64),
-    Boolean(bool),
-    Word(Cow<'static, str>),
-}
-
-/// To JSON Schema 6.0 is an integer, and some languages write every number so.
-impl<'de> Deserialize<'de> for OptionValueView {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Value;
-
-        impl Visitor<'_> for Value {
-            type Value = OptionValueView;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an integer, true or false, or a word")
-            }
-
-            fn visit_bool<E: Error>(self, value: bool) -> Result<OptionValueView, E> {
-                Ok(OptionValueView::Boolean(value))
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<OptionValueView, E> {
-                Ok(OptionValueView::Integer(value))
-            }
-
-            fn visit_u64<E: Error>(self, value: u64) -> Result<OptionValueView, E> {
-                // What an `i64` cannot hold is out of every option's bounds.
-                Ok(OptionValueView::Integer(i64::try_from(value).unwrap_or(i64::MAX)))
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<OptionValueView, E> {
-                // The text of a whole number has no point.
-                let whole = value.to_string().parse().map(OptionValueView::Integer);
-                whole.map_err(|_| E::invalid_type(Unexpected::Float(value), &self))
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<OptionValueView, E> {
-                Ok(OptionValueView::Word(Cow::Owned(word.to_owned())))
-            }
-        }
-
-        deserializer.deserialize_any(Value)
-    }
-}
-
-impl From<OptionValue> for OptionValueView {
-    fn from(value: OptionValue) -> Self {
-        match value {
-            OptionValue::Integer(value) => OptionValueView::Integer(value),
-            OptionValue::Boolean(value) => OptionValueView::Boolean(value),
-            OptionValue::Word(value) => OptionValueView::Word(value),
-        }
-    }
 }
 
 impl From<OptionValueView> for OptionValue {

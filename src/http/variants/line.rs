@@ -16,20 +16,19 @@ use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::catalog::{OptionValueView, chosen_options, standard};
+use super::catalog::{chosen_options, standard};
 use crate::{
     http::{
-        answer::{
-            problem::{Code, Problem, ProblemBody},
-            wire::SideWord,
-        },
-        games::{
-            moves::EffectView,
-            view::{BoardView, ScoreView, legal_moves},
-        },
+        answer::problem::{Code, Problem},
         layers::limits,
         request::extract::{self, Body, NoQuery, Query, VariantPath},
         state::AppState,
+        view::{
+            board::{BoardView, ScoreView, legal_moves},
+            moves::EffectView,
+            options::OptionValueView,
+            wire::SideWord,
+        },
     },
     rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, Outcome, ParseMoveError, Side, Variant},
 };
@@ -63,13 +62,13 @@ const BYTES_AT_ONCE: usize = 16 * 1024;
     responses(
         (status = 200, description = "Where the line starts, and its moves; an answer that breaks off is not all of it",
             body = PlayedLine),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
 #[post("/variants/{variant}/play")]
 pub async fn play_line(
-    state: Data<AppState>,
+    _state: Data<AppState>,
     path: VariantPath,
     _: Query<NoQuery>,
     body: Body<PlayLine>,
@@ -77,7 +76,7 @@ pub async fn play_line(
 ) -> Result<HttpResponse, Problem> {
     let (start, words) = body.0.start(path.0)?;
     let more_calls = words.len().saturating_sub(1) / MOVES_PER_CALL;
-    limits::count_more(&request, &state, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
+    limits::count_more(&request, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
     let moves = check(start.clone(), &words).await?;
     Ok(HttpResponse::Ok().insert_header(ContentType::json()).streaming(written(start, moves)))
 }

@@ -6,8 +6,10 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::catalog::OptionValueView;
-use crate::rules::{AnyOptions, Contradiction, OptionKind, OptionSpec, OptionValue, PresetSpec, Variant};
+use crate::{
+    http::view::options::OptionValueView,
+    rules::{AnyOptions, Contradiction, OptionKind, OptionSpec, OptionValue, PresetSpec, Variant},
+};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 

@@ -17,15 +17,15 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem, ProblemBody},
-            wire::{Timestamp, next_link, page_size},
+            page::{next_link, page_size},
+            problem::{Code, Problem},
         },
-        players::me,
         request::{
-            auth::Caller,
             extract::{NoQuery, Nothing, OptionalBody, Query},
+            player,
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
     },
 };
 
@@ -38,8 +38,8 @@ use crate::{
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 202, description = "It is tried, like any other", body = DeliveryView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`webhook_disabled`"),
     ),
     security(("bearer" = []))
 )]
@@ -51,7 +51,7 @@ pub async fn ping_webhook(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let webhook = find(&state, caller, path).await?;
     let (id, now) = (Uuid::now_v7(), now());
     let made = deliveries::ping(&state.db, caller.player, webhook.id, id, &ping(webhook.id, now), now).await?;
@@ -68,7 +68,7 @@ pub async fn ping_webhook(
     responses(
         (status = 200, description = "A page of deliveries", body = DeliveryPage,
             headers(("Link" = String, description = "Where the next page is, if there is one"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -117,8 +117,8 @@ pub async fn list_webhook_deliveries(
     ),
     responses(
         (status = 202, description = "It is tried, like any other", body = DeliveryView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`webhook_disabled`"),
     ),
     security(("bearer" = []))
 )]
@@ -131,7 +131,7 @@ pub async fn redeliver_webhook(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let webhook = find(&state, caller, path).await?;
     if webhook.disabled.is_some() {
         return Err(disabled());

@@ -12,21 +12,20 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::webhooks::{self, Changes, Made, Wanted, Webhook},
+    db::webhooks::{self, Changes, EventFilter, Made, Webhook},
     domain::NoticeKind,
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem, ProblemBody},
-            wire::{ALWAYS_JSON, Timestamp},
+            problem::{Code, Problem},
         },
-        players::me,
         request::{
-            auth::Caller,
             extract::{self, Body, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
+            player,
         },
-        state::AppState,
+        state::{AppState, tokens::Caller},
+        view::wire::{ALWAYS_JSON, Timestamp},
     },
     webhook::{Endpoint, Reach},
 };
@@ -54,7 +53,7 @@ const SECRET_PREFIX: &str = "whsec_";
         (status = 201, description = "The webhook with its secret", body = WebhookWithSecret,
             headers(("Location" = String, description = "Where the webhook is"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 409, description = "`too_many_webhooks`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`too_many_webhooks`"),
     ),
     security(("bearer" = []))
 )]
@@ -84,7 +83,7 @@ pub async fn create_webhook(
         failing_since: None,
         disabled: None,
     };
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let shown = serde_json::to_string(&WebhookWithSecret::of(&webhook)).expect(ALWAYS_JSON);
     let answer = Answer { location: format!("/v1/webhooks/{}", webhook.id), etag: String::new(), body: shown };
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
@@ -131,7 +130,7 @@ pub async fn list_webhooks(state: Data<AppState>, caller: Caller, _: Query<NoQue
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "The webhook", body = WebhookView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -158,7 +157,7 @@ pub async fn get_webhook(
     )),
     responses(
         (status = 200, description = "The webhook", body = WebhookView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -172,7 +171,7 @@ pub async fn update_webhook(
 ) -> Result<HttpResponse, Problem> {
     let UpdateWebhook { url, events, enabled } = body.0;
     let changes = Changes { url: url.map(|url| parse_url(&url, state.webhook_reach)).transpose()?, events, enabled };
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let updated = webhooks::update(&state.db, caller.player, path.0, &changes, now()).await?;
     Ok(shown(&WebhookView::of(&updated.ok_or_else(no_webhook)?)))
 }
@@ -186,7 +185,7 @@ pub async fn update_webhook(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 204, description = "It is gone"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -197,7 +196,7 @@ pub async fn delete_webhook(
     path: WebhookPath,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     if !webhooks::delete(&state.db, caller.player, path.0, now()).await? {
         return Err(no_webhook());
     }
@@ -214,7 +213,7 @@ pub async fn delete_webhook(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "The webhook with its new secret", body = WebhookWithSecret),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -226,7 +225,7 @@ pub async fn rotate_webhook_secret(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    me::find(&state, caller).await?;
+    player::find(&state, caller).await?;
     let rotated = webhooks::rotate(&state.db, caller.player, path.0, &new_secret(), now()).await?;
     let shown = WebhookWithSecret::of(&rotated.ok_or_else(no_webhook)?);
     Ok(with_secret(HttpResponse::Ok().json(shown)))
@@ -297,7 +296,7 @@ pub struct UpdateWebhook {
     /// Other types; `null`: everything.
     #[serde(default, deserialize_with = "wanted")]
     #[schema(value_type = Option<Vec<EventChoice>>, min_items = 1, max_items = 20)]
-    events: Option<Wanted>,
+    events: Option<EventFilter>,
     /// Whether anything is sent.
     #[schema(nullable = false)]
     enabled: Option<bool>,
@@ -315,9 +314,9 @@ fn event_choices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Op
 }
 
 /// A list, or `null` for everything; that it is there at all is a change.
-fn wanted<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Wanted>, D::Error> {
+fn wanted<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<EventFilter>, D::Error> {
     let events = event_choices(deserializer)?;
-    Ok(Some(events.map_or(Wanted::All, |events| Wanted::These(words(&events)))))
+    Ok(Some(events.map_or(EventFilter::All, |events| EventFilter::Only(words(&events)))))
 }
 
 #[derive(Deserialize)]

@@ -8,12 +8,12 @@ use uuid::Uuid;
 use crate::{
     db::{
         games::SeatedGame,
-        webhooks::{deliveries::PING, queue::Told},
+        webhooks::{deliveries::PING, queue::MessageContent},
     },
     domain::{Event, Previous},
-    http::{
-        answer::wire::{ALWAYS_JSON, SideWord, Timestamp},
-        events::view::view,
+    http::view::{
+        event::view,
+        wire::{ALWAYS_JSON, SideWord, Timestamp},
     },
     rules::Side,
 };
@@ -51,24 +51,24 @@ struct HappenedView {
 }
 
 /// What is sent to tell of something.
-pub fn write_notice(told: &Told<'_>) -> Result<String, String> {
-    let Told { notice, at, happened, seated } = *told;
+pub fn write_notice(told: &MessageContent<'_>) -> Result<String, String> {
+    let MessageContent { notice, at, happened, seated } = *told;
     let game = &seated.game;
     let event = happened.map(|(event, previous)| event_without_names(seated, event, previous)).transpose()?;
     let mut sides = [Side::South, Side::North].into_iter().filter(|side| game.player_at(*side) == Some(notice.player));
     let data = HappenedView {
-        game_id: game.id.0,
+        game_id: game.id().0,
         seq: notice.seq,
         player_id: notice.player.0,
         side: match (sides.next(), sides.next()) {
             (Some(side), None) => Some(side.into()),
             _ => None,
         },
-        variant: game.terms.options.variant().to_string(),
-        status: game.status.as_str(),
-        ply: game.ply,
+        variant: game.terms().options.variant().to_string(),
+        status: game.status().as_str(),
+        ply: game.ply(),
         turn: game.turn().map(SideWord::from),
-        deadline: game.time.deadline.map(Timestamp),
+        deadline: game.time().deadline.map(Timestamp),
         event,
     };
     serde_json::to_string(&NoticeView { kind: notice.kind.as_str(), timestamp: Timestamp(at), data })

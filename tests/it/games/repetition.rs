@@ -106,7 +106,7 @@ async fn of_a_game_without_captures_no_more_is_read_than_a_history_holds() {
     }
     let read =
         games::find_whole(&app.db, GameId(id.parse().expect("an id"))).await.expect("a game").expect("it is there");
-    assert_eq!(read.game.position, position);
+    assert_eq!(*read.game.position(), position);
     assert_eq!(position.history().map(History::len), Some(HISTORY_MAX));
 }
 

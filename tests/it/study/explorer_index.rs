@@ -8,8 +8,8 @@ use std::{
 
 use futures_util::future::join;
 use mancala_server::{
-    db::{DbError, records::import, study::explorer_index},
-    domain::{BySeat, Import, ImportedPly, Played, PositionKey, Reason, Start, Visibility},
+    db::{DbError, games, records::import, study::explorer_index},
+    domain::{BySeat, Exploration, GameId, Import, ImportedPly, PlyAction, PositionKey, Reason, Start, Visibility},
     jobs::explorer,
     metrics::Metrics,
     rules::{AnyOptions, AnyPosition, Move, Side, Variant},
@@ -155,12 +155,12 @@ fn by_chance(lot: &mut StdRng) -> Chance {
         if may_take_back && lot.random_bool(0.05) {
             line.truncate(lot.random_range(1..line.len()));
             let to_ply = line.last().expect("the first stays").0;
-            plies.push(ImportedPly::of(Played::Takeback { to_ply }, at));
+            plies.push(ImportedPly::of(PlyAction::Takeback { to_ply }, at));
             continue;
         }
         let legal = here.legal_moves();
         let Some(&mv) = legal.get(lot.random_range(..legal.len().max(1))) else { break };
-        plies.push(ImportedPly::of(Played::Move(mv), at));
+        plies.push(ImportedPly::of(PlyAction::Move(mv), at));
         let (next, _) = here.play(mv).expect("a legal move");
         line.last_mut().expect("a line").2 = Some((mv, at));
         line.push((u32::try_from(plies.len()).expect("a short game"), next, None));
@@ -207,9 +207,9 @@ async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
         let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
         import::store(&app.db, &played, None, now()).await.expect("they are stored");
         for (chance, (game, _)) in games.into_iter().zip(&played) {
-            assert_eq!(chance.is_finished, game.result.is_some());
+            assert_eq!(chance.is_finished, game.result().is_some());
             if visibility == Visibility::Public && chance.is_finished {
-                expected.count(game.id.0, &chance.line, chance.winner, chance.lead);
+                expected.count(game.id().0, &chance.line, chance.winner, chance.lead);
             }
         }
     }
@@ -340,6 +340,44 @@ async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
 }
 
 #[actix_web::test]
+async fn appends_and_the_reindex_queue_the_games_that_count() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let mut expected = BTreeSet::new();
+    for visibility in Visibility::ALL {
+        for end in ["open", "active", "aborted", "finished"] {
+            let opponent = if end == "open" { "link" } else { "self" };
+            let body = json!({"variant": "kalah", "visibility": visibility.as_str(), "opponent": {"type": opponent}});
+            let id = app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned();
+            match end {
+                "aborted" => assert_eq!(app.abort_game(&id, &ana).await.status, 200),
+                "finished" => {
+                    play(&app, &id, 1, &[(&ana, "C")]).await;
+                    assert_eq!(app.resign_game(&id, &ana).await.status, 200);
+                }
+                _ => {}
+            }
+            let id = Uuid::try_parse(&id).expect("an id");
+            let game = games::find_whole(&app.db, GameId(id)).await.expect("a database").expect("a game").game;
+            assert_eq!(game.status().as_str(), end);
+            if Exploration::counts(game.terms().visibility, game.result()) {
+                expected.insert(id);
+            }
+        }
+    }
+    assert_eq!((expected.len(), queued(&app).await), (1, expected.clone()));
+    sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
+    explorer_index::begin_anew(&app.db).await.expect("a database");
+    assert_eq!(queued(&app).await, expected);
+}
+
+/// The games that wait for being counted.
+async fn queued(app: &TestApp) -> BTreeSet<Uuid> {
+    let ids = sqlx::query_scalar("select game_id from unexplored_game").fetch_all(&app.db).await.expect("rows");
+    ids.into_iter().collect()
+}
+
+#[actix_web::test]
 async fn a_running_server_learns_of_a_game_that_has_ended() {
     let app = TestApp::start().await;
     let stopping = CancellationToken::new();
@@ -405,11 +443,11 @@ async fn an_unreadable_game_does_not_keep_others_from_counting() {
 async fn local_games_come_before_imports_and_long_games_in_small_batches() {
     let app = TestApp::start().await;
     // As long as imported games may be, and older than anything that was played here.
-    let mv = |word: &str| ImportedPly::of(Played::Move(word.parse().expect("a move")), BEGUN);
+    let mv = |word: &str| ImportedPly::of(PlyAction::Move(word.parse().expect("a move")), BEGUN);
     let mut plies: Vec<_> = ["A", "a", "B", "b"].map(mv).into();
     while plies.len() < 1_999 {
         plies.push(mv("C"));
-        plies.push(ImportedPly::of(Played::Takeback { to_ply: 4 }, BEGUN));
+        plies.push(ImportedPly::of(PlyAction::Takeback { to_ply: 4 }, BEGUN));
     }
     let long = Import {
         options: AnyOptions::parse(Variant::Oware, "standard", "").expect("options"),

@@ -255,7 +255,7 @@ async fn notes_go_with_their_player_and_stay_when_others_go() {
     let note = Note {
         game: GameId(Uuid::try_parse(&id).expect("an id")),
         ply: 0,
-        text: NoteText::recorded("too late".to_owned()),
+        text: NoteText::from_stored("too late".to_owned()),
         updated_at: now(),
     };
     let late = notes::write(&app.db, id_of(&south), note).await.expect("a statement");

@@ -2,7 +2,7 @@
 
 use mancala_server::{
     db::games,
-    domain::{Fact, Game, GameId, Played, Seat},
+    domain::{Fact, Game, GameId, PlyAction, Seat},
 };
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
         let log = games::log(db, id).await.expect("a log is events");
         assert_eq!(Game::replay(id, &log).expect("a log is a game"), row);
         assert!(log.is_sorted_by_key(|event| event.at));
-        let mut position = row.terms.opening();
+        let mut position = row.terms().opening();
         let mut positions = vec![position.clone()];
         let mut plies = 0;
         for event in &log {
@@ -25,18 +25,18 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
                 plies += 1;
                 assert_eq!(moved.ply, plies);
                 position = match moved.mv {
-                    Played::Move(mv) => position.play(mv).expect("the log has legal moves").0,
-                    Played::Takeback { to_ply } => positions[to_ply as usize].afresh(),
+                    PlyAction::Move(mv) => position.play(mv).expect("the log has legal moves").0,
+                    PlyAction::Takeback { to_ply } => positions[to_ply as usize].afresh(),
                 };
                 positions.push(position.clone());
                 assert_eq!(position.to_string(), moved.position.to_string());
             }
         }
-        assert_eq!((plies, position.to_string()), (row.ply, row.position.to_string()));
+        assert_eq!((plies, position.to_string()), (row.ply(), row.position().to_string()));
         let seats = sqlx::query_as("select winner_seat, turn_seat from game where id = $1").bind(id.0);
         let seats: (Option<i16>, Option<i16>) = seats.fetch_one(db).await.expect("the game is there");
         let seat_at = |side| i16::from(row.seat_at(side) == Seat::Second);
-        let winner = row.result.as_ref().and_then(|result| result.winner);
+        let winner = row.result().and_then(|result| result.winner);
         assert_eq!(seats, (winner.map(seat_at), row.turn().map(seat_at)));
     }
     let orphans = "select count(*) from event where not exists (select from game where id = game_id)";

@@ -1,7 +1,7 @@
 //! A game is told from another by the rules alone, and by the engine, which searches each well.
 //!
-//! So another game needs nothing outside of `rules` but to be searched well. Inside, `variant.rs`, `options.rs` and
-//! `position.rs` list the games.
+//! So another game needs nothing outside of `rules` but to be searched well. Inside, `variant.rs` and the files of `any/` list
+//! the games.
 
 use mancala_server::rules::Variant;
 use proc_macro2::{TokenStream, TokenTree};
@@ -87,7 +87,7 @@ fn words_of_games(source: &Source) -> Vec<(usize, String)> {
 
 pub fn findings(sources: &[Source]) -> Vec<String> {
     let mut findings = vec![];
-    for list in ["variant", "options", "position"] {
+    for list in ["variant", "any"] {
         let is_list =
             |source: &&Source| source.package == "rules" && source.module.first().is_some_and(|first| first == list);
         if !sources.iter().filter(is_list).any(|source| !words_of_games(source).is_empty()) {

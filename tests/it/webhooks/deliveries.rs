@@ -162,7 +162,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
     let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let running = webhooks::run(
         app.options.clone(),
-        writers.notices(),
+        writers.webhook_events(),
         settings(&app, Reach::Anywhere, system_names()),
         stopping.clone(),
     );

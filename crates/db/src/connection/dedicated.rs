@@ -1,4 +1,4 @@
-//! A connection that one task has for itself.
+//! A connection that one task has for itself. It knows nothing of the statements that run on it.
 
 use std::time::Duration;
 
@@ -7,26 +7,26 @@ use tokio::time::timeout;
 
 use super::{DbError, with_limits};
 
-/// How long a new connection is waited for. The database is away if it takes longer.
+/// How long a task waits for a new connection. If it takes longer, the database is down.
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
 
-/// How long a statement may take as seen from here: longer than the server lets it run, so that only a connection that has
-/// gone silent is given up.
+/// How long a statement may take as seen by the client: longer than the server lets it run (5 s). So the timeout closes
+/// only a connection that no longer answers.
 const STATEMENT_WAIT: Duration = Duration::from_secs(8);
 
-/// A connection, made when it is first needed. A pool asks every connection that comes back to it whether it is still
-/// alive, a second round trip for each statement; here one that failed is thrown away, and nobody is asked.
-pub(crate) struct Link {
+/// A connection that is opened when it is first needed. A pool pings each connection that is returned to it, which is a
+/// second round trip for each statement. Here a connection that failed is dropped instead, without a ping.
+pub(crate) struct DedicatedConnection {
     options: PgConnectOptions,
     connection: Option<PgConnection>,
 }
 
-impl Link {
+impl DedicatedConnection {
     pub(crate) fn new(options: PgConnectOptions) -> Self {
         Self { options: with_limits(options), connection: None }
     }
 
-    /// Runs a statement. The connection is put back only when the statement is through with it: one that failed is closed.
+    /// Runs a statement. The connection is kept only after the statement has ended: one that is lost is closed.
     pub(crate) async fn run<T>(
         &mut self,
         statement: impl AsyncFnOnce(&mut PgConnection) -> Result<T, DbError>,

@@ -1,58 +1,70 @@
-//! What can go wrong between the service and its database.
+//! The errors of statements, by what a caller can do about them.
 
 use std::{fmt::Display, sync::Arc};
 
 use thiserror::Error;
 
-/// A failure of a query, named by what its caller can do about it.
+/// Why a statement failed, named by what its caller can do about it.
 #[derive(Clone, Debug, Error)]
 pub enum DbError {
-    /// The connection failed: whether the statement took effect is unknown until it is read again.
-    #[error("the connection to the database is lost")]
+    /// The connection failed. Only a new read can tell whether the statement took effect.
+    #[error("the connection to the database was lost")]
     ConnectionLost(#[source] Arc<sqlx::Error>),
-    /// There is no connection to be had: the statement was not sent.
+    /// There is no connection: the statement was not sent.
     #[error("the database cannot be reached")]
     Unreachable(#[source] Arc<sqlx::Error>),
-    /// A lock or a time-out ended the statement: it had no effect and can be tried again.
+    /// A lock or a timeout ended the statement: it had no effect and can be retried.
     #[error("the database is busy")]
     Busy(#[source] Arc<sqlx::Error>),
-    /// More appends wait than the database takes: this one was not sent.
-    #[error("too many appends wait for the database")]
+    /// The queue of appends is full: this one was not sent.
+    #[error("too many appends are queued for the database")]
     QueueFull,
-    /// A row broke the named constraint: it was not stored.
-    #[error("the constraint {name} forbids it")]
-    Constraint { name: String },
-    /// A row that cannot be a value of the domain.
+    /// A row violates the named constraint: it was not stored.
+    #[error("the constraint {name} is violated")]
+    Constraint {
+        /// The constraint.
+        name: String,
+    },
+    /// A stored row is not a valid value of the domain.
     #[error("{table}.{column} of {id} is inconsistent: {detail}")]
-    Inconsistent { table: &'static str, column: &'static str, id: String, detail: String },
-    /// Anything else: a fault of ours.
+    Inconsistent {
+        /// The table.
+        table: &'static str,
+        /// The column, or the group of columns.
+        column: &'static str,
+        /// The id of the row, or of its game.
+        id: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// Any other error: a bug in the service.
     #[error("the database refused a statement")]
     Failed(#[source] Arc<sqlx::Error>),
 }
 
 impl DbError {
-    /// Waiting for a connection took too long.
+    /// No connection was available in time.
     pub(crate) fn unreachable() -> Self {
         Self::Unreachable(Arc::new(sqlx::Error::PoolTimedOut))
     }
 
-    /// Somebody has the row locked.
+    /// Another transaction holds the row's lock.
     pub(crate) fn locked() -> Self {
         Self::Busy(Arc::new(sqlx::Error::Io(std::io::ErrorKind::ResourceBusy.into())))
     }
 
-    /// A connection that does not answer any more.
+    /// The connection no longer answers.
     pub(crate) fn silent() -> Self {
         Self::ConnectionLost(Arc::new(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
     }
 
-    /// Whether a statement about several rows may have failed because of one of them, and had no effect.
-    pub(crate) const fn may_be_of_one(&self) -> bool {
+    /// Whether a statement on several rows may have failed because of one of them, and had no effect.
+    pub(crate) const fn may_be_caused_by_one_row(&self) -> bool {
         matches!(self, Self::Busy(_) | Self::Constraint { .. } | Self::Failed(_))
     }
 
-    /// Whether it is what the rows hold that is wrong: trying again leads to the same, and with other rows to something else.
-    pub fn is_of_the_rows(&self) -> bool {
+    /// Whether the stored data is wrong: a retry fails in the same way, and a statement on other rows does not.
+    pub fn is_data_error(&self) -> bool {
         match self {
             Self::Inconsistent { .. } | Self::Constraint { .. } => true,
             Self::Failed(error) => match &**error {

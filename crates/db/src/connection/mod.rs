@@ -1,12 +1,15 @@
-//! Connections: pools, dedicated ones, their errors, the spans of statements, and notifications between processes.
+//! Connections: pools, dedicated connections, errors, spans of statements, and notifications between processes. It
+//! knows no table.
 
+mod columns;
 mod dedicated;
 mod error;
 pub mod notifications;
 mod pool;
 mod statement;
 
-pub(crate) use dedicated::Link;
+pub(crate) use columns::columns;
+pub(crate) use dedicated::DedicatedConnection;
 pub use error::DbError;
 pub use pool::pool;
 pub(crate) use pool::with_limits;

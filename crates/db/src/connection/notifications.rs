@@ -1,4 +1,5 @@
-//! Notices from process to process, by PostgreSQL's `listen` and `notify`: what they say, `live` knows.
+//! Notifications between processes, by PostgreSQL's `listen` and `notify`. Their text belongs to `live`; this module
+//! carries it.
 
 use std::{mem, time::Duration};
 
@@ -11,55 +12,57 @@ use tracing::Instrument;
 
 use super::{DbError, pool, statement};
 
-/// Where all servers of one database listen.
+/// The channel on which all servers of one database listen.
 const CHANNEL: &str = "mancala_changes";
 
-/// PostgreSQL takes no longer text, in bytes.
-pub const NOTICE_BYTES_MAX: usize = 7999;
+/// PostgreSQL's limit for the text of a notification, in bytes.
+pub const PAYLOAD_BYTES_MAX: usize = 7999;
 
-/// How long a connection is waited for that has to say whether it is alive.
+/// How long `is_alive` waits for a reply.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
 
-/// A connection for sending notices, and for what is asked beside them. A notice that is lost with the database's memory is of no use any
-/// more, so nobody waits for the disk.
+/// A connection for sending notifications, and for the queries that go with them. A notification that is lost in a
+/// crash of the database is of no use afterwards, so a commit does not wait for the disk.
 pub fn sender(options: PgConnectOptions) -> PgPool {
     pool(options.options([("synchronous_commit", "off")]), 1)
 }
 
-/// Sends notices to all who listen.
-pub async fn send(pool: &PgPool, notices: &[String]) -> Result<(), DbError> {
-    sqlx::query!("select pg_notify($1, notice) from unnest($2::text[]) as notice", CHANNEL, notices)
+/// Sends notifications to all listeners.
+pub async fn send(pool: &PgPool, notifications: &[String]) -> Result<(), DbError> {
+    sqlx::query!("select pg_notify($1, notice) from unnest($2::text[]) as notice", CHANNEL, notifications)
         .execute(pool)
         .instrument(statement("notify"))
         .await?;
     Ok(())
 }
 
-/// A connection on which notices arrive. What was sent before it was there, or while it was lost, never does.
+/// A connection on which notifications arrive. Those sent before it was open, or while it was lost, never arrive.
 pub struct Listener(
-    /// There until it is dropped.
+    /// `Some` until it is dropped.
     Option<PgListener>,
 );
 
 impl Listener {
+    /// Opens a connection and listens on it.
     pub async fn start(options: &PgConnectOptions) -> Result<Self, DbError> {
-        // A pool for each: the library's last word on a connection that has gone silent may keep its place for long.
+        // A pool for each listener: on a connection that no longer answers, the library's goodbye may hold the pool's
+        // place for long.
         let mut started = Self(Some(PgListener::connect_with(&pool(options.clone(), 1)).await?));
         if let Some(listener) = &mut started.0 {
-            // Whoever listens again has to ask what has happened meanwhile, so it is not done here.
+            // After a reconnect the caller must read what it has missed, so the listener does not reconnect by itself.
             listener.eager_reconnect(false);
             listener.listen(CHANNEL).await?;
         }
         Ok(started)
     }
 
-    /// Waits for the next notice; `None` if the connection was lost. May be given up and called again.
+    /// Waits for the next notification; `None` if the connection was lost. Cancel safe.
     pub async fn next(&mut self) -> Option<String> {
-        let notice = self.0.as_mut()?.try_recv().await.ok()??;
-        Some(notice.payload().to_owned())
+        let notification = self.0.as_mut()?.try_recv().await.ok()??;
+        Some(notification.payload().to_owned())
     }
 
-    /// Whether the connection still answers: one that has gone silent is like one on which nothing happens.
+    /// Whether the connection still answers: one that no longer does looks like one on which nothing happens.
     pub async fn is_alive(&mut self) -> bool {
         let Some(listener) = &mut self.0 else { return false };
         let answer = async { listener.acquire().await?.ping().await };
@@ -67,8 +70,8 @@ impl Listener {
     }
 }
 
-/// The library says goodbye to the database in a task of its own, and panics where there is no runtime any more: at the end of the
-/// process, which closes the connection as well.
+/// The library closes the connection in a task of its own, and panics where no runtime is left. That is at the end of
+/// the process, which closes the connection as well.
 impl Drop for Listener {
     fn drop(&mut self) {
         if Handle::try_current().is_err() {

@@ -2,8 +2,8 @@
 
 use tracing::Span;
 
-/// The span of a statement, named as OpenTelemetry names things: `summary` is what it does to which table, and nothing of
-/// its values. It is there only if traces are exported or the log is at `debug`; otherwise this costs one comparison.
+/// The span of a statement, in OpenTelemetry's terms. `summary` is its operation and its tables, without any value. The
+/// span exists only if traces are exported or the log is at `debug`; otherwise this costs one comparison.
 pub(crate) fn statement(summary: &'static str) -> Span {
     tracing::debug_span!(
         "statement",

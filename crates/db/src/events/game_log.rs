@@ -1,4 +1,4 @@
-//! The logs of games, read part by part.
+//! The logs of games, read in slices.
 
 use mancala_domain::{Event, Fact, Game, Previous};
 use sqlx::{PgPool, types::Json};
@@ -6,40 +6,46 @@ use tracing::Instrument;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::{Detail, EventRow, column},
+    games::{
+        columns::column,
+        event_rows::{Detail, EventRow},
+    },
 };
 
-/// Some events of a game, in their order, without gaps.
+/// Consecutive events of a game, in order and without gaps.
 #[derive(Debug)]
-pub struct Part {
-    /// What the first ply among them was played upon.
+pub struct LogSlice {
+    /// The position before the first ply among them, and the time of the ply that led to it.
     pub previous: Previous,
+    /// The events after that, without the ply before them.
     pub events: Vec<Event>,
 }
 
-/// Which events of a game are asked for.
+/// A range of events of a game.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct LogRange<'a> {
+    /// The game.
     pub game: &'a Game,
-    /// Those after this one.
+    /// The range begins after this `seq`.
     pub after: u32,
-    /// No later ones. What has happened since the game was read is left out, for it tells of people who are not known yet.
+    /// The range ends with this `seq`, or with the game's version if that is less. Events since the game was read are
+    /// left out: they may name players that were not read with it.
     pub until: u32,
 }
 
 /// Up to `limit` events of a game, oldest first, from the one after `after`.
-pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<Part, DbError> {
-    let wanted = Wanted { game, after, until: game.version.min(after.saturating_add(limit)) };
-    let mut parts = read_all(pool, &[wanted]).await?;
-    Ok(parts.pop().expect("one part was asked for"))
+pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<LogSlice, DbError> {
+    let range = LogRange { game, after, until: game.version().min(after.saturating_add(limit)) };
+    let mut slices = read_all(pool, &[range]).await?;
+    Ok(slices.pop().expect("one slice was requested"))
 }
 
-/// The same of several games at once, in their order.
-pub async fn read_all(pool: &PgPool, wanted: &[Wanted<'_>]) -> Result<Vec<Part>, DbError> {
-    let ids: Vec<_> = wanted.iter().map(|wanted| wanted.game.id.0).collect();
-    let after: Vec<_> = wanted.iter().map(|wanted| i32::try_from(wanted.after).unwrap_or(i32::MAX)).collect();
-    let until: Vec<_> = wanted.iter().map(|wanted| column(wanted.until.min(wanted.game.version))).collect();
-    // The last ply before them comes along.
+/// The same for several games at once, in their order.
+pub async fn read_all(pool: &PgPool, ranges: &[LogRange<'_>]) -> Result<Vec<LogSlice>, DbError> {
+    let ids: Vec<_> = ranges.iter().map(|range| range.game.id().0).collect();
+    let after: Vec<_> = ranges.iter().map(|range| i32::try_from(range.after).unwrap_or(i32::MAX)).collect();
+    let until: Vec<_> = ranges.iter().map(|range| column(range.until.min(range.game.version()))).collect();
+    // Each slice starts with the last ply before it, for `previous`.
     let rows = sqlx::query!(
         r#"
         select n as "n!", at as "at!", seq as "seq!", ply, seat, kind as "kind!", mv, position,
@@ -62,21 +68,21 @@ pub async fn read_all(pool: &PgPool, wanted: &[Wanted<'_>]) -> Result<Vec<Part>,
     .instrument(statement("select event"))
     .await?;
     let mut rows = rows.into_iter().peekable();
-    let mut parts = Vec::with_capacity(wanted.len());
-    for (n, Wanted { game, after, .. }) in (1..).zip(wanted) {
-        let mut part = Part { previous: Previous::opening(game), events: vec![] };
+    let mut slices = Vec::with_capacity(ranges.len());
+    for (n, LogRange { game, after, .. }) in (1..).zip(ranges) {
+        let mut slice = LogSlice { previous: Previous::opening(game), events: vec![] };
         while let Some(row) = rows.next_if(|row| row.n == n) {
             let (at, seq, ply, seat, kind) = (row.at, row.seq, row.ply, row.seat, row.kind);
             let row = EventRow { at, seq, ply, seat, kind, mv: row.mv, position: row.position, detail: row.detail };
-            let event = row.into_event(game.id, Some(&game.terms.options))?;
+            let event = row.into_event(game.id(), Some(&game.terms().options))?;
             match event.fact {
                 Fact::Moved(moved) if event.seq <= *after => {
-                    part.previous = Previous { position: moved.position, at: event.at };
+                    slice.previous = Previous { position: moved.position, at: event.at };
                 }
-                _ => part.events.push(event),
+                _ => slice.events.push(event),
             }
         }
-        parts.push(part);
+        slices.push(slice);
     }
-    Ok(parts)
+    Ok(slices)
 }

@@ -1,4 +1,4 @@
-//! The logs of games, and what has happened in all games of a player.
+//! The log of a game, and the feed of all events in a player's games.
 
 pub mod game_log;
 pub mod player_feed;

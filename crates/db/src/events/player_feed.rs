@@ -1,8 +1,9 @@
-//! What has happened in all games of a player, wherever it was stored.
+//! The feed of all events in a player's games, whichever server stored them.
 //!
-//! There is no order of all events: transactions end in another order than they begin, on several servers whose clocks differ.
-//! PostgreSQL knows which transactions were over when a statement read: its snapshot. So whoever has read in one snapshot goes on
-//! with all that is not in it, and nothing is missed, however late it was stored.
+//! Events have no total order: transactions end in another order than they begin, on several servers whose clocks
+//! differ. A snapshot of PostgreSQL says which transactions had ended when a statement read. A reader keeps the
+//! snapshot of its last read, and next reads all events that are not in it. So it misses nothing, however late an event
+//! was stored.
 
 use std::{fmt, str::FromStr};
 
@@ -15,34 +16,34 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::number,
+    games::columns::number,
 };
 
-/// A moment as the database knows it.
+/// A snapshot: a moment as the database knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// All transactions before this one were over.
+    /// All transactions before this one had ended.
     oldest: u64,
-    /// None had begun from this one on.
+    /// No transaction from this one on had begun.
     next: u64,
-    /// Of those between, how far from the oldest those are that were not over.
+    /// The transactions between them that had not ended, as distances from the oldest.
     under_way: Vec<u64>,
-    /// Stands for the cluster, and for its timeline: a standby that was made the primary, and a cluster that was restored, may lack
-    /// some of what was seen, and use its numbers again.
+    /// Identifies the cluster and its timeline. After a failover or a restore the database may lack transactions that
+    /// were seen, and use their numbers again.
     history: i32,
     /// The database's time, in seconds since 1970.
     at: i64,
 }
 
-/// How many transactions a moment names that were not over: places in lists are to be short.
+/// How many transactions in progress a moment names, to keep cursors short.
 const UNDER_WAY_MAX: usize = 50;
 
-/// How many transactions may have begun since a moment: rows know 32 bits of their numbers.
+/// How many transactions may have begun since a moment: rows hold 32 bits of a transaction's number.
 const BEGUN_SINCE_MAX: u64 = 1 << 31;
 
 impl Moment {
-    /// Of PostgreSQL's `pg_snapshot`. One that names too many transactions is taken for one in which none had begun from the first on
-    /// that has no room: then some events are read twice.
+    /// Parses a `pg_snapshot`. One that names too many transactions is cut: from the first one that does not fit, all
+    /// count as not begun. Then some events are read twice.
     fn of(snapshot: &str, history: i32, at: OffsetDateTime) -> Option<Self> {
         let mut parts = snapshot.split(':');
         let (oldest, mut next) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -61,13 +62,13 @@ impl Moment {
         format!("{}:{}:{}", self.oldest, self.next, under_way.join(","))
     }
 
-    /// Whether it can be told, at another moment, what was not over in this one.
+    /// Whether the database can tell, at a later moment, what had not ended at this one.
     pub fn is_known_at(&self, now: &Self) -> bool {
         self.history == now.history && now.next.checked_sub(self.next).is_some_and(|begun| begun < BEGUN_SINCE_MAX)
     }
 }
 
-/// `<oldest>:<next>:<under way>:<history>:<seconds>`, the second and third as distances from the first.
+/// `<oldest>:<next>:<in progress>:<history>:<seconds>`, the second and third as distances from the first.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:", self.oldest, self.next - self.oldest)?;
@@ -78,7 +79,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// A text that is no moment.
+/// A text that is not a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("not a moment")]
 pub struct NoMoment;
@@ -96,71 +97,75 @@ impl FromStr for Moment {
             part()?.split(',').filter(|after| !after.is_empty()).map(number).collect::<Result<Vec<_>, _>>()?;
         let history = part()?.parse().map_err(|_| NoMoment)?;
         let at = part()?.parse().map_err(|_| NoMoment)?;
-        // What PostgreSQL would refuse is none of ours.
+        // PostgreSQL would refuse any other snapshot.
         let is_in_order = under_way.is_sorted() && under_way.last().is_none_or(|last| *last < next - oldest);
         let is_time = OffsetDateTime::from_unix_timestamp(at).is_ok();
         (is_in_order && is_time).then_some(Self { oldest, next, under_way, history, at }).ok_or(NoMoment)
     }
 }
 
-/// Which events are asked for.
+/// Which events to read.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
-    /// What was not over by then.
+pub struct FeedQuery<'a> {
+    /// Events that had not been stored by this moment.
     pub since: &'a Moment,
-    /// And was by then, if this is the rest of what was read then.
+    /// For the rest of an earlier read: events that had been stored by the moment of that read.
     pub until: Option<&'a Moment>,
-    /// Only what comes after this, in the order of games and of their events.
+    /// Only events after this one, in the order of games and of their events.
     pub past: Option<(GameId, u32)>,
-    /// Of so many games at most.
+    /// The maximum number of games.
     pub limit: u32,
 }
 
-/// What has happened.
+/// A page of the feed.
 #[derive(Debug)]
 pub struct News {
-    /// When this was read.
+    /// When it was read.
     pub now: Moment,
     /// In the order of their ids.
-    pub games: Vec<Changed>,
+    pub games: Vec<ChangedGame>,
 }
 
-/// Events of one game that were not over.
+/// The events of one game that are new to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedGame {
+    /// The game.
     pub game: GameId,
+    /// The first new event.
     pub first_seq: u32,
+    /// The last new event.
     pub last_seq: u32,
 }
 
-/// How much earlier than it was stored something may have happened: clocks of servers differ, and a game whose time ran out while all
-/// servers were away ended then. Rows that are older are not looked at, as the number of whoever wrote them may have come round.
+/// How long before it is stored an event may have happened. Clocks of servers differ, and a game whose time ran out
+/// while all servers were down ended then. Older rows are left out, because the number of the transaction that wrote
+/// them may have wrapped around.
 const LATE_MAX: Duration = Duration::days(30);
 
-/// How many games that ended since then are looked at, and how many invitations; of each seat.
+/// How many games that ended since then are scanned, and how many invitations; for each seat.
 const ENDED_MAX: i64 = 1000;
 
-/// How many of the games that a player has finished last, in either seat, are looked at however long ago they ended: a rematch
-/// may be offered.
+/// How many of a player's last finished games are scanned for each seat, however long ago they ended: a rematch may be
+/// offered.
 const FINISHED_MAX: i64 = 50;
 
-/// Why a snapshot can be read.
-const SO_WRITTEN: &str = "PostgreSQL writes snapshots so";
+/// Why a snapshot can be parsed.
+const SNAPSHOT_FORM: &str = "PostgreSQL writes snapshots so";
 
 /// The present moment.
 pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
-    let query = sqlx::query!(
+    let present = sqlx::query!(
         r#"select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!""#
     );
-    let now = query.fetch_one(pool).instrument(statement("select snapshot")).await?;
-    Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SO_WRITTEN))
+    let now = present.fetch_one(pool).instrument(statement("select snapshot")).await?;
+    Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SNAPSHOT_FORM))
 }
 
-/// What has happened in a player's games, and in those to which the player is invited.
-pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<News, DbError> {
-    let (past_game, past_seq) = asked.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
-    let oldest = OffsetDateTime::from_unix_timestamp(asked.since.at).expect("the time of a moment") - LATE_MAX;
-    // The present moment is one with what is read. It comes also if nothing has happened.
+/// The new events in a player's games, and in those to which the player is invited.
+pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Result<News, DbError> {
+    let (past_game, past_seq) = query.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
+    let oldest = OffsetDateTime::from_unix_timestamp(query.since.at).expect("the time of a moment") - LATE_MAX;
+    // One statement reads the events and the present moment. The moment comes also if there are no events.
     let rows = sqlx::query!(
         r#"
         with present as (
@@ -231,21 +236,21 @@ pub async fn news(pool: &PgPool, player: PlayerId, asked: &Asked<'_>) -> Result<
         ENDED_MAX,
         oldest,
         FINISHED_MAX,
-        asked.since.snapshot(),
+        query.since.snapshot(),
         past_game,
         i32::try_from(past_seq).unwrap_or(i32::MAX),
-        i64::from(asked.limit),
-        asked.until.map(Moment::snapshot),
+        i64::from(query.limit),
+        query.until.map(Moment::snapshot),
     )
     .fetch_all(pool)
     .instrument(statement("select events of a player"))
     .await?;
-    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SO_WRITTEN));
-    let now = now.expect("a row comes also if nothing has happened");
+    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SNAPSHOT_FORM));
+    let now = now.expect("a row comes even without events");
     let games = rows.into_iter().filter_map(|row| Some((row.id?, row.first_seq?, row.last_seq?)));
     let changed = |(id, first, last)| {
         let seq = |seq| number("event", "seq", id, seq);
-        Ok(Changed { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? })
+        Ok(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? })
     };
     Ok(News { now, games: games.map(changed).collect::<Result<_, DbError>>()? })
 }

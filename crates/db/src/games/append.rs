@@ -1,38 +1,49 @@
-//! What an append stores, and the one statement that stores a group of them.
+//! What an append stores, and the one statement that stores a group of appends. It knows nothing of queues and retries.
 
 use std::collections::HashSet;
 
-use mancala_domain::{Change, Event, Fact, Game, Opponent, Visibility};
+use mancala_domain::{Change, Event, Exploration, Fact, Game, Opponent};
 use serde::Serialize;
 use sqlx::{PgConnection, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
 use super::{
-    rows::{ClockAndOffers, Detail, Fold, MOVED, NewEvent},
-    term_rows::EndText,
+    event_rows::{Detail, MOVED, NewEvent},
+    fold::{ClockAndOffers, EndText, Fold},
 };
-use crate::connection::DbError;
+use crate::connection::{DbError, columns};
 
-/// The events that one command led to, and what they make of their game's row.
+/// Whether an append took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// The events are in the log, durably.
+    Stored,
+    /// A version conflict: the game is at another version, and nothing was stored.
+    Conflict,
+    /// Another request used the same idempotency key, and nothing was stored.
+    KeyUsed,
+}
+
+/// The events that one command led to, and the columns of the game's row after them.
 #[derive(Debug)]
 pub(crate) struct Append {
     change: Change,
-    /// The version that the row must still be at.
+    /// The version that the row must still be at: optimistic locking.
     expected: i32,
     updated_at: OffsetDateTime,
     seat_0_moved: bool,
     seat_1_moved: bool,
     fold: Fold,
-    /// Of all but a plain move.
+    /// `None` for a plain move.
     once: Option<Json<Once>>,
     computer_to_move: bool,
     first: NewEvent,
-    /// What follows the first event: the game's end, if there is anything. None of them is a move.
+    /// The events after the first one: the end of the game, if any. None of them is a move.
     further: Vec<NewEvent>,
 }
 
-/// The columns that are set once in the life of a game, and by hardly any move. One that is null stays as it is.
+/// The columns that are set once in the life of a game, and by very few moves. A null leaves the column as it is.
 #[derive(Debug, Serialize)]
 struct Once {
     status: &'static str,
@@ -46,28 +57,28 @@ struct Once {
     #[serde(with = "rfc3339::option")]
     analysed_at: Option<OffsetDateTime>,
     join_code: Option<String>,
-    /// Whether the computer is to move after it.
+    /// Whether the computer moves next.
     computer_to_move: bool,
-    /// Whether it gives a public game its result.
+    /// Whether the append gives a public game its result.
     is_to_explore: bool,
 }
 
 impl Append {
-    /// `next` is the game after the events, of which there is one at least.
+    /// `next` is the game after the events, of which there is at least one.
     pub(crate) fn of(next: &Game, events: &[Event]) -> Self {
         let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
-        let is_to_explore = gets_result && next.terms.visibility == Visibility::Public;
+        let is_to_explore = gets_result && Exploration::counts(next.terms().visibility, next.result());
         let mut events = events.iter().map(NewEvent::of);
-        let first = events.next().expect("who appends has something to append");
+        let first = events.next().expect("an append has at least one event");
         let further: Vec<_> = events.collect();
         let fold = Fold::of(next);
         let is_plain_move = first.kind == MOVED && further.is_empty() && next.computer_to_move().is_none();
         Self {
             change: next.change(),
             expected: first.seq - 1,
-            updated_at: next.updated_at,
-            seat_0_moved: next.moved.first,
-            seat_1_moved: next.moved.second,
+            updated_at: next.updated_at(),
+            seat_0_moved: next.moved().first,
+            seat_1_moved: next.moved().second,
             computer_to_move: next.computer_to_move().is_some(),
             once: (!is_plain_move).then(|| Json(Once::of(next, &fold, is_to_explore))),
             fold,
@@ -80,12 +91,12 @@ impl Append {
         self.change.game.0
     }
 
-    /// Whether the computer is to move after it.
+    /// Whether the computer moves next.
     pub(crate) const fn computer_to_move(&self) -> bool {
         self.computer_to_move
     }
 
-    /// What is told of it, once it is stored.
+    /// What observers are notified of once the append is stored.
     pub(crate) const fn change(&self) -> Change {
         self.change
     }
@@ -94,16 +105,16 @@ impl Append {
 impl Once {
     fn of(game: &Game, fold: &Fold, is_to_explore: bool) -> Self {
         Self {
-            status: game.status.as_str(),
+            status: game.status().as_str(),
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
-            started_at: game.started_at,
+            started_at: game.started_at(),
             end: EndText::of(game, fold),
-            rematch_game_id: game.rematch.map(|game| game.0),
-            analysed_at: game.analysed_at,
+            rematch_game_id: game.rematch().map(|game| game.0),
+            analysed_at: game.analysed_at(),
             computer_to_move: game.computer_to_move().is_some(),
             is_to_explore,
-            join_code: match &game.terms.opponent {
+            join_code: match &game.terms().opponent {
                 Opponent::Link { join_code } => Some(join_code.clone()),
                 _ => None,
             },
@@ -111,32 +122,112 @@ impl Once {
     }
 }
 
-/// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each is stored as a whole if its
-/// game is still at the version that it expects, and not at all otherwise, whatever becomes of the others; if this fails,
-/// none is. Says of which games something was stored.
+columns! {
+    /// The values for the game's row, and for the first event.
+    struct GivenRow<'a> => GivenColumns {
+        game_id: Uuid,
+        /// The version that the row must still be at.
+        expected: i32,
+        version: i32,
+        updated_at: OffsetDateTime,
+        ply: i32,
+        history_from_seq: Option<i32>,
+        turn_seat: Option<i16>,
+        position: &'a str,
+        seat_0_moved: bool,
+        seat_1_moved: bool,
+        once: Option<&'a Json<Once>>,
+        deadline: Option<OffsetDateTime>,
+        clock_and_offers: Option<&'a Json<ClockAndOffers>>,
+        seat: Option<i16>,
+        kind: &'static str,
+        mv: Option<&'a str>,
+        detail: Option<&'a Json<Detail>>,
+    }
+}
+
+columns! {
+    /// An event after the first one of its append.
+    struct FurtherRow<'a> => FurtherColumns {
+        game_id: Uuid,
+        seq: i32,
+        seat: Option<i16>,
+        kind: &'static str,
+        detail: Option<&'a Json<Detail>>,
+    }
+}
+
+impl Append {
+    fn given(&self) -> GivenRow<'_> {
+        GivenRow {
+            game_id: self.game(),
+            expected: self.expected,
+            version: self.fold.version,
+            updated_at: self.updated_at,
+            ply: self.fold.ply,
+            history_from_seq: self.fold.history_from_seq,
+            turn_seat: self.fold.turn_seat,
+            position: &self.fold.position,
+            seat_0_moved: self.seat_0_moved,
+            seat_1_moved: self.seat_1_moved,
+            once: self.once.as_ref(),
+            deadline: self.fold.deadline,
+            clock_and_offers: self.fold.clock_and_offers.as_ref(),
+            seat: self.first.seat,
+            kind: self.first.kind,
+            mv: self.first.mv.as_deref(),
+            detail: self.first.detail.as_ref(),
+        }
+    }
+
+    fn further(&self) -> impl Iterator<Item = FurtherRow<'_>> {
+        self.further.iter().map(|event| FurtherRow {
+            game_id: self.game(),
+            seq: event.seq,
+            seat: event.seat,
+            kind: event.kind,
+            detail: event.detail.as_ref(),
+        })
+    }
+}
+
+/// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each one is stored as a
+/// whole if its game is still at the expected version, and otherwise not at all; the others do not depend on it. If the
+/// statement fails, nothing is stored. Returns the games whose appends were stored.
 ///
-/// Of a game whose players have webhooks, a row says that they are to be told. Whether they have, the game's row says; it is looked
-/// up when a seat is taken, and whoever makes a webhook later sees to the games that are there.
+/// For a game whose players have webhooks, the statement queues a row of `webhook_event`. The game's row says whether
+/// they have; it is looked up when a seat is taken. A webhook that is made later flags the existing games itself.
 ///
-/// The rows are locked by being updated, in the order of `given`: so two groups of the same games wait for one another and
-/// do not block each other for good. Should PostgreSQL ever join in another order, it ends one of them, and its appends are
-/// tried one by one. Locking them first, in a statement's part of its own, would write a tenth more of its log.
+/// The update locks the rows in the order of `given`, so that two groups with the same games wait for each other
+/// without a deadlock. Should PostgreSQL ever join in another order, it ends one of the two statements, and its appends
+/// are tried one by one. A CTE that locks the rows first would write a tenth more WAL.
 ///
-/// Every row is found by its game's id, and tables are joined by nothing else, so that they can be distributed by it.
+/// Every row is found by its game's id, and tables are joined on nothing else, so that they can be distributed by it.
+#[expect(clippy::too_many_lines, reason = "one statement, with a line for each of its parameters")]
 pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<Stored, DbError> {
-    let further = || group.iter().flat_map(|append| append.further.iter().map(|event| (append.game(), event)));
+    let given = GivenColumns::of(group.iter().map(|append| append.given()));
+    let further = FurtherColumns::of(group.iter().flat_map(|append| append.further()));
     let stored = sqlx::query!(
         r#"
         with given as (
-            select * from unnest(
-                $1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[], $6::integer[], $7::smallint[],
-                $8::text[], $9::boolean[], $10::boolean[], $11::jsonb[], $12::timestamptz[], $13::jsonb[],
-                $14::smallint[], $15::text[], $16::text[], $17::jsonb[]
-            ) as given (
-                game_id, expected, version, updated_at, ply, history_from_seq, turn_seat,
-                position, seat_0_moved, seat_1_moved, once, deadline, clock_and_offers,
-                seat, kind, move, detail
-            )
+            select
+                unnest($1::uuid[]) as game_id,
+                unnest($2::integer[]) as expected,
+                unnest($3::integer[]) as version,
+                unnest($4::timestamptz[]) as updated_at,
+                unnest($5::integer[]) as ply,
+                unnest($6::integer[]) as history_from_seq,
+                unnest($7::smallint[]) as turn_seat,
+                unnest($8::text[]) as position,
+                unnest($9::boolean[]) as seat_0_moved,
+                unnest($10::boolean[]) as seat_1_moved,
+                unnest($11::jsonb[]) as once,
+                unnest($12::timestamptz[]) as deadline,
+                unnest($13::jsonb[]) as clock_and_offers,
+                unnest($14::smallint[]) as seat,
+                unnest($15::text[]) as kind,
+                unnest($16::text[]) as mv,
+                unnest($17::jsonb[]) as detail
             order by game_id
         ), updated as (
             update game set
@@ -170,7 +261,7 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
             from given
             where game.id = given.game_id and game.version = given.expected
             returning given.*, game.has_webhooks
-        ), to_tell as (
+        ), to_notify as (
             insert into webhook_event (game_id, from_seq, to_seq)
             select game_id, expected + 1, version from updated where has_webhooks
         ), to_play as (
@@ -184,64 +275,65 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
             on conflict do nothing
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
-            select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, move,
+            select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, mv,
                 case kind when 'moved' then position end, detail
             from updated
             union all
             select game_id, updated_at, further.seq, null, further.seat, further.kind, null, null, further.detail
-            from unnest($18::uuid[], $19::integer[], $20::smallint[], $21::text[], $22::jsonb[])
-                as further (game_id, seq, seat, kind, detail)
+            from (
+                select
+                    unnest($18::uuid[]) as game_id,
+                    unnest($19::integer[]) as seq,
+                    unnest($20::smallint[]) as seat,
+                    unnest($21::text[]) as kind,
+                    unnest($22::jsonb[]) as detail
+            ) further
             join updated using (game_id)
         )
         select game_id as "game_id!", has_webhooks as "has_webhooks!" from updated
         "#,
-        &column(group, Append::game),
-        &column(group, |append| append.expected),
-        &column(group, |append| append.fold.version),
-        &column(group, |append| append.updated_at),
-        &column(group, |append| append.fold.ply),
-        &column(group, |append| append.fold.history_from_seq) as &[Option<i32>],
-        &column(group, |append| append.fold.turn_seat) as &[Option<i16>],
-        &column(group, |append| append.fold.position.as_str()) as &[&str],
-        &column(group, |append| append.seat_0_moved),
-        &column(group, |append| append.seat_1_moved),
-        &column(group, |append| append.once.as_ref()) as &[Option<&Json<Once>>],
-        &column(group, |append| append.fold.deadline) as &[Option<OffsetDateTime>],
-        &column(group, |append| append.fold.clock_and_offers.as_ref()) as &[Option<&Json<ClockAndOffers>>],
-        &column(group, |append| append.first.seat) as &[Option<i16>],
-        &column(group, |append| append.first.kind) as &[&str],
-        &column(group, |append| append.first.mv.as_deref()) as &[Option<&str>],
-        &column(group, |append| append.first.detail.as_ref()) as &[Option<&Json<Detail>>],
-        &further().map(|(game, _)| game).collect::<Vec<_>>(),
-        &further().map(|(_, event)| event.seq).collect::<Vec<_>>(),
-        &further().map(|(_, event)| event.seat).collect::<Vec<_>>() as &[Option<i16>],
-        &further().map(|(_, event)| event.kind).collect::<Vec<_>>() as &[&str],
-        &further().map(|(_, event)| event.detail.as_ref()).collect::<Vec<_>>() as &[Option<&Json<Detail>>],
+        &given.game_id,
+        &given.expected,
+        &given.version,
+        &given.updated_at,
+        &given.ply,
+        &given.history_from_seq as &[Option<i32>],
+        &given.turn_seat as &[Option<i16>],
+        &given.position as &[&str],
+        &given.seat_0_moved,
+        &given.seat_1_moved,
+        &given.once as &[Option<&Json<Once>>],
+        &given.deadline as &[Option<OffsetDateTime>],
+        &given.clock_and_offers as &[Option<&Json<ClockAndOffers>>],
+        &given.seat as &[Option<i16>],
+        &given.kind as &[&str],
+        &given.mv as &[Option<&str>],
+        &given.detail as &[Option<&Json<Detail>>],
+        &further.game_id,
+        &further.seq,
+        &further.seat as &[Option<i16>],
+        &further.kind as &[&str],
+        &further.detail as &[Option<&Json<Detail>>],
     )
     .fetch_all(connection)
     .await?;
-    let has_notices = stored.iter().any(|row| row.has_webhooks);
-    Ok(Stored { games: stored.into_iter().map(|row| row.game_id).collect(), has_notices })
+    let has_webhook_events = stored.iter().any(|row| row.has_webhooks);
+    Ok(Stored { games: stored.into_iter().map(|row| row.game_id).collect(), has_webhook_events })
 }
 
-/// What came of storing a group.
+/// The result of storing a group.
 pub(crate) struct Stored {
-    /// Those to which something was appended.
+    /// The games whose appends were stored.
     pub(crate) games: HashSet<Uuid>,
-    /// Whether players are to be told of any of it.
-    pub(crate) has_notices: bool,
+    /// Whether the statement queued any row of `webhook_event`.
+    pub(crate) has_webhook_events: bool,
 }
 
-/// Which games' rows nobody else has locked at this moment.
+/// The games whose rows no other transaction has locked at this moment.
 pub(crate) async fn unlocked(connection: &mut PgConnection, games: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
     let ids =
         sqlx::query_scalar!("select id from game where id = any($1) order by id for no key update skip locked", games,)
             .fetch_all(connection)
             .await?;
     Ok(ids.into_iter().collect())
-}
-
-/// One column of a group.
-fn column<'a, T>(group: &[&'a Append], value: impl Fn(&'a Append) -> T) -> Vec<T> {
-    group.iter().copied().map(value).collect()
 }

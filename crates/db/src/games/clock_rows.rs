@@ -1,14 +1,14 @@
-//! Clocks, offers and what was played, in the database's words.
+//! Clocks, offers and played moves, as the text and JSON of columns.
 
-use mancala_domain::{BySeat, Clock, Game, Offer, OfferKind, Pause, Played, Time};
+use mancala_domain::{BySeat, Clock, Game, Offer, OfferKind, Pause, PlyAction, Time};
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
-use super::rows::{seat, seat_number, word};
+use super::columns::{seat, seat_number, word};
 use crate::connection::DbError;
 
-/// What is stored of a game's time beside its deadline.
+/// The part of a game's time that is stored beside its deadline.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimeText {
     /// The seats' banks, in microseconds.
@@ -27,8 +27,8 @@ struct PauseText {
 
 impl TimeText {
     pub(crate) fn of(game: &Game) -> Option<Self> {
-        let Time { banks, pause, .. } = game.time;
-        let has_banks = matches!(game.terms.clock, Clock::Bank { .. });
+        let Time { banks, pause, .. } = game.time();
+        let has_banks = matches!(game.terms().clock, Clock::Bank { .. });
         let banks = has_banks.then(|| [microseconds(banks.first), microseconds(banks.second)]);
         let pause = pause.map(|Pause { since, left }| PauseText { since, left: microseconds(left) });
         (banks.is_some() || pause.is_some()).then_some(Self { banks, pause })
@@ -42,7 +42,7 @@ impl TimeText {
     }
 }
 
-/// An offer that waits for an answer.
+/// An open offer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OfferText {
     kind: String,
@@ -69,7 +69,7 @@ impl OfferText {
     }
 }
 
-/// `None` where time is unlimited.
+/// `None` for unlimited time.
 pub(crate) fn clock_text(clock: Clock) -> Option<String> {
     match clock {
         Clock::Unlimited => None,
@@ -95,19 +95,19 @@ pub(crate) fn parse_clock(table: &'static str, id: Uuid, text: Option<&str>) -> 
     clock.ok_or_else(|| DbError::inconsistent(table, "clock", id, text))
 }
 
-/// What was played, as `event.move` has it: a takeback with the ply that it leads back to.
-pub(crate) fn played_text(played: Played) -> String {
+/// The text of `event.move`: a move, or a takeback with the ply that it leads back to.
+pub(crate) fn played_text(played: PlyAction) -> String {
     match played {
-        Played::Move(mv) => mv.to_string(),
-        Played::Takeback { to_ply } => format!("{TAKEBACK}{to_ply}"),
+        PlyAction::Move(mv) => mv.to_string(),
+        PlyAction::Takeback { to_ply } => format!("{TAKEBACK}{to_ply}"),
     }
 }
 
-pub(crate) fn parse_played(text: &str, id: Uuid) -> Result<Played, DbError> {
+pub(crate) fn parse_played(text: &str, id: Uuid) -> Result<PlyAction, DbError> {
     let inconsistent = || DbError::inconsistent("event", "move", id, text);
     match text.strip_prefix(TAKEBACK) {
-        Some(to_ply) => to_ply.parse().map(|to_ply| Played::Takeback { to_ply }).map_err(|_| inconsistent()),
-        None => text.parse().map(Played::Move).map_err(|_| inconsistent()),
+        Some(to_ply) => to_ply.parse().map(|to_ply| PlyAction::Takeback { to_ply }).map_err(|_| inconsistent()),
+        None => text.parse().map(PlyAction::Move).map_err(|_| inconsistent()),
     }
 }
 

@@ -1,32 +1,34 @@
-//! Games in which the computer is to move. A row is left by the statement that made it so (`appends`, [`super::insert`]).
+//! The queue of games in which the computer is to move. The statement that stores a game or an append adds the row.
 
 use mancala_domain::GameId;
 use sqlx::PgPool;
 use time::OffsetDateTime;
 use tracing::Instrument;
 
-use super::rows::{column, number};
+use super::columns::{column, number};
 use crate::connection::{DbError, statement};
 
-/// Turns that are counted: that more wait is enough to know.
+/// At most this many turns are counted: that more are queued is enough to know.
 const COUNTED_MAX: i64 = 10_000;
 
-/// How many turns are given their rounds at a time.
-const PLACED_AT_ONCE: i64 = 1_000;
+/// How many turns are assigned to rounds by one statement.
+const ASSIGNED_AT_ONCE: i64 = 1_000;
 
-/// That the computer is to move in a game, as of a version of it.
+/// The computer is to move in a game, as of a version of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComputerTurn {
+    /// The game.
     pub game: GameId,
+    /// The version of the game at which the computer is to move.
     pub version: u32,
-    /// By the clock of the database.
+    /// By the database's clock.
     pub since: OffsetDateTime,
 }
 
-/// Takes the next turn that nobody has taken, or whose taker has not come back by now; until `until` nobody else takes it. Players are
-/// served in rounds, one turn of each in every round: whoever plays many games at once waits for most of them.
+/// Takes the next turn without a lease, or with an expired one, and leases it until `until`. The queue is fair: a round
+/// has one turn of each player, so a player of many games at once waits for most of them.
 pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> Result<Option<ComputerTurn>, DbError> {
-    place(pool).await?;
+    assign_rounds(pool).await?;
     let row = sqlx::query!(
         r#"
         with taken as (
@@ -51,7 +53,7 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
     .transpose()
 }
 
-/// In how many games the computer is to move, counted as far as some thousand.
+/// How many turns are queued, counted up to `COUNTED_MAX`.
 pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
     let count = sqlx::query_scalar!(
         r#"select count(*) as "count!" from (select from computer_turn limit $1) counted"#,
@@ -60,9 +62,9 @@ pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
     Ok(count.fetch_one(pool).instrument(statement("count computer_turn")).await?)
 }
 
-/// Gives new turns their rounds: that which is played now, or the one after those of the player's other turns. Appends leave this to
-/// whoever plays: they look at nothing but their games.
-async fn place(pool: &PgPool) -> Result<(), DbError> {
+/// Assigns rounds to new turns: the present round, or the one after the player's last. Appends leave this to the
+/// workers, because they look at nothing but their games.
+async fn assign_rounds(pool: &PgPool) -> Result<(), DbError> {
     sqlx::query!(
         r#"
         with new as (
@@ -81,7 +83,7 @@ async fn place(pool: &PgPool) -> Result<(), DbError> {
         update computer_turn set player_id = placed.player_id, round = placed.round
         from placed where computer_turn.game_id = placed.game_id
         "#,
-        PLACED_AT_ONCE,
+        ASSIGNED_AT_ONCE,
     )
     .execute(pool)
     .instrument(statement("update computer_turn"))
@@ -89,7 +91,7 @@ async fn place(pool: &PgPool) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Leaves a turn to others that somebody has taken and not played.
+/// Ends the lease of a turn that was not played, so that any worker can take it.
 pub async fn release(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
     sqlx::query!(
         "update computer_turn set taken_until = null where game_id = $1 and version = $2",
@@ -102,7 +104,7 @@ pub async fn release(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Leaves a turn alone until later, with which something is wrong. It is in no round until then.
+/// Puts off a turn that failed. It is in no round until then.
 pub async fn put_off(pool: &PgPool, turn: ComputerTurn, until: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         "update computer_turn set taken_until = $3, round = null where game_id = $1 and version = $2",
@@ -116,7 +118,7 @@ pub async fn put_off(pool: &PgPool, turn: ComputerTurn, until: OffsetDateTime) -
     Ok(())
 }
 
-/// Forgets a turn that is over. One that came after it in the same game stays.
+/// Deletes a turn that is over. A later one of the same game stays.
 pub async fn end(pool: &PgPool, turn: ComputerTurn) -> Result<(), DbError> {
     sqlx::query!("delete from computer_turn where game_id = $1 and version = $2", turn.game.0, column(turn.version),)
         .execute(pool)

@@ -1,4 +1,4 @@
-//! Asks whether games that somebody remembers are still the present ones, many in one statement.
+//! Checks whether cached games are still current, many in one statement.
 
 use std::{collections::HashMap, fmt, panic::AssertUnwindSafe, time::Duration};
 
@@ -13,55 +13,55 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::SeatedGame;
-use crate::connection::{DbError, Link, statement};
+use crate::connection::{DbError, DedicatedConnection, statement};
 
-/// How many games one statement asks for at most.
+/// How many games one statement looks up at most.
 const GROUP_MAX: usize = 64;
 
-/// How many questions wait at most: more than a second's work. Then the next ones are refused.
+/// How many lookups are queued at most: more than a second's work. Further ones are refused.
 const QUEUE_MAX: usize = 4096;
 
-/// How long an answer is waited for: as long as for a connection of the pools.
+/// How long a lookup waits for its reply: as long as for a connection of the pools.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// A task that asks, over a connection of its own. What is asked while its last statement is in flight goes together with
-/// the next; when nothing is queued, nothing waits. It ends with its last handle.
-pub struct Lookups(mpsc::Sender<Question>);
+/// A task that looks games up, over a connection of its own. Lookups that arrive while a statement is in flight form
+/// the next batch; if none is in flight, none waits. The task ends when its last handle is dropped.
+pub struct Lookups(mpsc::Sender<Lookup>);
 
-/// A game that is asked for, and whoever asks.
-struct Question {
+/// A lookup that is queued.
+struct Lookup {
     game: Uuid,
-    answer: oneshot::Sender<Result<Option<Signs>, DbError>>,
+    reply: oneshot::Sender<Result<Option<Fingerprint>, DbError>>,
 }
 
-/// What tells the present state of a game from any other: its version, and the names that are shown with it.
+/// What distinguishes the present state of a game from any other: its version, and the names that are shown with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signs {
+pub struct Fingerprint {
     version: i32,
-    /// Kind and name of whoever sits in the first seat, in the second, and of whom the creator invited.
+    /// Kind and name of the player in the first seat, in the second, and of the invited player.
     people: [Option<(String, String)>; 3],
 }
 
 impl Lookups {
     /// Starts the task on the present runtime.
     pub fn start(options: PgConnectOptions) -> Self {
-        let (questions, asked) = mpsc::channel(QUEUE_MAX);
-        tokio::spawn(answer_all(Link::new(options), asked));
-        Self(questions)
+        let (lookups, queue) = mpsc::channel(QUEUE_MAX);
+        tokio::spawn(reply_to_all(DedicatedConnection::new(options), queue));
+        Self(lookups)
     }
 
-    /// The signs of a game as it is now, if there is such a game.
-    pub async fn signs(&self, game: GameId) -> Result<Option<Signs>, DbError> {
-        let (answer, answered) = oneshot::channel();
-        self.0.try_send(Question { game: game.0, answer }).map_err(|_| DbError::QueueFull)?;
-        let answered = timeout(WAIT, answered).instrument(statement("select game player")).await;
-        answered.map_err(|_| DbError::unreachable())?.unwrap_or_else(|_| Err(DbError::silent()))
+    /// The fingerprint of a game as it is now, if there is such a game.
+    pub async fn fingerprint(&self, game: GameId) -> Result<Option<Fingerprint>, DbError> {
+        let (reply, replied) = oneshot::channel();
+        self.0.try_send(Lookup { game: game.0, reply }).map_err(|_| DbError::QueueFull)?;
+        let replied = timeout(WAIT, replied).instrument(statement("select game player")).await;
+        replied.map_err(|_| DbError::unreachable())?.unwrap_or_else(|_| Err(DbError::silent()))
     }
 }
 
-impl Signs {
-    /// Whether they are those of this game, as it is remembered.
-    pub fn are_of(&self, remembered: &SeatedGame) -> bool {
+impl Fingerprint {
+    /// Whether a cached game has this fingerprint.
+    pub fn matches(&self, remembered: &SeatedGame) -> bool {
         let SeatedGame { game, players, invited, .. } = remembered;
         let known = [&players.first, &players.second, invited];
         let is_shown_so = |(sign, player): (&Option<(String, String)>, &Option<Player>)| match (sign, player) {
@@ -69,26 +69,27 @@ impl Signs {
             (None, None) => true,
             _ => false,
         };
-        u32::try_from(self.version) == Ok(game.version) && self.people.iter().zip(known).all(is_shown_so)
+        u32::try_from(self.version) == Ok(game.version()) && self.people.iter().zip(known).all(is_shown_so)
     }
 }
 
-/// Answers until nobody can ask any more.
-async fn answer_all(mut link: Link, mut asked: mpsc::Receiver<Question>) {
-    let mut questions = Vec::with_capacity(GROUP_MAX);
-    while asked.recv_many(&mut questions, GROUP_MAX).await > 0 {
-        let ids: Vec<_> = questions.iter().map(|question| question.game).collect();
-        // A bug costs those who asked, and nobody after them.
-        let found = AssertUnwindSafe(link.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
+/// Answers lookups until all handles are dropped.
+async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Receiver<Lookup>) {
+    let mut lookups = Vec::with_capacity(GROUP_MAX);
+    while queue.recv_many(&mut lookups, GROUP_MAX).await > 0 {
+        let ids: Vec<_> = lookups.iter().map(|lookup| lookup.game).collect();
+        // A panic fails this batch, and none after it.
+        let found =
+            AssertUnwindSafe(connection.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
         let found = found.unwrap_or_else(|_| Err(DbError::silent()));
-        for Question { game, answer } in questions.drain(..) {
-            // Whoever has gone away needs no answer.
-            let _ = answer.send(found.clone().map(|found| found.get(&game).cloned()));
+        for Lookup { game, reply } in lookups.drain(..) {
+            // A caller that is gone needs no reply.
+            let _ = reply.send(found.clone().map(|found| found.get(&game).cloned()));
         }
     }
 }
 
-async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Signs>, DbError> {
+async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Fingerprint>, DbError> {
     let rows = sqlx::query!(
         r#"
         select game.id as "id!", game.version as "version!",
@@ -105,15 +106,15 @@ async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uui
     )
     .fetch_all(connection)
     .await?;
-    let signs = rows.into_iter().map(|row| {
+    let fingerprints = rows.into_iter().map(|row| {
         let people = [
             row.first_kind.zip(row.first_name),
             row.second_kind.zip(row.second_name),
             row.invited_kind.zip(row.invited_name),
         ];
-        (row.id, Signs { version: row.version, people })
+        (row.id, Fingerprint { version: row.version, people })
     });
-    Ok(signs.collect())
+    Ok(fingerprints.collect())
 }
 
 impl fmt::Debug for Lookups {

@@ -1,18 +1,17 @@
-//! The terms and the result of a game, in the database's words.
+//! The terms and the result of a game, as the text and JSON of columns.
 
-use mancala_domain::{Game, GameId, GameResult, Level, Opponent, PlayerId, Reason, Start, Terms, Visibility};
+use mancala_domain::{GameId, GameResult, Level, Opponent, PlayerId, Reason, Start, Terms, Visibility};
 use mancala_rules::{AnyOptions, BySide, Side, Variant};
 use serde::{Deserialize, Serialize};
-use time::{OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
 use super::{
     clock_rows::{clock_text, parse_clock},
-    rows::{Fold, position, seat, seat_number, seeds, word},
+    columns::{position, seat, seat_number, seeds, word},
 };
 use crate::connection::DbError;
 
-/// The terms of a game in words.
+/// The terms of a game as text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TermsText {
     pub(crate) variant: String,
@@ -31,7 +30,7 @@ pub(crate) struct TermsText {
     pub(crate) start: Option<StartText>,
 }
 
-/// Where a game begins, in words.
+/// The start of a game as text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StartText {
     position: String,
@@ -106,7 +105,7 @@ impl TermsText {
     }
 }
 
-/// A result in words.
+/// A result as text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ResultText {
     pub(crate) winner: Option<String>,
@@ -129,7 +128,7 @@ impl ResultText {
         }
     }
 
-    /// From the columns of `game`: null until it is finished, but for the winner, which is null of a draw too.
+    /// From the columns of `game`: null until it is finished. The winner is null for a draw too.
     pub(crate) fn of_columns(
         winner: Option<String>,
         reason: Option<String>,
@@ -147,34 +146,5 @@ impl ResultText {
             reason: self.reason.parse::<Reason>().map_err(|e| DbError::inconsistent(table, "result_reason", id, e))?,
             score: BySide { south: score(self.score.south)?, north: score(self.score.north)? },
         })
-    }
-}
-
-/// The columns of `game` that say how it ended; null while it goes on.
-#[derive(Debug, Serialize)]
-pub(crate) struct EndText {
-    #[serde(with = "rfc3339::option")]
-    finished_at: Option<OffsetDateTime>,
-    #[serde(with = "rfc3339::option")]
-    aborted_at: Option<OffsetDateTime>,
-    result_winner: Option<String>,
-    result_reason: Option<String>,
-    result_score_south: Option<i16>,
-    result_score_north: Option<i16>,
-    winner_seat: Option<i16>,
-}
-
-impl EndText {
-    pub(crate) fn of(game: &Game, fold: &Fold) -> Self {
-        let result = game.result.as_ref();
-        Self {
-            finished_at: fold.finished_at,
-            aborted_at: fold.aborted_at,
-            result_winner: result.and_then(|result| result.winner).map(|side| side.to_string()),
-            result_reason: result.map(|result| result.reason.to_string()),
-            result_score_south: result.map(|result| seeds(result.score.south)),
-            result_score_north: result.map(|result| seeds(result.score.north)),
-            winner_seat: fold.winner_seat,
-        }
     }
 }

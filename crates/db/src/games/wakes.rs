@@ -1,4 +1,4 @@
-//! Games to which something happens though nobody does anything.
+//! Games that a job has to look at by a certain time: a deadline or the end of an open game.
 
 use mancala_domain::GameId;
 use sqlx::PgPool;
@@ -7,10 +7,10 @@ use tracing::Instrument;
 
 use crate::connection::{DbError, statement};
 
-/// Takes up to `limit` games that were to be looked at by now, by this process's clock and by the database's (a clock that is
-/// ahead of the time would end games for ever), the longest due first, and no other process's: says which of them
-/// are due. Of the others the deadline has moved on, and they are put off until it; one that is due is put off until
-/// `again_at`, in case whoever took it ends before it is settled.
+/// Takes up to `limit` games whose `wake_at` has passed, the longest due first, and returns those that are due. Both
+/// this process's clock and the database's must say so, because a clock that is ahead would end games for good. Games
+/// that another process has locked are skipped. Where the deadline has moved, `wake_at` is set to it. A game that is
+/// due is put off until `again_at`, in case the process ends before it has handled the game.
 pub async fn take(pool: &PgPool, now: OffsetDateTime, again_at: OffsetDateTime, limit: u32) -> Result<Taken, DbError> {
     let rows = sqlx::query!(
         r#"
@@ -37,10 +37,11 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, again_at: OffsetDateTime, 
     Ok(Taken { due, looked_at: rows.len() })
 }
 
-/// Games that were taken to be looked at.
+/// Games that were taken.
 #[derive(Debug)]
 pub struct Taken {
-    /// Those to which something has happened.
+    /// Those whose deadline has passed.
     pub due: Vec<GameId>,
+    /// How many games were taken, due or not.
     pub looked_at: usize,
 }

@@ -1,7 +1,8 @@
 //! The writers: tasks through which all appends of a process go, in groups.
 //!
-//! What takes long in an append is to make it durable, and that takes no longer for many than for one. So a writer gathers what
-//! arrives while its last statement is in flight, and sends it as the next; when nothing is queued, nothing waits.
+//! The expensive part of an append is the commit's write to disk, and that takes no longer for many appends than for
+//! one. So a writer gathers the appends that arrive while its last statement is in flight, and sends them as the next
+//! group. If none is in flight, none waits.
 
 use std::{
     collections::HashSet,
@@ -16,34 +17,32 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use mancala_domain::Change;
+use mancala_domain::{Change, Event, Game};
 use sqlx::postgres::PgConnectOptions;
 use tokio::{
     sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{
-    Appended,
-    append::{self, Append},
-};
-use crate::connection::{DbError, Link};
+use super::append::{self, Append, Appended};
+use crate::connection::{DbError, DedicatedConnection, statement};
 
-/// How many appends a group has at most. Twice as many make the statement no cheaper for each, and its first wait longer.
+/// How many appends a group has at most. Twice as many are no cheaper each, and make the first one wait longer.
 const GROUP_MAX: usize = 64;
 
-/// How long an append waits for those before it. If it takes longer, the database does not keep up, or is away.
+/// How long an append may be queued. If it takes longer, the database is overloaded or down.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// All writers of a process. Each owns the games whose ids fall to it, so that the appends to one game go one after the other
-/// and never wait for the row's lock.
+/// All writers of a process. Each one owns the games whose ids fall to it, so that the appends to one game follow each
+/// other and never wait for the row's lock.
 pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
     busy: Arc<AtomicUsize>,
     observers: Arc<Observers>,
-    notices: Arc<Notify>,
+    webhook_events: Arc<Notify>,
     computer_turns: Arc<Notify>,
 }
 
@@ -56,50 +55,51 @@ struct Observers {
     group: OnceLock<Box<dyn Fn(usize) + Send + Sync>>,
 }
 
-/// The tasks of some writers.
+/// The tasks of the writers.
 #[derive(Debug)]
-pub struct Writing {
+pub struct WriterTasks {
     tasks: Vec<JoinHandle<()>>,
     ending: CancellationToken,
 }
 
-/// An append that waits for its turn.
+/// An append in the queue.
 struct Queued {
     append: Append,
     since: Instant,
-    answer: Answer,
+    reply: Reply,
 }
 
-/// Where whoever waits for an append is told what became of it.
-type Answer = oneshot::Sender<Result<Appended, DbError>>;
+/// Where the caller of an append waits for its result.
+type Reply = oneshot::Sender<Result<Appended, DbError>>;
 
-/// An append whose turn it is.
-type Waiting = (Append, Answer);
+/// An append in the group that is being stored.
+type Pending = (Append, Reply);
 
 impl Writers {
-    /// How many appends wait for a writer at most, unless there is a reason: more than a second's work.
+    /// How many appends are queued for a writer at most, unless there is a reason: more than a second's work.
     pub const QUEUE_MAX: usize = 4096;
 
-    /// Starts `count` writers on the present runtime, each with a connection of its own that it makes when it first needs one.
-    /// What comes while `queue_max` appends wait for a writer is refused.
-    pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize) -> (Self, Writing) {
+    /// Starts `count` writers on the present runtime, each with a dedicated connection that it opens on first use.
+    /// Appends that arrive while `queue_max` are queued for a writer are refused.
+    pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize) -> (Self, WriterTasks) {
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
         let observers = Arc::<Observers>::default();
-        let (notices, computer_turns) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+        let (webhook_events, computer_turns) = (Arc::<Notify>::default(), Arc::<Notify>::default());
         let (queues, tasks) = (0..count.max(1))
             .map(|_| {
                 let (queue, queued) = mpsc::channel(queue_max);
                 let (busy, observers) = (busy.clone(), observers.clone());
-                let link = Link::new(options.clone());
-                let (notices, computer_turns) = (notices.clone(), computer_turns.clone());
-                let writer = Writer { link, locked: HashSet::new(), busy, observers, notices, computer_turns };
+                let connection = DedicatedConnection::new(options.clone());
+                let (webhook_events, computer_turns) = (webhook_events.clone(), computer_turns.clone());
+                let writer =
+                    Writer { connection, locked: HashSet::new(), busy, observers, webhook_events, computer_turns };
                 (queue, tokio::spawn(writer.run(queued, ending.clone())))
             })
             .unzip();
-        (Self { queues, busy, observers, notices, computer_turns }, Writing { tasks, ending })
+        (Self { queues, busy, observers, webhook_events, computer_turns }, WriterTasks { tasks, ending })
     }
 
-    /// Has somebody told of all that is stored from now on, whoever asked for it. There is one observer, the first.
+    /// Calls `observer` with every change that is stored from now on. There is one observer, the first.
     pub fn observe(&self, observer: impl Fn(Change) + Send + Sync + 'static) {
         let _ = self.observers.change.set(Box::new(observer));
     }
@@ -109,130 +109,140 @@ impl Writers {
         let _ = self.observers.group.set(Box::new(observer));
     }
 
-    /// Is notified when something was stored of which players are to be told by webhooks.
-    pub fn notices(&self) -> Arc<Notify> {
-        self.notices.clone()
+    /// Notified when an append has queued a row of `webhook_event`.
+    pub fn webhook_events(&self) -> Arc<Notify> {
+        self.webhook_events.clone()
     }
 
-    /// Is notified when the computer is to move in a game.
+    /// Notified when the computer is to move in a game.
     pub fn computer_turns(&self) -> Arc<Notify> {
         self.computer_turns.clone()
     }
 
-    /// How many have a statement in flight right now.
+    /// How many writers have a statement in flight.
     pub fn busy(&self) -> usize {
         self.busy.load(Ordering::Relaxed)
     }
 
-    /// How many appends wait for their turn right now.
+    /// How many appends are queued.
     pub fn queued(&self) -> usize {
         self.queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum()
     }
 
-    /// Has an append done, and says what became of it. If the caller goes away, it is done all the same.
+    /// Queues an append and waits for its result. It is stored even if the caller stops waiting.
     pub(crate) async fn append(&self, append: Append) -> Result<Appended, DbError> {
         // The last bytes of a UUIDv7 are random.
         let queue = &self.queues[append.game().as_u128() as usize % self.queues.len()];
-        let (answer, answered) = oneshot::channel();
-        queue.try_send(Queued { append, since: Instant::now(), answer }).map_err(|_| DbError::QueueFull)?;
-        // A writer answers all that it has taken; should it panic, nobody knows.
-        answered.await.unwrap_or_else(|_| Err(DbError::silent()))
+        let (reply, replied) = oneshot::channel();
+        queue.try_send(Queued { append, since: Instant::now(), reply }).map_err(|_| DbError::QueueFull)?;
+        // A writer replies to all appends that it has taken. If it panics, their result is unknown.
+        replied.await.unwrap_or_else(|_| Err(DbError::silent()))
     }
 }
 
-impl Writing {
-    /// Lets no more appends be queued, and waits until those that were are stored, or have failed.
+impl WriterTasks {
+    /// Closes the queues, and waits until every queued append is stored or has failed.
     pub async fn end(self) {
         self.ending.cancel();
         for task in self.tasks {
-            // A writer that panicked has said so.
+            // A writer that panicked has logged it.
             let _ = task.await;
         }
     }
 }
 
+/// Appends events to a game's log and updates its row to their fold, in one statement with optimistic locking: either
+/// all of it is stored, durably, or nothing. `next` is the game after the events; the row must still be at the version
+/// before them.
+///
+/// The append completes or fails as a whole even if the caller stops waiting.
+pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<Appended, DbError> {
+    writers.append(Append::of(next, events)).instrument(statement("update game insert event")).await
+}
+
 /// One writer.
 struct Writer {
-    link: Link,
-    /// Games whose rows somebody else had locked when they were last to be changed: nobody waits for them again.
+    connection: DedicatedConnection,
+    /// Games whose rows another transaction had locked at the last attempt. The next append checks the lock instead of
+    /// waiting for it.
     locked: HashSet<Uuid>,
     busy: Arc<AtomicUsize>,
     observers: Arc<Observers>,
-    notices: Arc<Notify>,
+    webhook_events: Arc<Notify>,
     computer_turns: Arc<Notify>,
 }
 
 impl Writer {
-    /// Runs until it is ending, or nobody can append any more, and all that was queued has been answered.
+    /// Runs until it is ended or all handles are dropped, and all queued appends have their replies.
     async fn run(mut self, mut queue: mpsc::Receiver<Queued>, ending: CancellationToken) {
-        let mut waiting = Vec::with_capacity(GROUP_MAX);
+        let mut backlog = Vec::with_capacity(GROUP_MAX);
         loop {
-            let room = GROUP_MAX - waiting.len();
-            if waiting.is_empty() {
+            let room = GROUP_MAX - backlog.len();
+            if backlog.is_empty() {
                 tokio::select! {
                     biased;
-                    taken = queue.recv_many(&mut waiting, room) => if taken == 0 { return },
+                    taken = queue.recv_many(&mut backlog, room) => if taken == 0 { return },
                     () = ending.cancelled(), if !queue.is_closed() => {
                         queue.close();
                         continue;
                     }
                 }
             } else {
-                waiting.extend(iter::from_fn(|| queue.try_recv().ok()).take(room));
+                backlog.extend(iter::from_fn(|| queue.try_recv().ok()).take(room));
             }
             self.busy.fetch_add(1, Ordering::Relaxed);
-            let group = take_group(&mut waiting);
-            // A bug costs the group, whose members then read what became of them, and nobody after it.
+            let group = take_group(&mut backlog);
+            // A panic fails this group, whose callers then read the state of their games, and none after it.
             let stored = AssertUnwindSafe(self.write(group)).catch_unwind().await.unwrap_or_default();
-            refuse_overtaken(&mut waiting, &stored);
+            refuse_superseded(&mut backlog, &stored);
             self.busy.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Stores a group, and answers everybody in it: if it fails for a reason that one of them may have, the others without that
-    /// one. Says of which games something was stored at once.
+    /// Stores a group, and replies to its callers. If the statement fails for a reason that one append may have, the
+    /// others are stored without it. Returns the games that were stored by the first statement.
     async fn write(&mut self, group: Vec<Queued>) -> HashSet<Uuid> {
         let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
-        let waiting = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.answer)).collect();
-        answer_all(waiting(late), &Err(DbError::unreachable()));
-        let waiting = self.refuse_locked(waiting(group)).await;
-        if waiting.is_empty() {
+        let pending = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.reply)).collect();
+        reply_to_all(pending(late), &Err(DbError::unreachable()));
+        let pending = self.refuse_locked(pending(group)).await;
+        if pending.is_empty() {
             return HashSet::new();
         }
         if let Some(observe) = self.observers.group.get() {
-            observe(waiting.len());
+            observe(pending.len());
         }
-        match self.store(&waiting).await {
-            Err(error) if waiting.len() > 1 && error.may_be_of_one() => {
-                self.write_apart(waiting, error).await;
+        match self.store(&pending).await {
+            Err(error) if pending.len() > 1 && error.may_be_caused_by_one_row() => {
+                self.write_split(pending, error).await;
                 HashSet::new()
             }
             stored => {
                 if matches!(stored, Err(DbError::Busy(_))) {
-                    self.locked = waiting.iter().map(|(append, _)| append.game()).collect();
+                    self.locked = pending.iter().map(|(append, _)| append.game()).collect();
                 }
-                answer_all(waiting, &stored);
+                reply_to_all(pending, &stored);
                 stored.unwrap_or_default()
             }
         }
     }
 
-    /// Answers those at once whose games' rows were locked before and still are.
-    async fn refuse_locked(&mut self, group: Vec<Waiting>) -> Vec<Waiting> {
+    /// Fails the appends whose games' rows were locked before and still are, without waiting for the locks.
+    async fn refuse_locked(&mut self, group: Vec<Pending>) -> Vec<Pending> {
         if !group.iter().any(|(append, _)| self.locked.contains(&append.game())) {
             return group;
         }
         let Ok(unlocked) = self.unlocked(&group).await else { return group };
         let (free, locked) = group.into_iter().partition(|(append, _)| unlocked.contains(&append.game()));
         self.locked.retain(|game| !unlocked.contains(game));
-        answer_all(locked, &Err(DbError::locked()));
+        reply_to_all(locked, &Err(DbError::locked()));
         free
     }
 
-    /// Stores what can be stored of a group that failed. If that was because of a lock, those are answered at once whose rows
-    /// are locked: whoever holds a lock for so long may hold it for longer, and the others do not wait for that again. If it
-    /// fails once more, each is tried alone.
-    async fn write_apart(&mut self, group: Vec<Waiting>, failure: DbError) {
+    /// Stores what can be stored of a group that failed. If the reason was a lock, the appends whose rows are still
+    /// locked fail at once: the lock may be held for longer, and the others must not wait for it again. If the
+    /// statement fails once more, each append is tried alone.
+    async fn write_split(&mut self, group: Vec<Pending>, failure: DbError) {
         let unlocked = match failure {
             DbError::Busy(_) => self.unlocked(&group).await.ok(),
             _ => None,
@@ -243,10 +253,10 @@ impl Writer {
                 let (free, locked): (Vec<_>, Vec<_>) =
                     group.into_iter().partition(|(append, _)| unlocked.contains(&append.game()));
                 self.locked = locked.iter().map(|(append, _)| append.game()).collect();
-                answer_all(locked, &Err(failure));
+                reply_to_all(locked, &Err(failure));
                 match self.store(&free).await {
-                    Err(error) if error.may_be_of_one() => free,
-                    stored => return answer_all(free, &stored),
+                    Err(error) if error.may_be_caused_by_one_row() => free,
+                    stored => return reply_to_all(free, &stored),
                 }
             }
         };
@@ -254,20 +264,20 @@ impl Writer {
         for one in group {
             let is_late = begun.elapsed() > WAIT;
             let stored = if is_late { Err(DbError::unreachable()) } else { self.store(slice::from_ref(&one)).await };
-            answer_all(vec![one], &stored);
+            reply_to_all(vec![one], &stored);
         }
     }
 
-    async fn store(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
+    async fn store(&mut self, group: &[Pending]) -> Result<HashSet<Uuid>, DbError> {
         let group: Vec<_> = group.iter().map(|(append, _)| append).collect();
-        let stored = self.link.run(async |connection| append::store(connection, &group).await).await?;
+        let stored = self.connection.run(async |connection| append::store(connection, &group).await).await?;
         if let Some(observer) = self.observers.change.get() {
             for append in group.iter().filter(|append| stored.games.contains(&append.game())) {
                 observer(append.change());
             }
         }
-        if stored.has_notices {
-            self.notices.notify_one();
+        if stored.has_webhook_events {
+            self.webhook_events.notify_one();
         }
         if group.iter().any(|append| append.computer_to_move()) {
             self.computer_turns.notify_one();
@@ -275,45 +285,45 @@ impl Writer {
         Ok(stored.games)
     }
 
-    async fn unlocked(&mut self, group: &[Waiting]) -> Result<HashSet<Uuid>, DbError> {
+    async fn unlocked(&mut self, group: &[Pending]) -> Result<HashSet<Uuid>, DbError> {
         let games: Vec<_> = group.iter().map(|(append, _)| append.game()).collect();
-        self.link.run(async |connection| append::unlocked(connection, &games).await).await
+        self.connection.run(async |connection| append::unlocked(connection, &games).await).await
     }
 }
 
-/// Takes the next group from those who wait: the first append of each game, in the order of their ids. Another one of the same
-/// game waits for what becomes of the first.
-fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
-    // A stable sort: those of one game stay in the order in which they came.
-    waiting.sort_by_key(|queued| queued.append.game());
-    let mut group: Vec<Queued> = Vec::with_capacity(waiting.len());
-    for queued in mem::take(waiting) {
+/// Takes the next group from the queued appends: the first one of each game, in the order of their ids. Further appends
+/// of a game wait for the result of the first.
+fn take_group(backlog: &mut Vec<Queued>) -> Vec<Queued> {
+    // A stable sort: the appends of one game stay in the order of their arrival.
+    backlog.sort_by_key(|queued| queued.append.game());
+    let mut group: Vec<Queued> = Vec::with_capacity(backlog.len());
+    for queued in mem::take(backlog) {
         let is_first = group.last().is_none_or(|last| last.append.game() != queued.append.game());
-        if is_first { &mut group } else { &mut *waiting }.push(queued);
+        if is_first { &mut group } else { &mut *backlog }.push(queued);
     }
     group
 }
 
-/// Of several appends to one game that were decided on the same version one can be stored. Once it is, the others need no
-/// statement.
-fn refuse_overtaken(waiting: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
-    // Those that wait here came together with the one that was stored, so none was decided on what that one led to.
-    for queued in waiting.extract_if(.., |queued| stored.contains(&queued.append.game())) {
-        let _ = queued.answer.send(Ok(Appended::Conflict));
+/// Of several appends to one game that were decided on the same version only one can be stored. Then the others are
+/// conflicts without a statement.
+fn refuse_superseded(backlog: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
+    // These were queued together with the stored one, so none of them was decided on its result.
+    for queued in backlog.extract_if(.., |queued| stored.contains(&queued.append.game())) {
+        let _ = queued.reply.send(Ok(Appended::Conflict));
     }
 }
 
-/// Tells everybody in a group what became of it. Whoever has gone away needs no answer.
-fn answer_all(group: Vec<Waiting>, stored: &Result<HashSet<Uuid>, DbError>) {
-    for (append, answer) in group {
+/// Sends the result to all callers of a group. A caller that is gone needs no reply.
+fn reply_to_all(group: Vec<Pending>, stored: &Result<HashSet<Uuid>, DbError>) {
+    for (append, reply) in group {
         let appended = |stored: &HashSet<Uuid>| {
             if stored.contains(&append.game()) { Appended::Stored } else { Appended::Conflict }
         };
-        let _ = answer.send(stored.as_ref().map(appended).map_err(Clone::clone));
+        let _ = reply.send(stored.as_ref().map(appended).map_err(Clone::clone));
     }
 }
 
-/// A database's options may hold its password.
+/// The options of a database may hold its password.
 impl fmt::Debug for Writers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writers").field("writers", &self.queues.len()).finish_non_exhaustive()

@@ -5,13 +5,15 @@ use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{Found, Page, Place, page};
+use super::page::{Found, Page, PageKey, page};
 use crate::connection::{DbError, statement};
 
 /// Which invitations.
 #[derive(Clone, Copy, Debug)]
 pub enum Direction {
+    /// Games to which the player is invited.
     Received,
+    /// Games to which the player has invited others.
     Sent,
 }
 
@@ -20,10 +22,10 @@ pub async fn list(
     pool: &PgPool,
     player: PlayerId,
     direction: Direction,
-    after: Option<Place>,
+    after: Option<PageKey>,
     limit: u32,
 ) -> Result<Page, DbError> {
-    let before = after.map_or(Uuid::max(), |place| place.id.0);
+    let before = after.map_or(Uuid::max(), |key| key.id.0);
     let rows = i64::from(limit) + 1;
     let found = match direction {
         Direction::Received => {

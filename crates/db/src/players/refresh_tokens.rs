@@ -6,24 +6,35 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{OwnPlayer, OwnPlayerRow, SignIn};
+use super::rows::{OwnPlayer, OwnPlayerRow};
 use crate::connection::{DbError, statement};
 
 /// SHA-256 of a refresh token.
 pub type Hash = [u8; 32];
 
-/// How long a refresh token waits to be used: longer than the longest pause in a game that people still come back from.
+/// How long a refresh token is valid: longer than the longest pause in a game that is still resumed.
 pub const LIFETIME: Duration = Duration::days(180);
 
-/// How many generations of a family are remembered: a token that is older than a day of use is refused as an unknown one, and
-/// one sign-in never fills the table.
+/// How many generations of a family are kept. A token that is older than a day of use is refused as unknown, and one
+/// sign-in never fills the table.
 const GENERATIONS_KEPT: i32 = 100;
 
-/// How many successors of one token are good at once, the newest: who loses more answers than this in a row has the last of
-/// them.
+/// How many successors of one token are valid at once, the newest. A client that loses more answers than this in a row
+/// holds the last of them.
 const SIBLINGS_KEPT: i64 = 32;
 
-/// Begins a family with its first token.
+/// A sign-in with its first refresh token.
+#[derive(Clone, Copy, Debug)]
+pub struct SignIn {
+    /// The id of its family of tokens.
+    pub family: Uuid,
+    /// The hash of the token that the client gets.
+    pub first: Hash,
+    /// When the token expires.
+    pub expires_at: OffsetDateTime,
+}
+
+/// Stores a new family with its first token.
 pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) -> Result<(), DbError> {
     sqlx::query!(
         r#"
@@ -45,11 +56,11 @@ pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) 
     Ok(())
 }
 
-/// Uses a token: its successor is stored, and its player given. `None`: the token is unknown, expired or revoked.
+/// Uses a token: stores its successor, and returns its player. `None` if the token is unknown, expired or revoked.
 ///
-/// A used token whose successor has not been used yet gets another successor: the answer with the first may have been lost
-/// on the way. Once a successor has been used, whoever brings the token back has stolen it or was stolen from: then the
-/// whole family is revoked. All in one statement, which holds the family's row, so two uses at once follow each other.
+/// A used token whose successor has not been used yet gets another successor: the answer with the first one may have
+/// been lost. If a successor has been used, the token was stolen, and the whole family is revoked. One statement does
+/// all of it and locks the family's row, so two uses at once follow each other.
 pub async fn rotate(
     pool: &PgPool,
     presented: &Hash,
@@ -123,11 +134,12 @@ pub async fn revoke(pool: &PgPool, presented: &Hash, now: OffsetDateTime) -> Res
     Ok(())
 }
 
-/// A player's sign-ins that are still good.
+/// A valid sign-in of a player.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedIn {
+    /// The id of its family of tokens.
     pub family: Uuid,
-    /// When its newest token runs out.
+    /// When its newest token expires.
     pub expires_at: OffsetDateTime,
 }
 
@@ -152,10 +164,10 @@ pub async fn list(pool: &PgPool, player: PlayerId, now: OffsetDateTime, limit: u
     Ok(rows.into_iter().map(|row| SignedIn { family: row.id, expires_at: row.expires_at }).collect())
 }
 
-/// Deletes up to `limit` tokens and sign-ins that have expired, and as many sign-ins that were revoked; says how many.
+/// Deletes up to `limit` expired tokens and sign-ins, and as many revoked sign-ins; returns how many.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let limit = i64::from(limit);
-    // A family goes when its last token has expired, and takes all of them along.
+    // A family is deleted with its last valid token, and its tokens with it.
     let families = sqlx::query!(
         r#"
         delete from refresh_family family where id in (

@@ -1,4 +1,4 @@
-//! How a player has fared against others, variant by variant, read off the finished games.
+//! A player's results against others by variant, read off the finished games.
 
 use mancala_domain::PlayerId;
 use mancala_rules::Variant;
@@ -7,47 +7,57 @@ use tracing::Instrument;
 
 use crate::{
     connection::{DbError, statement},
-    lists::kinds::OpponentKind,
+    kinds::OpponentKind,
 };
 
-/// How many finished games of a player are looked at, the last ones: more than nearly anybody plays, and some forty milliseconds' work.
+/// How many of a player's last finished games are read: more than nearly all players have, and some forty milliseconds'
+/// work.
 pub const GAMES_MAX: u32 = 10_000;
 
-/// How a player has fared.
+/// A player's results.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// Of the variants of which there are games.
+    /// The variants of which there are games.
     pub variants: Vec<VariantStats>,
-    /// Whether all of the player's finished games were looked at.
+    /// Whether all of the player's finished games were read.
     pub is_complete: bool,
 }
 
-/// How a player has fared in one variant; games against oneself do not count.
+/// A player's results in one variant; games against oneself do not count.
 #[derive(Clone, Debug)]
 pub struct VariantStats {
+    /// The variant.
     pub variant: Variant,
+    /// Finished games.
     pub games: u32,
+    /// Games won.
     pub wins: u32,
+    /// Draws.
     pub draws: u32,
+    /// Games lost.
     pub losses: u32,
-    /// By how many seeds the own store was ahead of the other's, on the average of the games of which the score says something:
-    /// not those that were given up, or ended before they were over. A draw is 0.
+    /// By how many seeds the player's store was ahead, on average over the games whose score is meaningful: not those
+    /// that ended by resignation, by timeout or for an unknown reason. A draw is 0.
     pub average_margin: Option<f64>,
-    /// What the last games have in common, and how many they are.
+    /// How the last games ended, and how many of them ended so in a row.
     pub current_streak: (Ending, u32),
+    /// The largest number of games won in a row.
     pub longest_winning_streak: u32,
 }
 
 /// How a game ended for a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
+    /// The player won.
     Win,
+    /// A draw.
     Draw,
+    /// The player lost.
     Loss,
 }
 
 impl Ending {
-    /// From the number that stands for it while it is counted.
+    /// From the number by which the statement counts it.
     const fn of(sign: i32) -> Self {
         match sign {
             0 => Ending::Draw,
@@ -57,7 +67,7 @@ impl Ending {
     }
 }
 
-/// A variant's figures; null all together if there are none at all.
+/// A variant's figures; null if there are no games.
 struct Row {
     is_complete: bool,
     variant: Option<String>,
@@ -71,11 +81,12 @@ struct Row {
     longest_winning_streak: Option<i64>,
 }
 
-/// How a player has fared in the last `GAMES_MAX` finished games, or in those of them that were for such opponents.
+/// A player's results in the last `GAMES_MAX` finished games, or in those of them against these kinds of opponents.
 pub async fn find(pool: &PgPool, player: PlayerId, opponents: Option<&[OpponentKind]>) -> Result<Stats, DbError> {
     let opponents: Option<Vec<&str>> = opponents.map(|kinds| kinds.iter().map(|kind| kind.as_str()).collect());
-    // One row more than are looked at says whether there are more. An ending is 1, 0 or -1. A streak is told by how many games of its variant,
-    // beginning with the last one, ended otherwise than the one after them: the current one by none.
+    // One more row than is counted says whether there are more. An ending is 1, 0 or -1. The number of a streak is how
+    // many games of its variant, beginning with the last one, ended otherwise than the one after them: 0 for the
+    // current streak.
     let rows = sqlx::query_as!(
         Row,
         r#"

@@ -1,4 +1,4 @@
-//! What waits for a player, counted.
+//! The counts of what awaits a player.
 
 use mancala_domain::{PlayerId, RUNNING_GAMES_MAX};
 use sqlx::PgPool;
@@ -8,34 +8,35 @@ use uuid::Uuid;
 
 use crate::connection::{DbError, statement};
 
-/// What waits for a player.
+/// What awaits a player.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Summary {
     /// Active games in which the player is to move.
     pub to_move: i64,
+    /// Active games.
     pub active: i64,
-    /// Games of the player's that nobody has joined yet.
+    /// The player's open games without an opponent.
     pub open: i64,
-    /// Open games to which the player is invited, as far as a thousand.
+    /// Open games to which the player is invited, counted up to a thousand.
     pub invitations: i64,
-    /// Offers of others that wait for the player's answer, also of a rematch of one of the last games.
+    /// Offers of opponents that await the player's answer, including a rematch of one of the last games.
     pub offers: i64,
-    /// The newest games in which they wait.
+    /// The newest games with such offers.
     pub offered_in: Vec<Uuid>,
-    /// The nearest deadline of the games in which the player is to move.
+    /// The nearest deadline among the games in which the player is to move.
     pub next_deadline: Option<OffsetDateTime>,
 }
 
 /// How many invitations are counted.
 const INVITATIONS_MAX: i64 = 1000;
 
-/// How many of the games are named in which offers wait.
+/// How many of the games with offers are named.
 const OFFERED_IN_MAX: i64 = 100;
 
-/// How many of the games that a player has finished last, in either seat, are looked at for the offer of a rematch.
+/// How many of the player's last finished games, in either seat, are searched for the offer of a rematch.
 const FINISHED_MAX: i64 = 50;
 
-/// All of it in one query, which reads what the player has that is not over.
+/// One query reads all of it from the player's unfinished games.
 pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Summary, DbError> {
     let summary = sqlx::query_as!(
         Summary,

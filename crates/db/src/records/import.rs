@@ -1,8 +1,8 @@
-//! Games that were played elsewhere, stored with their logs.
+//! Imported games, stored with their logs.
 
 use std::{collections::HashMap, sync::Arc};
 
-use mancala_domain::{BySeat, Event, Fact, Game, GameId, Import, PlayerId, Unplayable, Visibility};
+use mancala_domain::{BySeat, Event, Exploration, Fact, Game, GameId, Import, ImportRejection, PlayerId, Visibility};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -11,11 +11,13 @@ use tracing::Instrument;
 use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
-    connection::{DbError, statement},
+    connection::{DbError, columns, statement},
     games::{
         Inserted,
-        rows::{Detail, Fold, MOVED, NewEvent, column},
-        term_rows::{EndText, TermsText},
+        columns::column,
+        event_rows::{Detail, MOVED, NewEvent},
+        fold::{EndText, Fold},
+        term_rows::TermsText,
     },
     idempotency::{self, Keyed},
 };
@@ -26,10 +28,10 @@ const GAMES_AT_ONCE: usize = 100;
 /// A game with its whole log.
 pub type Whole = (Game, Vec<Event>);
 
-/// What becomes of each of some games.
-pub type Played = Vec<Result<Whole, Unplayable>>;
+/// The result for each game of an import.
+pub type Played = Vec<Result<Whole, ImportRejection>>;
 
-/// Plays games again, move by move, with the players that their names stand for. Nothing of the games is stored yet.
+/// Replays games, move by move, with the players that their names stand for. It stores players, and none of the games.
 pub async fn play(
     pool: &PgPool,
     imports: Vec<Import>,
@@ -45,26 +47,26 @@ pub async fn play(
         let play = move || {
             let play = |import: &Import| {
                 let seated = BySeat { first: among.id(&import.names.first), second: among.id(&import.names.second) };
-                let played = import.played(new_id(import.begun_at), seated, importer, visibility, now);
-                played.map_err(|error| import.unplayable(error))
+                let played = import.replay(new_id(import.begun_at), seated, importer, visibility, now);
+                played.map_err(|error| import.rejection(error))
             };
             again.iter().map(play).collect::<Played>()
         };
-        // Some ten thousand moves: other requests go on meanwhile.
+        // Some ten thousand moves: on this thread they would block other requests.
         let played = spawn_blocking(play).await.expect("playing games does not panic");
         let sound = imports.iter().zip(&played).filter(|(_, played)| played.is_ok());
         let sound = names(sound.map(|(import, _)| import));
         make_players(pool, importer, &sound, &players, now).await?;
-        let known = Players::of(&sound, &find_players(pool, importer, &sound).await?);
-        if sound.iter().all(|name| known.id(name) == players.id(name)) {
+        let stored = Players::of(&sound, &find_players(pool, importer, &sound).await?);
+        if sound.iter().all(|name| stored.id(name) == players.id(name)) {
             return Ok(played);
         }
-        // Somebody else has made players of the same names meanwhile.
-        players.0.extend(known.0);
+        // Another import has created players with the same names meanwhile.
+        players.0.extend(stored.0);
     }
 }
 
-/// The names of those who played, each once.
+/// The names of the players, each once.
 fn names<'a>(imports: impl Iterator<Item = &'a Import>) -> Vec<String> {
     let mut names: Vec<_> = imports.flat_map(|import| [&import.names.first, &import.names.second]).cloned().collect();
     names.sort_unstable();
@@ -72,14 +74,14 @@ fn names<'a>(imports: impl Iterator<Item = &'a Import>) -> Vec<String> {
     names
 }
 
-/// Who the names in games stand for.
+/// The players that the names in games stand for.
 #[derive(Clone, Debug)]
 struct Players(HashMap<String, PlayerId>);
 
 impl Players {
-    /// Those that there are, and new ones, not yet stored.
-    fn of(names: &[String], known: &HashMap<String, PlayerId>) -> Self {
-        let id = |name| known.get(name).copied().unwrap_or_else(|| PlayerId(Uuid::now_v7()));
+    /// The existing players, and new ones that are not stored yet.
+    fn of(names: &[String], stored: &HashMap<String, PlayerId>) -> Self {
+        let id = |name| stored.get(name).copied().unwrap_or_else(|| PlayerId(Uuid::now_v7()));
         Self(names.iter().map(|name| (name.clone(), id(name))).collect())
     }
 
@@ -88,14 +90,14 @@ impl Players {
     }
 }
 
-/// An id as if the game had been created then: lists are in the order of ids.
+/// An id as if the game had been created at that time, because lists are in the order of ids.
 fn new_id(at: OffsetDateTime) -> GameId {
     let seconds = u64::try_from(at.unix_timestamp()).unwrap_or(0);
     GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())))
 }
 
-/// Stores the players that names in imported games stand for, but for those that there are. `importer` is whose names they are: the
-/// operator's, if there is none.
+/// Stores the missing players that the names in imported games stand for. `importer` is the player who imports them;
+/// `None` for the operator.
 async fn make_players(
     pool: &PgPool,
     importer: Option<PlayerId>,
@@ -124,7 +126,7 @@ async fn make_players(
     Ok(())
 }
 
-/// Those of the players that there are.
+/// The existing ones of the players.
 async fn find_players(
     pool: &PgPool,
     importer: Option<PlayerId>,
@@ -146,7 +148,7 @@ async fn find_players(
     Ok(rows.into_iter().map(|row| (row.name, PlayerId(row.id))).collect())
 }
 
-/// Stores games with their whole logs, and what is answered if the request may be sent again: all of it, durably, or nothing.
+/// Stores games with their whole logs, and the answer to keep under an idempotency key: all of it, durably, or nothing.
 pub async fn store(
     pool: &PgPool,
     games: &[Whole],
@@ -181,31 +183,31 @@ async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<
 }
 
 async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let events = || games.iter().flat_map(|(game, events)| events.iter().map(move |event| (game, event)));
-    let rows: Vec<_> = events().map(|(_, event)| NewEvent::of(event)).collect();
-    let moved = |event: &Event| match &event.fact {
-        Fact::Moved(moved) => Some((column(moved.ply), moved.position.to_string())),
-        _ => None,
-    };
-    let (plies, positions): (Vec<_>, Vec<_>) = events().map(|(_, event)| moved(event).unzip()).unzip();
-    debug_assert!(rows.iter().zip(&plies).all(|(row, ply)| (row.kind == MOVED) == ply.is_some()));
+    let rows = games.iter().flat_map(|(game, events)| events.iter().map(|event| ImportedEventRow::of(game, event)));
+    let columns = ImportedEventColumns::of(rows);
     sqlx::query!(
         r#"
         insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
-        select * from unnest(
-            $1::uuid[], $2::timestamptz[], $3::integer[], $4::integer[], $5::smallint[], $6::text[], $7::text[], $8::text[],
-            $9::jsonb[]
-        )
+        select
+            unnest($1::uuid[]) as game_id,
+            unnest($2::timestamptz[]) as at,
+            unnest($3::integer[]) as seq,
+            unnest($4::integer[]) as ply,
+            unnest($5::smallint[]) as seat,
+            unnest($6::text[]) as kind,
+            unnest($7::text[]) as mv,
+            unnest($8::text[]) as position,
+            unnest($9::jsonb[]) as detail
         "#,
-        &events().map(|(game, _)| game.id.0).collect::<Vec<_>>(),
-        &events().map(|(_, event)| event.at).collect::<Vec<_>>(),
-        &rows.iter().map(|row| row.seq).collect::<Vec<_>>(),
-        &plies as &[Option<i32>],
-        &rows.iter().map(|row| row.seat).collect::<Vec<_>>() as &[Option<i16>],
-        &rows.iter().map(|row| row.kind).collect::<Vec<_>>() as &[&str],
-        &rows.iter().map(|row| row.mv.as_deref()).collect::<Vec<_>>() as &[Option<&str>],
-        &positions as &[Option<String>],
-        &rows.iter().map(|row| row.detail.as_ref()).collect::<Vec<_>>() as &[Option<&Json<Detail>>],
+        &columns.game_id,
+        &columns.at,
+        &columns.seq,
+        &columns.ply as &[Option<i32>],
+        &columns.seat as &[Option<i16>],
+        &columns.kind as &[&str],
+        &columns.mv as &[Option<String>],
+        &columns.position as &[Option<String>],
+        &columns.detail as &[Option<Json<Detail>>],
     )
     .execute(connection)
     .instrument(statement("insert imported events"))
@@ -213,10 +215,50 @@ async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result
     Ok(())
 }
 
-/// Leaves the public games that have a result to whoever explores them.
+columns! {
+    /// A row of `event`.
+    struct ImportedEventRow => ImportedEventColumns {
+        game_id: Uuid,
+        at: OffsetDateTime,
+        seq: i32,
+        ply: Option<i32>,
+        seat: Option<i16>,
+        kind: &'static str,
+        mv: Option<String>,
+        position: Option<String>,
+        detail: Option<Json<Detail>>,
+    }
+}
+
+impl ImportedEventRow {
+    fn of(game: &Game, event: &Event) -> Self {
+        let row = NewEvent::of(event);
+        let (ply, position) = match &event.fact {
+            Fact::Moved(moved) => (Some(column(moved.ply)), Some(moved.position.to_string())),
+            _ => (None, None),
+        };
+        debug_assert_eq!(row.kind == MOVED, ply.is_some());
+        Self {
+            game_id: game.id().0,
+            at: event.at,
+            seq: row.seq,
+            ply,
+            seat: row.seat,
+            kind: row.kind,
+            mv: row.mv,
+            position,
+            detail: row.detail,
+        }
+    }
+}
+
+/// Queues the games that the explorer counts.
 async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let is_to_explore = |game: &Game| game.terms.visibility == Visibility::Public && game.result.is_some();
-    let ids: Vec<_> = games.iter().filter(|(game, _)| is_to_explore(game)).map(|(game, _)| game.id.0).collect();
+    let ids: Vec<_> = games
+        .iter()
+        .filter(|(game, _)| Exploration::counts(game.terms().visibility, game.result()))
+        .map(|(game, _)| game.id().0)
+        .collect();
     sqlx::query!(
         "insert into unexplored_game (game_id, is_imported) select id, true from unnest($1::uuid[]) as id",
         &ids
@@ -227,7 +269,7 @@ async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Re
     Ok(())
 }
 
-/// A row of `game`: columns by their names. Those that are left out are null.
+/// A row of `game` by the names of its columns. Missing ones are null.
 #[derive(Debug, Serialize)]
 struct NewGame {
     id: Uuid,
@@ -257,17 +299,17 @@ impl NewGame {
     fn of(game: &Game) -> Self {
         let fold = Fold::of(game);
         Self {
-            id: game.id.0,
-            created_at: game.created_at,
-            terms: TermsText::of(&game.terms),
+            id: game.id().0,
+            created_at: game.created_at(),
+            terms: TermsText::of(game.terms()),
             seat_0_player_id: fold.seat_0_player_id,
             seat_1_player_id: fold.seat_1_player_id,
-            started_at: game.started_at,
+            started_at: game.started_at(),
             end: EndText::of(game, &fold),
-            status: game.status.as_str(),
-            seat_0_moved: game.moved.first,
-            seat_1_moved: game.moved.second,
-            updated_at: game.updated_at,
+            status: game.status().as_str(),
+            seat_0_moved: game.moved().first,
+            seat_1_moved: game.moved().second,
+            updated_at: game.updated_at(),
             version: fold.version,
             ply: fold.ply,
             history_from_seq: fold.history_from_seq,

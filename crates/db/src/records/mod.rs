@@ -1,4 +1,4 @@
-//! Games that were imported, and stored games compared with their logs.
+//! Imported games, and the verification of stored games against their logs.
 
 pub mod import;
 pub mod verify;

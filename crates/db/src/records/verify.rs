@@ -1,26 +1,24 @@
-//! Stored games compared with their logs.
+//! The verification of stored games against their logs.
 
-use mancala_domain::{Event, Flaw, Game, GameId, PlayerId, flaw_of_analysis, flaws};
+use mancala_domain::{Event, Flaw, Game, GameId, PlayerId, audit, audit_analysis};
 use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::{
-        self,
-        rows::{Fold, column},
-    },
+    games::{self, columns::column, fold::Fold},
     study::analyses,
 };
 
-/// What was found of a stored game.
+/// The result of verifying a stored game.
 #[derive(Clone, Debug)]
 pub struct Verified {
     /// How many events its log has.
     pub events: usize,
+    /// What is wrong with the log, or with the row or the analysis compared with it.
     pub flaws: Vec<Flaw>,
-    /// Why its log, the game beside it or its analysis cannot be read, if so.
+    /// Why its log, its row or its analysis cannot be read, if so.
     pub unreadable: Option<String>,
 }
 
@@ -30,7 +28,7 @@ impl Verified {
     }
 }
 
-/// How often a game is read again that changes while it is read.
+/// How often a game is read that changes while it is read.
 const READS_MAX: u32 = 5;
 
 /// Compares a game with its log, and its log with the rules. `None` if there is no such game.
@@ -38,21 +36,21 @@ pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbErr
     for _ in 0..READS_MAX {
         let stored = games::find_whole(pool, id).await;
         let log = match games::log(pool, id).await {
-            Err(error) if error.is_of_the_rows() => return Ok(Some(Verified::unreadable(&error))),
+            Err(error) if error.is_data_error() => return Ok(Some(Verified::unreadable(&error))),
             log => log?,
         };
         let events = log.len();
         let stored = match stored {
             Ok(Some(stored)) => stored.game,
             Ok(None) => return Ok(None),
-            Err(error) if error.is_of_the_rows() => {
-                let flaws = flaws(id, &log, None);
+            Err(error) if error.is_data_error() => {
+                let flaws = audit(id, &log, None);
                 return Ok(Some(Verified { events, flaws, ..Verified::unreadable(&error) }));
             }
             Err(error) => return Err(error),
         };
         if let Some(of_columns) = of_columns(pool, &stored).await? {
-            let mut flaws = flaws(id, &log, Some(&stored));
+            let mut flaws = audit(id, &log, Some(&stored));
             flaws.extend(of_columns);
             let (flaw, unreadable) = of_analysis(pool, &log, &stored).await?;
             flaws.extend(flaw);
@@ -62,16 +60,16 @@ pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbErr
     Err(DbError::locked())
 }
 
-/// What is wrong with the columns that follow from others, which lists and jobs ask for and readers of the game do not. `None` if the game
-/// has gone on since it was read.
+/// The errors in derived columns, which lists and jobs use and readers of the game do not. `None` if the game has
+/// changed since it was read.
 async fn of_columns(pool: &PgPool, game: &Game) -> Result<Option<Vec<Flaw>>, DbError> {
     let row = sqlx::query!(
         r#"
         select turn_seat, winner_seat, finished_at, aborted_at, wake_at is not null as "wakes!"
         from game where id = $1 and version = $2
         "#,
-        game.id.0,
-        column(game.version),
+        game.id().0,
+        column(game.version()),
     )
     .fetch_optional(pool)
     .instrument(statement("select columns of game"))
@@ -83,14 +81,14 @@ async fn of_columns(pool: &PgPool, game: &Game) -> Result<Option<Vec<Flaw>>, DbE
         ("winner_seat", row.winner_seat == fold.winner_seat),
         ("finished_at", row.finished_at == fold.finished_at),
         ("aborted_at", row.aborted_at == fold.aborted_at),
-        // When exactly is a matter of the job that looks at it.
+        // The time itself is up to the job that wakes games.
         ("wake_at", row.wakes == game.wakes_at().is_some()),
     ];
     let wrong = fields.into_iter().filter(|(_, is_same)| !is_same);
     Ok(Some(wrong.map(|(field, _)| Flaw::Row { field }).collect()))
 }
 
-/// Whether somebody may see a game, as [`Game::is_visible_to`] says, though nothing else of it may be readable.
+/// Whether a player may see a game, as [`Game::is_visible_to`] says. Works even if the rest of the game cannot be read.
 pub async fn is_visible_to(pool: &PgPool, id: GameId, reader: Option<PlayerId>) -> Result<bool, DbError> {
     let is_visible = sqlx::query_scalar!(
         r#"
@@ -105,7 +103,7 @@ pub async fn is_visible_to(pool: &PgPool, id: GameId, reader: Option<PlayerId>) 
     Ok(is_visible.fetch_one(pool).instrument(statement("select visibility of game")).await?)
 }
 
-/// What a row has that it cannot be read.
+/// Why a row cannot be read.
 fn reason(error: &DbError) -> String {
     match error {
         DbError::Failed(cause) => format!("a row of it cannot be read: {cause}"),
@@ -115,28 +113,28 @@ fn reason(error: &DbError) -> String {
 
 /// What is wrong with a game's analysis, or why it cannot be read.
 async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Option<Flaw>, Option<String>), DbError> {
-    // Of hardly any game there is one.
-    if game.analysed_at.is_none() {
+    // Very few games have one.
+    if game.analysed_at().is_none() {
         return Ok((None, None));
     }
-    match analyses::find(pool, game.id).await {
-        Ok(known) => Ok((flaw_of_analysis(log, game, known.analysis.as_ref()), None)),
-        Err(error) if error.is_of_the_rows() => Ok((None, Some(reason(&error)))),
+    match analyses::find(pool, game.id()).await {
+        Ok(found) => Ok((audit_analysis(log, game, found.analysis.as_ref()), None)),
+        Err(error) if error.is_data_error() => Ok((None, Some(reason(&error)))),
         Err(error) => Err(error),
     }
 }
 
-/// Some games, and what their neighbourhood has that belongs to no game.
+/// Consecutive games, and the logs among them that belong to no game.
 #[derive(Debug)]
-pub struct Stretch {
-    /// In the order of their ids; as many as were asked for, unless there are no more.
+pub struct GameBatch {
+    /// In the order of their ids; `limit` of them, unless there are no more.
     pub games: Vec<GameId>,
-    /// Logs between them without a game.
+    /// Ids of logs between them without a game.
     pub orphans: Vec<Uuid>,
 }
 
 /// Up to `limit` games after one.
-pub async fn stretch(pool: &PgPool, after: GameId, limit: u32) -> Result<Stretch, DbError> {
+pub async fn list_batch(pool: &PgPool, after: GameId, limit: u32) -> Result<GameBatch, DbError> {
     let games =
         sqlx::query_scalar!("select id from game where id > $1 order by id limit $2", after.0, i64::from(limit))
             .fetch_all(pool)
@@ -154,10 +152,10 @@ pub async fn stretch(pool: &PgPool, after: GameId, limit: u32) -> Result<Stretch
     .fetch_all(pool)
     .instrument(statement("select event of no game"))
     .await?;
-    Ok(Stretch { games: games.into_iter().map(GameId).collect(), orphans })
+    Ok(GameBatch { games: games.into_iter().map(GameId).collect(), orphans })
 }
 
-/// About how many games there are.
+/// About how many games there are, by the planner's statistics.
 pub async fn count(pool: &PgPool) -> Result<u64, DbError> {
     let count =
         sqlx::query_scalar!(r#"select reltuples::bigint as "count!" from pg_class where oid = 'game'::regclass"#)

@@ -1,7 +1,7 @@
-//! Analyses of games, and who has asked for those that are not there yet.
+//! Analyses of games, and the queue of requests for them.
 //!
-//! A request is a row until its analysis is stored and told of. Whoever works on it says so again and again; should they die, somebody
-//! else takes it.
+//! A request is a row until its analysis is stored and announced. A worker extends its lease while it works; after a
+//! crash the lease expires, and another worker takes the request.
 
 use mancala_domain::{self, ANALYSIS_EDITION, Analysis, Class, Game, GameId, JudgedPly, PLIES_ANALYSED_MAX, PlayerId};
 use mancala_rules::{Move, Side};
@@ -13,68 +13,75 @@ use tracing::Instrument;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::{column, number, seat, seat_number, word},
+    games::columns::{column, number, seat, seat_number, word},
 };
 
-/// How many analyses a player waits for at most: what one thread does in some minutes.
+/// How many analyses a player may have queued: what one thread does in some minutes.
 pub const WAITING_MAX: i64 = 20;
 
-/// How many analyses are waited for by all players at most. From half of it on, a player waits for one: so a few, or many guests of
-/// one person, do not shut the others out.
+/// How many analyses may be queued by all players. From half of it on, a player may queue only one, so that a few
+/// players, or many guests of one person, do not shut out the others.
 const ALL_WAITING_MAX: i64 = 10_000;
 
-/// How long a request that has failed is remembered, for whoever asks what became of it.
+/// How long a failed request is kept for its status.
 const FAILED_KEPT: Duration = Duration::days(7);
 
-/// How many requests of a player are listed: more than wait and have failed lately.
+/// How many requests of a player are listed: more than are queued or have failed lately.
 const LISTED_MAX: i64 = 1000;
 
-/// How often somebody takes a game and does not come to an end, until nobody takes it any more: it may be the game's fault.
+/// After how many attempts without an end a request fails: the game itself may be the cause.
 const ATTEMPTS_MAX: i16 = 3;
 
-/// What there is of a game's analysis.
+/// The analysis of a game and the request for one, if there are any.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct AnalysisState {
+    /// The stored analysis.
     pub analysis: Option<Analysis>,
-    /// That one is asked for.
+    /// A request that is queued, running or failed.
     pub request: Option<Request>,
 }
 
-/// How far an analysis is that somebody has asked for.
+/// The progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
+    /// When it was requested.
     pub requested_at: OffsetDateTime,
-    /// How many plies there are to judge, and how many are.
+    /// How many plies there are to judge, and how many are judged.
     pub plies: u32,
+    /// How many plies are judged.
     pub plies_done: u32,
-    /// How many others come first; 0 once it has begun.
+    /// How many other requests come first; 0 once it is running.
     pub ahead: u32,
+    /// How far the request is.
     pub progress: Progress,
 }
 
+/// How far a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    Waits,
-    Begun,
-    /// Several have tried, and nobody does any more until it is asked for again.
+    /// No worker has taken it.
+    Queued,
+    /// A worker holds its lease.
+    Running,
+    /// All attempts failed. It stays so until it is requested again.
     Failed,
 }
 
-/// What became of asking for an analysis.
+/// The result of requesting an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// It is asked for now, or was already.
-    Waits,
-    /// The player waits for as many as there may be.
+pub enum RequestOutcome {
+    /// It is requested now, or was already.
+    Queued,
+    /// The player has reached the limit.
     TooMany,
-    /// All players together do.
+    /// All players together have reached the limit.
     Full,
-    /// There is no such player any more.
+    /// The player is deleted.
     NoPlayer,
 }
 
-/// The analysis of a game, and whether one is asked for.
-pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
+/// The analysis of a game, and the request for one.
+pub async fn find(pool: &PgPool, game: GameId) -> Result<AnalysisState, DbError> {
     let row = sqlx::query!(
         r#"
         select analysis.ply as "ply?", analysis.edition as "edition?", analysis.analysed_at as "analysed_at?",
@@ -98,7 +105,7 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
                 u16::try_from(edition).map_err(|e| DbError::inconsistent("analysis", "edition", game.0, e))?;
             match parse_plies(game, plies) {
                 Ok(plies) => Some(Analysis { ply: number("analysis", "ply", game.0, ply)?, edition, at, plies }),
-                // One that other editions have written otherwise is as good as none.
+                // An analysis that another edition has written in another form counts as missing.
                 Err(_) if edition != ANALYSIS_EDITION => None,
                 Err(error) => return Err(error),
             }
@@ -113,22 +120,27 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<Known, DbError> {
             ahead: if row.is_taken || has_failed { 0 } else { u32::try_from(row.ahead).unwrap_or(u32::MAX) },
             progress: match (has_failed, row.is_taken) {
                 (true, _) => Progress::Failed,
-                (false, true) => Progress::Begun,
-                (false, false) => Progress::Waits,
+                (false, true) => Progress::Running,
+                (false, false) => Progress::Queued,
             },
         }),
         _ => None,
     };
-    Ok(Known { analysis, request })
+    Ok(AnalysisState { analysis, request })
 }
 
-/// Asks for the analysis of a game as it is now. If somebody has asked already, it is as if both had.
-pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDateTime) -> Result<Asked, DbError> {
+/// Requests the analysis of a game as it is now. Several requests for one game share a row.
+pub async fn request(
+    pool: &PgPool,
+    game: &Game,
+    player: PlayerId,
+    now: OffsetDateTime,
+) -> Result<RequestOutcome, DbError> {
     let mut transaction = pool.begin().await?;
-    // Of several requests of one player at once one counts after the other.
+    // The lock serializes the requests of one player, so that each counts the ones before it.
     let asking = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", player.0);
     if asking.fetch_optional(&mut *transaction).await?.is_none() {
-        return Ok(Asked::NoPlayer);
+        return Ok(RequestOutcome::NoPlayer);
     }
     let waiting = sqlx::query!(
         r#"
@@ -136,19 +148,19 @@ pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDa
             (select count(*) from analysis_request where player_id = $2 and not has_failed) as "own!",
             (select count(*) from analysis_request where not has_failed) as "all!"
         "#,
-        game.id.0,
+        game.id().0,
         player.0,
     )
     .fetch_one(&mut *transaction)
     .await?;
     let own_max = if waiting.all < ALL_WAITING_MAX / 2 { WAITING_MAX } else { 1 };
     if !waiting.is_asked_for && waiting.all >= ALL_WAITING_MAX {
-        return Ok(Asked::Full);
+        return Ok(RequestOutcome::Full);
     }
     if !waiting.is_asked_for && waiting.own >= own_max {
-        return Ok(if own_max < WAITING_MAX { Asked::Full } else { Asked::TooMany });
+        return Ok(if own_max < WAITING_MAX { RequestOutcome::Full } else { RequestOutcome::TooMany });
     }
-    // In the round that is served now, or in the one after that of the player's last game.
+    // In the present round, or in the one after that of the player's last game.
     sqlx::query!(
         r#"
         insert into analysis_request as kept (game_id, player_id, requested_at, round, ply, plies)
@@ -168,20 +180,20 @@ pub async fn request(pool: &PgPool, game: &Game, player: PlayerId, now: OffsetDa
             attempts = case when kept.has_failed then 0 else kept.attempts end,
             has_failed = false
         "#,
-        game.id.0,
+        game.id().0,
         player.0,
         now,
-        column(game.ply),
-        column(game.ply.min(PLIES_ANALYSED_MAX)),
+        column(game.ply()),
+        column(game.ply().min(PLIES_ANALYSED_MAX)),
     )
     .execute(&mut *transaction)
     .instrument(statement("insert analysis_request"))
     .await?;
     transaction.commit().await?;
-    Ok(Asked::Waits)
+    Ok(RequestOutcome::Queued)
 }
 
-/// Takes the game that is next; until `until` nobody else does.
+/// Takes the next request, and leases it until `until`.
 pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> Result<Option<GameId>, DbError> {
     loop {
         let taken = sqlx::query!(
@@ -213,7 +225,7 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
     }
 }
 
-/// Says how far the work on a game is, whose it is until `until`. `false` if nobody waits for it any more.
+/// Stores the progress of a game's analysis, and extends the lease until `until`. `false` if the request is gone.
 pub async fn advance(pool: &PgPool, game: GameId, done: u32, until: OffsetDateTime) -> Result<bool, DbError> {
     let advanced = sqlx::query!(
         "update analysis_request set plies_done = $2, taken_until = $3 where game_id = $1",
@@ -227,7 +239,7 @@ pub async fn advance(pool: &PgPool, game: GameId, done: u32, until: OffsetDateTi
     Ok(advanced.rows_affected() > 0)
 }
 
-/// Leaves a game to others that somebody has taken and not finished, through no fault of the game's.
+/// Ends the lease of a request that was not finished for no fault of the game, so that any worker can take it.
 pub async fn release(pool: &PgPool, game: GameId) -> Result<(), DbError> {
     sqlx::query!(
         "update analysis_request set taken_until = null, attempts = greatest(attempts - 1, 0) where game_id = $1",
@@ -239,7 +251,8 @@ pub async fn release(pool: &PgPool, game: GameId) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Stores an analysis, instead of one that says less. Of several that say the same the first stays: it may have been told of.
+/// Stores an analysis, replacing one that covers less. Of several equal ones the first stays: it may have been
+/// announced.
 pub async fn store(pool: &PgPool, game: GameId, analysis: &Analysis) -> Result<(), DbError> {
     let plies: Vec<_> = analysis.plies.iter().map(PlyText::of).collect();
     sqlx::query!(
@@ -261,8 +274,8 @@ pub async fn store(pool: &PgPool, game: GameId, analysis: &Analysis) -> Result<(
     Ok(())
 }
 
-/// Forgets a request, after the analysis of the game as far as a ply is there. If the game has gone on, and it was asked for anew
-/// meanwhile, it is left to be taken again.
+/// Deletes a request, once the analysis of the game up to a ply is stored. If the game has gone on and was requested
+/// again meanwhile, its lease ends instead.
 pub async fn end(pool: &PgPool, game: GameId, ply: u32) -> Result<(), DbError> {
     let ply = i32::try_from(ply).unwrap_or(i32::MAX);
     let ended = sqlx::query!("delete from analysis_request where game_id = $1 and ply <= $2", game.0, ply)
@@ -272,7 +285,7 @@ pub async fn end(pool: &PgPool, game: GameId, ply: u32) -> Result<(), DbError> {
     if ended.rows_affected() == 0 { release(pool, game).await } else { Ok(()) }
 }
 
-/// The games that a player has asked for, and when; those that were asked for first come first.
+/// The games of a player's requests, with the times of the requests; oldest first.
 pub async fn list_requests(pool: &PgPool, player: PlayerId) -> Result<Vec<(GameId, OffsetDateTime)>, DbError> {
     let rows = sqlx::query!(
         "select game_id, requested_at from analysis_request where player_id = $1 order by requested_at limit $2",
@@ -285,13 +298,13 @@ pub async fn list_requests(pool: &PgPool, player: PlayerId) -> Result<Vec<(GameI
     Ok(rows.into_iter().map(|row| (GameId(row.game_id), row.requested_at)).collect())
 }
 
-/// How many analyses are waited for.
+/// How many requests are queued or running.
 pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
     let count = sqlx::query_scalar!(r#"select count(*) as "count!" from analysis_request where not has_failed"#);
     Ok(count.fetch_one(pool).instrument(statement("count analysis_request")).await?)
 }
 
-/// Forgets up to `limit` requests that have failed, and that somebody has had time to ask about; says how many.
+/// Deletes up to `limit` failed requests that have been kept long enough; returns how many.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let purged = sqlx::query!(
         r#"
@@ -315,7 +328,7 @@ fn parse_plies(game: GameId, plies: Value) -> Result<Vec<JudgedPly>, DbError> {
     texts.into_iter().map(|ply| ply.parse(game)).collect()
 }
 
-/// A judged ply in words.
+/// A judged ply as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 struct PlyText {
     ply: u32,

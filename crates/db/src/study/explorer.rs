@@ -1,4 +1,4 @@
-//! What the explorer knows of a position: what was played there, and by which games.
+//! What the explorer has counted for a position: the moves played there, and in which games.
 
 use mancala_domain::{GameId, PositionKey};
 use mancala_rules::Move;
@@ -6,47 +6,47 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use tracing::Instrument;
 
-use crate::{
-    connection::{DbError, statement},
-    lists::{
-        Filter, Found, SCAN_MAX, Window,
-        kinds::{ClockKind, OpponentKind},
-    },
-};
+use crate::connection::{DbError, statement};
 
 /// How many games are kept as examples of a move.
 pub(crate) const SAMPLE_GAMES: usize = 4;
 
-/// More than there are moves in any position. Should two positions have one key, it bounds what is read.
+/// More than there are moves in any position. It limits the rows if two positions have the same key.
 const MOVES_MAX: i64 = 64;
 
-/// What is known of a position.
+/// The counts of a position.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct PositionStats {
     /// Games that came to it.
     pub games: u64,
-    /// Those of them that ended there.
+    /// Games that ended there.
     pub ended: u64,
-    /// What was played there, in no order.
-    pub moves: Vec<KnownMove>,
+    /// The moves that were played there, in no order.
+    pub moves: Vec<MoveStats>,
 }
 
-/// What is known of a move in a position.
+/// The counts of a move in a position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KnownMove {
+pub struct MoveStats {
+    /// The move.
     pub mv: Move,
+    /// Games in which it was played.
     pub games: u64,
+    /// Those of them that South won.
     pub south_wins: u64,
+    /// Those of them that North won.
     pub north_wins: u64,
-    /// By how many seeds South was ahead in the end, on average, in games that were played to their end; `None` if none was.
+    /// By how many seeds South was ahead in the end, on average over the games that were played to their end; `None` if
+    /// none was.
     pub average_lead: Option<f64>,
+    /// When it was last played.
     pub last_played_at: OffsetDateTime,
     /// The newest first.
     pub sample: Vec<GameId>,
 }
 
-/// What is known of a position; nothing of one to which no game came.
-pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError> {
+/// The counts of a position; all zero if no game came to it.
+pub async fn find(pool: &PgPool, position: PositionKey) -> Result<PositionStats, DbError> {
     let rows = sqlx::query!(
         r#"
         select move as mv, games, first_visits, south_wins, north_wins, last_played_at, sample_game_ids,
@@ -62,7 +62,7 @@ pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError
     let count = |column, value: i32| {
         u64::try_from(value).map_err(|e| DbError::inconsistent("explored_move", column, position, e))
     };
-    let mut known = Known::default();
+    let mut known = PositionStats::default();
     for row in rows {
         known.games += count("first_visits", row.first_visits)?;
         let games = count("games", row.games)?;
@@ -70,7 +70,7 @@ pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError
             known.ended = games;
             continue;
         }
-        known.moves.push(KnownMove {
+        known.moves.push(MoveStats {
             mv: row.mv.parse().map_err(|e| DbError::inconsistent("explored_move", "move", position, e))?,
             games,
             south_wins: count("south_wins", row.south_wins)?,
@@ -83,58 +83,7 @@ pub async fn find(pool: &PgPool, position: PositionKey) -> Result<Known, DbError
     Ok(known)
 }
 
-/// The games that came to a position, newest first. All of them are public, and ended with a result.
-pub(crate) async fn newest_at(
-    pool: &PgPool,
-    filter: &Filter,
-    position: PositionKey,
-    window: &Window,
-) -> Result<Vec<Found>, DbError> {
-    let found = sqlx::query_as!(
-        Found,
-        r#"
-        select id as "id!", at as "at!", shown as "shown!", n = $1 as "last!" from (
-            select id, created_at as at, row_number() over (order by id desc) as n,
-                (($3::text is null
-                    or $3 = 'draw' and result_winner is null
-                    or $3 = result_winner)
-                 and created_at >= $4 and created_at < $5
-                 and ($9::text is null or $9 = coalesce(split_part(clock, ' ', 1), 'unlimited'))
-                 and ($10::text is null or opponent = $10)
-                 and ($11::text is null or result_reason = $11)
-                 and ply >= $12 and ply <= $13
-                 and ($14::boolean is null or $14 = (opponent = 'imported'))
-                 and ($15::boolean is null or $15 = (analysed_at is not null))) is true as shown
-            from (
-                select game_id from explored_game
-                where position = $2 and game_id >= $6 and game_id < $7
-                order by game_id desc limit $1
-            ) scanned
-            join game on game.id = scanned.game_id
-        ) judged
-        where shown or n = $1
-        order by id desc limit $8
-        "#,
-        SCAN_MAX,
-        position_column(position),
-        filter.ended(),
-        window.since,
-        window.until,
-        window.first_id,
-        window.end_id,
-        window.rows,
-        filter.clock.map(ClockKind::as_str),
-        filter.open_to.map(OpponentKind::as_str),
-        filter.reason.as_deref(),
-        filter.plies.0,
-        filter.plies.1,
-        filter.imported,
-        filter.analysed,
-    );
-    Ok(found.fetch_all(pool).instrument(statement("select explored_game ids")).await?)
-}
-
-/// A key as its column holds it: PostgreSQL's numbers have a sign.
+/// A key as its column holds it: PostgreSQL's integers are signed.
 pub(crate) const fn position_column(position: PositionKey) -> i64 {
     position.0.cast_signed()
 }

@@ -1,65 +1,68 @@
-//! Filling the explorer: games that ended with a result, each looked at once.
+//! Filling the explorer: each game that ended with a result is counted once.
 //!
-//! A game waits in `unexplored_game` from the statement that ends it to the transaction that counts it, so whoever is killed in between
-//! has done nothing. One process at a time is at it.
+//! A game is queued in `unexplored_game` by the statement that ends it, and removed by the transaction that counts it.
+//! So a process that is killed in between leaves no trace. One process at a time does this work.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use mancala_domain::{Event, Exploration, GameId, GameResult};
-use mancala_rules::{AnyOptions, AnyPosition, Side};
+use mancala_domain::{Event, Exploration, GameId, GameResult, Visibility};
+use mancala_rules::{AnyOptions, AnyPosition};
 use sqlx::{Connection, PgConnection, PgPool, types::Json};
 use time::{Duration, OffsetDateTime};
 use tokio::time::sleep;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::explorer::{SAMPLE_GAMES, position_column};
+use super::{explorer::position_column, tallies::Tallies};
 use crate::{
     connection::{DbError, statement},
     games::{
-        rows::{EventRow, MOVED},
+        columns::word,
+        event_rows::{EventRow, MOVED},
         term_rows::{ResultText, StartText},
     },
 };
 
-/// Whoever holds this is the one who explores, or has everything forgotten.
-const LOCKED_AS: i64 = 0x6578_706c_6f72_6572;
+/// The advisory lock of the process that fills the explorer or empties it.
+const ADVISORY_LOCK: i64 = 0x6578_706c_6f72_6572;
 
-/// Plies that are looked at in one transaction, and those of one game: whoever has very long games keeps nobody waiting.
+/// How many plies one transaction counts, and how many of one game, so that very long games hold up nothing.
 const PLIES_AT_ONCE: i64 = 20_000;
 
-/// How long whoever empties the tables waits for those who read them, before it lets them go on and tries again; meanwhile nobody reads.
-const EMPTYING_WAITS: &str = "set local lock_timeout = '100ms'";
+/// How long the `truncate` waits for readers before it lets them go on and is tried again; meanwhile all new readers
+/// wait.
+const EMPTYING_LOCK_TIMEOUT: &str = "set local lock_timeout = '100ms'";
 
-/// How long between two tries, and how many there are: ten minutes.
+/// The pause between two tries, and how many there are: ten minutes.
 const EMPTYING_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
 const EMPTYING_TRIES: u32 = 600;
 
-/// Waiting games that are counted: that there are more is enough to know.
+/// At most this many queued games are counted: that there are more is enough to know.
 const COUNTED_MAX: i64 = 10_000;
 
-/// A game whose log cannot be read is looked at again after this, in case somebody has mended it.
+/// After this a game whose log cannot be read is tried again, in case it has been repaired.
 const PUT_OFF_FOR: Duration = Duration::DAY;
 
-/// What was done of the work.
+/// The result of a batch.
 #[derive(Debug, Default)]
 pub struct Explored {
     /// Games that were counted.
     pub games: u32,
-    /// Those that cannot be counted: they are put off.
+    /// Games that cannot be counted: they are put off.
     pub unreadable: Vec<(GameId, DbError)>,
-    /// There may be more.
+    /// Whether there may be more.
     pub is_full: bool,
 }
 
-/// Counts up to `limit` games that wait for it, in one transaction, or one that is longer than all of them may be. `None`: somebody
-/// else is at it. If that fails because of some game, it is tried with one at a time, and a game with which it fails alone is put off.
+/// Counts up to `limit` queued games in one transaction, or a single one that is longer than a batch may be. `None` if
+/// another process has the lock. If stored data makes the batch fail, games are tried one at a time, and one that fails
+/// alone is put off.
 pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
     let mut limit = limit;
     loop {
         match try_to_explore(pool, now, limit).await {
-            Err(error) if error.is_of_the_rows() && limit > 1 => limit = 1,
-            Err(error) if error.is_of_the_rows() => {
+            Err(error) if error.is_data_error() && limit > 1 => limit = 1,
+            Err(error) if error.is_data_error() => {
                 let game = put_off_next(pool, now).await?.ok_or(error.clone())?;
                 return Ok(Some(Explored { games: 0, unreadable: vec![(game, error)], is_full: true }));
             }
@@ -71,11 +74,11 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
 async fn try_to_explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
     let mut transaction = pool.begin().await?;
     let explored = explore_next(&mut transaction, now, limit).await;
-    // A transaction that is dropped ends when its connection is next used, and keeps the lock until then.
+    // A dropped transaction ends when its connection is next used, and keeps the lock until then.
     if explored.is_ok() {
         transaction.commit().await?;
     } else if let Err(error) = transaction.rollback().await {
-        tracing::debug!("what the explorer could not do ends with its connection: {error}");
+        tracing::debug!("the explorer failed to roll back, so its transaction ends with its connection: {error}");
     }
     explored
 }
@@ -86,7 +89,7 @@ async fn explore_next(
     limit: u32,
 ) -> Result<Option<Explored>, DbError> {
     allow_long_work(connection).await?;
-    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, LOCKED_AS)
+    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, ADVISORY_LOCK)
         .fetch_one(&mut *connection)
         .instrument(statement("lock explorer"))
         .await?;
@@ -119,16 +122,16 @@ async fn explore_next(
     Ok(Some(Explored { games, unreadable, is_full }))
 }
 
-/// Forgets everything, and has all games wait for being looked at; says how many there are. Nobody who ends a game waits for this, and whoever
-/// reads the explorer only while the tables are emptied, at the very end.
+/// Empties the explorer and queues all games; returns how many there are. Appends never wait for this. Readers of the
+/// explorer wait only while the tables are emptied, at the very end.
 pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
     let mut transaction = pool.begin().await?;
     allow_long_work(&mut transaction).await?;
-    sqlx::query!("select pg_advisory_xact_lock($1)", LOCKED_AS)
+    sqlx::query!("select pg_advisory_xact_lock($1)", ADVISORY_LOCK)
         .execute(&mut *transaction)
         .instrument(statement("lock explorer"))
         .await?;
-    // A game that ends meanwhile is not seen here: the statement that ends it has it wait.
+    // A game that ends meanwhile is not seen here: the statement that ends it queues it.
     sqlx::query!(
         r#"
         insert into unexplored_game as waiting (game_id, is_imported)
@@ -149,13 +152,13 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
     Ok(u64::try_from(games).unwrap_or_default())
 }
 
-/// Empties what is known. That has to wait for everybody who reads it, such as a backup, and everybody else who comes to read it waits
-/// for that: so not for long, but again and again.
+/// Empties the tables. `truncate` has to wait for all readers, such as a backup, and all new readers wait for it: so it
+/// waits for a short time, and is retried.
 async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
     let mut tries = 1;
     loop {
         let mut attempt = connection.begin().await?;
-        sqlx::raw_sql(EMPTYING_WAITS).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
+        sqlx::raw_sql(EMPTYING_LOCK_TIMEOUT).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
         let emptied = sqlx::query!("truncate explored_move, explored_game")
             .execute(&mut *attempt)
             .instrument(statement("truncate explored_move"))
@@ -171,7 +174,7 @@ async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
     }
 }
 
-/// How many games wait, counted as far as some thousand; and how many of them could not be counted, and are put off.
+/// How many games are queued, counted up to `COUNTED_MAX`; and how many of them are put off.
 pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
     let row = sqlx::query!(
         r#"
@@ -186,7 +189,7 @@ pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
     Ok((row.waiting, row.put_off))
 }
 
-/// Puts off the game that is next, with which everything fails.
+/// Puts off the next game, with which every batch fails.
 async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameId>, DbError> {
     let game = sqlx::query_scalar!(
         r#"
@@ -206,7 +209,7 @@ async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameI
     Ok(game.map(GameId))
 }
 
-/// No request waits for this work, and it takes longer than one may.
+/// No request waits for this work, and it takes longer than a request may.
 async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
     sqlx::raw_sql(
         "set local statement_timeout = '10min'; set local idle_in_transaction_session_timeout = '1min'; \
@@ -218,25 +221,27 @@ async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// A game that waits, as far as its row tells of it; what is missing there is told when it is looked at.
-struct Waiting {
+/// A queued game with its columns. Missing ones are reported when it is counted.
+struct QueuedGame {
     id: Uuid,
+    /// Variant, preset and options.
     terms: Option<(String, String, String)>,
+    visibility: Option<String>,
     start: Option<StartText>,
     result: Option<(ResultText, OffsetDateTime)>,
 }
 
-/// The games that are next, in the order of their ids, and whether there may be more.
+/// The next games, in the order of their ids, and whether there may be more.
 async fn waiting(
     connection: &mut PgConnection,
     now: OffsetDateTime,
     limit: u32,
-) -> Result<(Vec<Waiting>, bool), DbError> {
+) -> Result<(Vec<QueuedGame>, bool), DbError> {
     let rows = sqlx::query!(
         r#"
         select waiting.game_id as "id!", ply as "ply?", variant as "variant?", preset as "preset?", options as "options?",
             start as "start: Json<StartText>", finished_at, result_winner, result_reason, result_score_south,
-            result_score_north
+            result_score_north, visibility as "visibility?"
         from (
             select game_id, is_imported, number from unexplored_game
             where put_off_until is null or put_off_until <= $1
@@ -259,13 +264,14 @@ async fn waiting(
     let waiting = fits.map(|(_, row)| {
         let (south, north) = (row.result_score_south, row.result_score_north);
         let result = ResultText::of_columns(row.result_winner, row.result_reason, south, north);
-        Waiting {
+        QueuedGame {
             id: row.id,
             terms: row
                 .variant
                 .zip(row.preset)
                 .zip(row.options)
                 .map(|((variant, preset), options)| (variant, preset, options)),
+            visibility: row.visibility,
             start: row.start.map(|Json(start)| start),
             result: result.zip(row.finished_at),
         }
@@ -276,8 +282,8 @@ async fn waiting(
     Ok((waiting, is_full))
 }
 
-/// The plies of games, as they stand in the log.
-async fn logs(connection: &mut PgConnection, games: &[Waiting]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+/// The plies of games, as they are in the log.
+async fn logs(connection: &mut PgConnection, games: &[QueuedGame]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.id).collect();
     let rows = sqlx::query!(
         r#"
@@ -305,17 +311,22 @@ async fn logs(connection: &mut PgConnection, games: &[Waiting]) -> Result<HashMa
     Ok(logs)
 }
 
-impl Waiting {
-    /// Looks at the game. Its plies are not played again: that the log is as it was written, others see to.
+impl QueuedGame {
+    /// Reads the game's positions. The plies are not replayed: the verification checks the log.
     fn explored(self, log: Vec<EventRow>) -> Result<Exploration, DbError> {
-        let Self { id, terms, start, result } = self;
+        let Self { id, terms, visibility, start, result } = self;
         let inconsistent =
             |column, detail: &dyn std::fmt::Display| DbError::inconsistent("game", column, id, detail.to_string());
         let (variant, preset, options) = terms.ok_or_else(|| inconsistent("id", &"there is no such game"))?;
         let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
         let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
-        let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a game without a result waits"))?;
+        let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a queued game has no result"))?;
         let result: GameResult = result.parse("game", id)?;
+        let visibility = visibility.unwrap_or_default();
+        let visibility = word("game", "visibility", id, &Visibility::ALL, Visibility::as_str, &visibility)?;
+        if !Exploration::counts(visibility, Some(&result)) {
+            return Err(inconsistent("visibility", &"a game that does not count waits"));
+        }
         let opening = match start {
             Some(start) => start.parse("game", id, &options)?.position,
             None => AnyPosition::opening(&options),
@@ -326,119 +337,7 @@ impl Waiting {
     }
 }
 
-/// What some games add to the rows of `explored_move`, in the order of their key.
-#[derive(Default)]
-struct Tallies(BTreeMap<(i64, String), Tally>);
-
-struct Tally {
-    games: i32,
-    first_visits: i32,
-    south_wins: i32,
-    north_wins: i32,
-    played_out: i32,
-    lead_sum: i64,
-    last_played_at: OffsetDateTime,
-    /// The newest games, in the order of their ids.
-    sample: Vec<Uuid>,
-}
-
-impl Tallies {
-    fn add(&mut self, game: Uuid, exploration: &Exploration) {
-        let won_by = |side| i32::from(exploration.winner == Some(side));
-        for visit in &exploration.visits {
-            let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());
-            let tally = self.0.entry((position_column(visit.position), mv)).or_insert_with(|| Tally::empty(visit.at));
-            tally.games += 1;
-            tally.first_visits += i32::from(visit.is_first);
-            tally.south_wins += won_by(Side::South);
-            tally.north_wins += won_by(Side::North);
-            tally.played_out += i32::from(exploration.lead.is_some());
-            tally.lead_sum += i64::from(exploration.lead.unwrap_or_default());
-            tally.last_played_at = tally.last_played_at.max(visit.at);
-            // Games are added in the order of their ids.
-            tally.sample.push(game);
-            if tally.sample.len() > SAMPLE_GAMES {
-                tally.sample.remove(0);
-            }
-        }
-    }
-
-    /// Adds them to what is there. In the order of the key, so that rows that lie side by side are written one after the other.
-    async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
-        let (keys, tallies): (Vec<_>, Vec<_>) = self.0.into_iter().unzip();
-        let (positions, moves): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
-        // An array of arrays would have to be as wide everywhere.
-        let samples: Vec<_> = tallies.iter().map(|tally| text_of(&tally.sample)).collect();
-        sqlx::query!(
-            r#"
-            insert into explored_move as known (
-                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
-                sample_game_ids
-            )
-            select position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
-                array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
-            from unnest(
-                $1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
-                $8::bigint[], $9::timestamptz[], $10::text[]
-            ) as given (
-                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at, sample
-            )
-            on conflict (position, move) do update set
-                games = known.games + excluded.games,
-                first_visits = known.first_visits + excluded.first_visits,
-                south_wins = known.south_wins + excluded.south_wins,
-                north_wins = known.north_wins + excluded.north_wins,
-                played_out = known.played_out + excluded.played_out,
-                lead_sum = known.lead_sum + excluded.lead_sum,
-                last_played_at = greatest(known.last_played_at, excluded.last_played_at),
-                sample_game_ids = array(
-                    select id from unnest(known.sample_game_ids || excluded.sample_game_ids) as id
-                    order by id desc limit $11
-                )
-            "#,
-            &positions,
-            &moves,
-            &column(&tallies, |tally| tally.games),
-            &column(&tallies, |tally| tally.first_visits),
-            &column(&tallies, |tally| tally.south_wins),
-            &column(&tallies, |tally| tally.north_wins),
-            &column(&tallies, |tally| tally.played_out),
-            &column(&tallies, |tally| tally.lead_sum),
-            &column(&tallies, |tally| tally.last_played_at),
-            &samples,
-            i64::try_from(SAMPLE_GAMES).expect("a handful"),
-        )
-        .execute(connection)
-        .instrument(statement("insert explored_move"))
-        .await?;
-        Ok(())
-    }
-}
-
-impl Tally {
-    const fn empty(last_played_at: OffsetDateTime) -> Self {
-        Self {
-            games: 0,
-            first_visits: 0,
-            south_wins: 0,
-            north_wins: 0,
-            played_out: 0,
-            lead_sum: 0,
-            last_played_at,
-            sample: vec![],
-        }
-    }
-}
-
-fn column<T>(tallies: &[Tally], value: impl Fn(&Tally) -> T) -> Vec<T> {
-    tallies.iter().map(value).collect()
-}
-
-fn text_of(ids: &[Uuid]) -> String {
-    ids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// A game that was counted before breaks the key, and nothing of all this is stored.
+/// A game that was counted before violates the key, and nothing of the batch is stored.
 async fn store_visited(connection: &mut PgConnection, mut visited: Vec<(i64, Uuid)>) -> Result<(), DbError> {
     visited.sort_unstable();
     let (positions, games): (Vec<_>, Vec<_>) = visited.into_iter().unzip();
@@ -453,7 +352,7 @@ async fn store_visited(connection: &mut PgConnection, mut visited: Vec<(i64, Uui
     Ok(())
 }
 
-/// Those that were counted wait no more; those that could not be read are put off.
+/// Counted games leave the queue; those that cannot be read are put off.
 async fn settle(
     connection: &mut PgConnection,
     done: &[Uuid],

@@ -4,3 +4,4 @@ pub mod analyses;
 pub mod explorer;
 pub mod explorer_index;
 pub mod notes;
+mod tallies;

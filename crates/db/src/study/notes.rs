@@ -1,4 +1,4 @@
-//! Notes: what players write on games for themselves.
+//! Notes that players write on games for themselves.
 
 use mancala_domain::{GameId, NoteText, PlayerId};
 use sqlx::PgPool;
@@ -8,34 +8,36 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::rows::{column, number},
+    games::columns::{column, number},
 };
 
-/// How many notes a player has at most: on every ply of some two hundred games. They are counted, and deleted with their player, in some
-/// ten milliseconds.
+/// How many notes a player has at most: on every ply of some two hundred games. Counting them, or deleting them with
+/// their player, takes some ten milliseconds.
 pub const NOTES_MAX: u32 = 10_000;
 
-/// A note of some player.
+/// A player's note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
+    /// The game.
     pub game: GameId,
-    /// 0 is where the game begins.
+    /// 0 is the start of the game.
     pub ply: u32,
+    /// The text.
     pub text: NoteText,
-    /// When it became what it is.
+    /// When its text last changed.
     pub updated_at: OffsetDateTime,
 }
 
 /// Whether a note is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// There was none on this ply.
+    /// A new note on this ply.
     Added(Note),
-    /// In place of another one, or of the same.
+    /// In place of another note, or of the same.
     Replaced(Note),
-    /// The player has as many as there may be.
+    /// The player has reached the limit.
     TooMany,
-    /// There is no such player any more.
+    /// The player is deleted.
     NoPlayer,
 }
 
@@ -53,16 +55,17 @@ impl TryFrom<Row> for Note {
         Ok(Self {
             game: GameId(row.game_id),
             ply: number("note", "ply", row.game_id, row.ply)?,
-            text: NoteText::recorded(row.text),
+            text: NoteText::from_stored(row.text),
             updated_at: row.updated_at,
         })
     }
 }
 
-/// Stores a player's note in place of the one on that ply, if there is one. The same text again changes nothing. Of several new ones at
-/// once a few more than there may be are let through.
+/// Stores a player's note in place of the one on that ply, if there is one. Idempotent: the same text again changes
+/// nothing. Several new notes at once may exceed the limit by a few.
 pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Written, DbError> {
-    // Whoever is being erased has their row locked: either they are gone by now, or what is stored here is found by who looks after them.
+    // An erasure locks the player's row. So the player is either deleted by now, or the cleanup after the erasure finds
+    // this note.
     let row = sqlx::query!(
         r#"
         with writer as (
@@ -77,11 +80,11 @@ pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Wr
             on conflict (player_id, game_id, ply) do update
             set text = excluded.text,
                 updated_at = case when kept.text = excluded.text then kept.updated_at else excluded.updated_at end
-            -- A row that was updated was locked before, by this transaction: so "xmax" says whether it was there, also if somebody else
-            -- stored it a moment ago.
+            -- This transaction has locked a row that it updates: so "xmax" says whether the row existed, even if
+            -- another transaction stored it a moment ago.
             returning updated_at, xmax <> '0' as was_there
         )
-        select exists (select from writer) as "is_somebody!", (select was_there from stored) as was_there,
+        select exists (select from writer) as "player_exists!", (select was_there from stored) as was_there,
             (select updated_at from stored) as updated_at
         "#,
         player.0,
@@ -99,7 +102,7 @@ pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Wr
             note.updated_at = updated_at;
             if row.was_there == Some(true) { Written::Replaced(note) } else { Written::Added(note) }
         }
-        None if row.is_somebody => Written::TooMany,
+        None if row.player_exists => Written::TooMany,
         None => Written::NoPlayer,
     })
 }
@@ -129,7 +132,8 @@ pub async fn list(
     rows.into_iter().map(Note::try_from).collect()
 }
 
-/// Up to `limit` notes of a player on all games, the oldest games first, after the one on this ply of a game if one is given.
+/// Up to `limit` notes of a player on all games, the oldest games first, after the one on this ply of a game if one is
+/// given.
 pub async fn list_all(
     pool: &PgPool,
     player: PlayerId,
@@ -153,7 +157,7 @@ pub async fn list_all(
     rows.into_iter().map(Note::try_from).collect()
 }
 
-/// After which ply a list begins: all of them come after the one before the first.
+/// The ply after which a list begins; -1 for the whole list.
 fn place(after: Option<u32>) -> i32 {
     after.map_or(-1, |ply| i32::try_from(ply).unwrap_or(i32::MAX))
 }
@@ -167,7 +171,7 @@ pub async fn delete(pool: &PgPool, player: PlayerId, game: GameId, ply: u32) -> 
     Ok(())
 }
 
-/// Deletes the notes of players who were erased since a moment: those that were being written just then.
+/// Deletes the notes of players who were erased since a moment: notes that were written during the erasure.
 pub async fn delete_of_erased(pool: &PgPool, since: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!("delete from note using player where player.id = player_id and player.erased_at >= $1", since)
         .execute(pool)

@@ -1,4 +1,4 @@
-//! Deliveries: what is on its way to an endpoint, and what became of it.
+//! Deliveries: webhook messages on their way to an endpoint, and their results.
 
 use std::fmt;
 
@@ -9,123 +9,84 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::health;
+pub use super::health::{AttemptOutcome, Lane, NextStep};
 use crate::connection::{DbError, statement};
 
-/// The type of a test that its player asked for.
+/// The type of a test message.
 pub const PING: &str = "webhook.ping";
 
-/// How long what has ended is kept, and what waits for a webhook that is disabled.
+/// How long ended deliveries are kept, and deliveries that wait for a disabled webhook.
 pub const KEPT: Duration = Duration::days(7);
 
-/// Which endpoints. An endpoint that fails, or has yet to show that it answers, may keep whoever sends to it waiting for as long as they
-/// wait: these have places of their own, and are in nobody else's way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    /// Those whose last attempt succeeded, and soon.
-    Quick,
-    /// Those that are new, or changed, or slow.
-    Unproven,
-    /// Those whose last attempt failed.
-    Failing,
-}
-
-impl Lane {
-    pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
-
-    /// The number for it in the database.
-    pub(crate) const fn number(self) -> i16 {
-        match self {
-            Lane::Quick => 0,
-            Lane::Unproven => 1,
-            Lane::Failing => 2,
-        }
-    }
-
-    /// How many attempts an endpoint gets at once.
-    pub const fn at_once(self) -> u32 {
-        match self {
-            Lane::Quick => 4,
-            Lane::Unproven | Lane::Failing => 1,
-        }
-    }
-}
-
-/// An endpoint of which so many attempts in a row have failed was down. After fewer, what failed is its own matter, and is not tried
-/// again whenever something else succeeds.
+/// After this many failed attempts in a row an endpoint counts as down, and its first success brings all that waits for
+/// it forward. After fewer, the delivery itself may be the cause.
 const DOWN: i32 = 3;
 
-/// A delivery whose turn it is.
+/// A delivery that was leased for an attempt.
 pub struct Due {
+    /// The id of the delivery, which its message carries.
     pub id: Uuid,
+    /// The webhook.
     pub webhook: Uuid,
+    /// When it was queued.
     pub created_at: OffsetDateTime,
-    /// Which attempt it is, from 1. Only whoever made the last one says what became of it.
+    /// The number of the attempt, from 1. Only the last attempt's result is recorded.
     pub attempt: i32,
-    /// Those of them that were made before it was asked for once more: the schedule begins anew.
+    /// How many attempts were made before the delivery was requested again: the schedule starts anew.
     pub attempts_before: i32,
+    /// The message.
     pub payload: String,
+    /// The address of the endpoint.
     pub url: String,
+    /// The secret that signs.
     pub secret: Vec<u8>,
-    /// Secrets before it, and until when they sign too.
+    /// Earlier secrets, and until when they sign too.
     pub previous: Vec<(Vec<u8>, OffsetDateTime)>,
-    /// Of a notice that time runs out: in which game, and when it has.
+    /// For a reminder of a deadline: the game, and its deadline.
     pub deadline: Option<(GameId, OffsetDateTime)>,
 }
 
-/// Nobody is shown a secret, or an address, which may have one in it.
+/// Hides the secrets, and the address, which may hold one.
 impl fmt::Debug for Due {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Due").field("id", &self.id).field("attempt", &self.attempt).finish_non_exhaustive()
     }
 }
 
-/// What became of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// The status of the answer, if there was one.
-    pub status: Option<u16>,
-    /// Why it failed, in a word.
-    pub error: Option<&'static str>,
-    /// For how long the endpoint asked to be left alone.
-    pub retry_after: Duration,
-    pub next: Next,
-}
-
-/// What follows from an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It succeeded.
-    Delivered,
-    /// It is tried again at this time.
-    Again(OffsetDateTime),
-    /// It was tried often enough.
-    GivenUp,
-    /// The endpoint wants nothing any more.
-    Gone,
-}
-
 /// A delivery as its player sees it.
 #[derive(Clone, Debug)]
 pub struct Delivery {
+    /// The id of the delivery.
     pub id: Uuid,
+    /// When it was queued.
     pub created_at: OffsetDateTime,
+    /// The game; `None` for a test.
     pub game: Option<Uuid>,
+    /// The event; `None` for a test.
     pub seq: Option<i32>,
+    /// The type of the message.
     pub kind: String,
+    /// How many attempts were made.
     pub attempts: i32,
+    /// When the next attempt is due, if it is.
     pub next_attempt_at: Option<OffsetDateTime>,
+    /// When the last attempt was made.
     pub last_attempt_at: Option<OffsetDateTime>,
+    /// The status of the last attempt's answer.
     pub last_status: Option<i32>,
+    /// Why the last attempt failed.
     pub last_error: Option<String>,
+    /// When it ended.
     pub ended_at: Option<OffsetDateTime>,
+    /// Whether it arrived.
     pub is_delivered: bool,
 }
 
-/// Takes deliveries whose time has come, and no other process's, for as long as `leased_until`; of as many endpoints as there is `room`
-/// for. It is their time then: should whoever took them end before, another takes them.
+/// Leases deliveries that are due until `leased_until`, for as many endpoints as there is `room` for. Deliveries that
+/// another process has leased are skipped. After a crash the lease expires, and another process takes them.
 ///
-/// Looks at endpoints, not at deliveries: what waits for an endpoint whose time has not come is not even read. An endpoint that was told
-/// of something new meanwhile has another count in `touched`, and is looked at again; so is one that somebody else has locked.
+/// It scans endpoints, not deliveries: those that wait for an endpoint that is not due are never read. An endpoint that
+/// got new deliveries meanwhile has another count in `touched`, and stays due; so does one whose row is locked.
 pub async fn take(
     pool: &PgPool,
     lane: Lane,
@@ -202,21 +163,22 @@ pub async fn take(
     Ok(due.collect())
 }
 
-/// Says what became of an attempt, unless the delivery was tried again meanwhile, and what its endpoint is like then. What comes after a
-/// delivery that has ended in its game gets its time; and if an endpoint that was down answers again, so does all that waits for it.
+/// Records the result of an attempt, unless the delivery was tried again meanwhile, and the new health of its endpoint.
+/// When a delivery has ended, the next one of its game becomes due. When an endpoint that was down answers again, all
+/// that waits for it becomes due.
 pub async fn record(
     pool: &PgPool,
     due: &Due,
-    outcome: &Outcome,
+    outcome: &AttemptOutcome,
     took: Duration,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
     let Some(before) = health::lock(&mut transaction, due.webhook).await? else { return Ok(()) };
-    let is_delivered = outcome.next == Next::Delivered;
+    let is_delivered = outcome.next == NextStep::Delivered;
     let again = match outcome.next {
-        Next::Again(at) => Some(at),
-        Next::Delivered | Next::GivenUp | Next::Gone => None,
+        NextStep::Again(at) => Some(at),
+        NextStep::Delivered | NextStep::GivenUp | NextStep::Gone => None,
     };
     let recorded = sqlx::query!(
         r#"
@@ -254,7 +216,7 @@ pub async fn record(
     .instrument(statement("update webhook_delivery"))
     .await?;
     if recorded.is_some() {
-        // What the endpoint at another address did is none of this one's.
+        // The result at another address says nothing about this one.
         let is_same = before.url == due.url;
         let after = if is_same { before.health.after(outcome, took, now) } else { before.health };
         health::set_health(&mut transaction, due.webhook, &after, now).await?;
@@ -263,7 +225,7 @@ pub async fn record(
     Ok(())
 }
 
-/// Deletes a delivery of which nobody wants to know any more.
+/// Deletes a delivery that is of no use any more.
 pub async fn drop_stale(pool: &PgPool, due: &Due, now: OffsetDateTime) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
     health::touch(&mut transaction, due.webhook, now).await?;
@@ -307,7 +269,7 @@ pub async fn list(pool: &PgPool, webhook: Uuid, before: Option<Uuid>, limit: u32
     Ok(rows)
 }
 
-/// A test for a player's webhook; one that still waits is not joined by another. `None` if there is no such webhook.
+/// Queues a test for a player's webhook, or brings forward the one that is queued. `None` if there is no such webhook.
 pub async fn ping(
     pool: &PgPool,
     player: PlayerId,
@@ -352,8 +314,9 @@ pub async fn ping(
     Ok(row)
 }
 
-/// Sends a delivery of a player's webhook once more, whatever became of it, without waiting for others of its game. One that still waits
-/// is sent now, or after those before it in its game, which are. `None` if there is no such delivery.
+/// Sends a delivery of a player's webhook once more, whatever its result, without waiting for others of its game. One
+/// that is still queued is sent now, or after those before it in its game, which are brought forward. `None` if there
+/// is no such delivery.
 pub async fn send_again(
     pool: &PgPool,
     player: PlayerId,
@@ -401,7 +364,7 @@ pub async fn send_again(
     Ok(row)
 }
 
-/// Deletes up to `limit` deliveries that ended long ago; says how many.
+/// Deletes up to `limit` deliveries that ended long ago; returns how many.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let deleted = sqlx::query!(
         r#"
@@ -418,7 +381,8 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
     Ok(deleted.rows_affected())
 }
 
-/// Deletes up to `limit` deliveries of webhooks that are deleted, or have been disabled for long, and then the deleted ones; says how much.
+/// Deletes up to `limit` deliveries of webhooks that are deleted or have been disabled for long, then the deleted
+/// webhooks; returns how many rows.
 pub async fn purge_abandoned(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let deleted = sqlx::query!(
         r#"

@@ -1,4 +1,4 @@
-//! Which games have webhooks: whoever makes one has its player's games flagged.
+//! The flag of games whose players have webhooks. A new webhook flags its player's games.
 
 use mancala_domain::PlayerId;
 use sqlx::PgPool;
@@ -7,18 +7,18 @@ use tracing::Instrument;
 
 use crate::connection::{DbError, statement};
 
-/// How long after a webhook was made its player's games are flagged once more: longer than any statement takes that was storing a
-/// game at that moment and could not see it.
+/// After this time the games of a new webhook's player are flagged once more. It is longer than any statement that
+/// stored a game meanwhile and did not see the webhook.
 pub(crate) const FLAG_AGAIN_AFTER: Duration = Duration::seconds(15);
 
-/// How many games of a player are looked at to be flagged: all that are not over, of which there are no more, and as many invitations.
+/// How many games of a player are scanned: all unfinished ones, of which there are no more, and as many invitations.
 const FLAGGED_MAX: i64 = 2000;
 
-/// How many are flagged by one statement: moves in them wait for it.
+/// How many games one statement flags: moves in them wait for it.
 const FLAGGED_AT_ONCE: i64 = 100;
 
-/// Flags the games of players whose webhooks were made a while ago: those that were being stored then. One that is changing right now is
-/// come back to.
+/// Flags the games of players whose webhooks were made a while ago, for games that were stored at that moment. A game
+/// whose row is locked is flagged later.
 pub async fn flag_again(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<(), DbError> {
     let due = sqlx::query!(
         r#"
@@ -53,15 +53,15 @@ pub async fn flag_again(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Resul
     Ok(())
 }
 
-/// Flags a player's games as far as that can be done now; the rest is flagged later.
+/// Flags a player's games as far as possible now; `flag_again` flags the rest.
 pub(crate) async fn flag_now(pool: &PgPool, player: PlayerId) {
     if let Err(error) = flag_games(pool, player).await {
-        tracing::warn!(player.id = %player.0, "a webhook is told of the games that are there only some seconds later: {error}");
+        tracing::warn!(player.id = %player.0, "existing games are flagged for a new webhook some seconds later: {error}");
     }
 }
 
-/// Flags the games of a player that are not over, so that what happens in them is told; says whether that is all of them. One that is
-/// changing right now is not waited for.
+/// Flags a player's unfinished games, so that their events are sent; returns whether all of them are flagged. Locked
+/// rows are skipped.
 async fn flag_games(pool: &PgPool, player: PlayerId) -> Result<bool, DbError> {
     loop {
         let some = flag_some(pool, player).await?;

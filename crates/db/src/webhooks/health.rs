@@ -1,4 +1,5 @@
-//! What endpoints are like, by what was sent to them; and the lock under which that, and what waits for them, changes.
+//! The health of endpoints, by the results of attempts; and the lock of a webhook's row, under which its health and its
+//! deliveries change.
 
 use mancala_domain::PlayerId;
 use sqlx::PgConnection;
@@ -6,34 +7,93 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::deliveries::{Lane, Next, Outcome};
 use crate::connection::{DbError, statement};
 
 /// An endpoint that answers within this time gets more attempts at once.
-const SOON: Duration = Duration::seconds(1);
+const QUICK_MAX: Duration = Duration::seconds(1);
 
-/// How long an endpoint is left alone after an attempt that failed, and at most after some: twice as long after each.
+/// The backoff after a failed attempt, and its maximum: it doubles with each failure.
 const PAUSE: Duration = Duration::seconds(5);
 const PAUSE_MAX: Duration = Duration::minutes(5);
 
 /// An endpoint that has failed for so long without a success is disabled.
 const FAILING_FOR: Duration = Duration::days(5);
 
-/// Failures that are further apart are not one spell of failing: nothing was tried between them.
+/// Failures that are further apart are separate: nothing was tried between them.
 const FAILING_GAP: Duration = Duration::days(2);
 
-/// What an endpoint is like, by what was sent to it.
+/// Delivery lanes. An endpoint that fails, or is not proven yet, may occupy a worker until the timeout. Each lane has
+/// permits of its own, so that such endpoints do not delay the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// The last attempt succeeded within 1 s.
+    Quick,
+    /// New, changed or slow.
+    Unproven,
+    /// The last attempt failed.
+    Failing,
+}
+
+impl Lane {
+    /// All lanes.
+    pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
+
+    /// The number in the column `lane`.
+    pub(crate) const fn number(self) -> i16 {
+        match self {
+            Lane::Quick => 0,
+            Lane::Unproven => 1,
+            Lane::Failing => 2,
+        }
+    }
+
+    /// How many attempts an endpoint gets at once.
+    pub const fn at_once(self) -> u32 {
+        match self {
+            Lane::Quick => 4,
+            Lane::Unproven | Lane::Failing => 1,
+        }
+    }
+}
+
+/// The result of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptOutcome {
+    /// The status of the answer, if there was one.
+    pub status: Option<u16>,
+    /// Why it failed, in a word.
+    pub error: Option<&'static str>,
+    /// The endpoint's `Retry-After`.
+    pub retry_after: Duration,
+    /// What follows.
+    pub next: NextStep,
+}
+
+/// What follows from an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextStep {
+    /// It succeeded.
+    Delivered,
+    /// It is retried at this time.
+    Again(OffsetDateTime),
+    /// It has reached the last attempt.
+    GivenUp,
+    /// The endpoint is gone: it answered 410.
+    Gone,
+}
+
+/// The health of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// How many attempts in a row have failed, when the last of them, and since when.
     pub failures: i32,
     pub failed_at: Option<OffsetDateTime>,
     pub failing_since: Option<OffsetDateTime>,
-    /// Nothing is sent before then.
+    /// Nothing is sent before this time.
     pub paused_until: Option<OffsetDateTime>,
-    /// Whether it answered, and soon.
+    /// Whether the last attempt succeeded quickly.
     pub is_quick: bool,
-    /// Why it is to be disabled.
+    /// Why the webhook is to be disabled.
     pub disabled: Option<&'static str>,
 }
 
@@ -46,11 +106,11 @@ impl Health {
         }
     }
 
-    /// After one more attempt.
+    /// The health after one more attempt.
     #[must_use]
-    pub fn after(&self, outcome: &Outcome, took: Duration, now: OffsetDateTime) -> Self {
-        if outcome.next == Next::Delivered {
-            return Self { is_quick: took <= SOON, ..Self::default() };
+    pub fn after(&self, outcome: &AttemptOutcome, took: Duration, now: OffsetDateTime) -> Self {
+        if outcome.next == NextStep::Delivered {
+            return Self { is_quick: took <= QUICK_MAX, ..Self::default() };
         }
         let is_one_spell = self.failed_at.is_some_and(|last| now - last <= FAILING_GAP);
         let failing_since = self.failing_since.filter(|_| is_one_spell).unwrap_or(now);
@@ -63,7 +123,7 @@ impl Health {
             paused_until: Some(now + pause),
             is_quick: false,
             disabled: match outcome.next {
-                Next::Gone => Some("gone"),
+                NextStep::Gone => Some("gone"),
                 _ if now - failing_since >= FAILING_FOR => Some("failing"),
                 _ => None,
             },
@@ -71,7 +131,7 @@ impl Health {
     }
 }
 
-/// A webhook that nobody else changes until the transaction has ended.
+/// A webhook whose row is locked until the transaction ends.
 pub(crate) struct Locked {
     pub(crate) url: String,
     pub(crate) health: Health,
@@ -101,12 +161,12 @@ pub(crate) async fn lock(connection: &mut PgConnection, id: Uuid) -> Result<Opti
     }))
 }
 
-/// There is something to look at for a webhook, which is locked by this.
+/// Makes a webhook due, and locks its row.
 pub(crate) async fn touch(connection: &mut PgConnection, id: Uuid, now: OffsetDateTime) -> Result<(), DbError> {
     touch_all(connection, &[id], now).await
 }
 
-/// The same of several, which are locked already. What is due keeps its place before what comes later.
+/// The same for several webhooks, whose rows are locked already. One that is due already stays before later ones.
 pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         "update webhook set due_at = least(due_at, greatest($2, paused_until)), touched = touched + 1 where id = any($1)",
@@ -119,8 +179,8 @@ pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: 
     Ok(())
 }
 
-/// The same of a player's webhook of which something is to be sent by hand, even if its endpoint is left alone right now; says whether it
-/// is there, and anything is sent.
+/// The same for a player's webhook that sends by request, even during its backoff; returns whether it exists and is
+/// enabled.
 pub(crate) async fn wake(
     connection: &mut PgConnection,
     player: PlayerId,
@@ -142,7 +202,7 @@ pub(crate) async fn wake(
     Ok(woken.rows_affected() > 0)
 }
 
-/// Stores what an endpoint is like now; what waits for it is looked at again.
+/// Stores the health of an endpoint; its deliveries are scanned again.
 pub(crate) async fn set_health(
     connection: &mut PgConnection,
     id: Uuid,
@@ -178,21 +238,21 @@ pub(crate) async fn set_health(
 mod tests {
     use super::*;
 
-    fn outcome(next: Next) -> Outcome {
-        Outcome { status: None, error: None, retry_after: Duration::ZERO, next }
+    fn outcome(next: NextStep) -> AttemptOutcome {
+        AttemptOutcome { status: None, error: None, retry_after: Duration::ZERO, next }
     }
 
     #[test]
-    fn an_endpoint_that_fails_is_left_alone_for_longer_each_time_and_disabled_after_five_days() {
+    fn an_endpoint_that_fails_backs_off_and_is_disabled_after_five_days() {
         let mut now = OffsetDateTime::UNIX_EPOCH;
-        let failed = outcome(Next::Again(now));
+        let failed = outcome(NextStep::Again(now));
         let mut health = Health { is_quick: true, ..Health::default() };
         for pause in [5, 10, 20, 40, 80, 160, 300, 300] {
             health = health.after(&failed, Duration::ZERO, now);
             assert_eq!(health.paused_until, Some(now + Duration::seconds(pause)));
             assert_eq!((health.is_quick, health.disabled), (false, None));
         }
-        let asked = Outcome { retry_after: Duration::hours(1), ..failed.clone() };
+        let asked = AttemptOutcome { retry_after: Duration::hours(1), ..failed.clone() };
         assert_eq!(health.after(&asked, Duration::ZERO, now).paused_until, Some(now + Duration::hours(1)));
         for day in 1..=5 {
             now += Duration::days(1);
@@ -205,7 +265,7 @@ mod tests {
     #[test]
     fn failures_that_are_far_apart_are_not_one_spell() {
         let now = OffsetDateTime::UNIX_EPOCH;
-        let failed = outcome(Next::GivenUp);
+        let failed = outcome(NextStep::GivenUp);
         let health = Health::default().after(&failed, Duration::ZERO, now);
         let later = now + Duration::days(150);
         let health = health.after(&failed, Duration::ZERO, later);
@@ -213,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn one_success_makes_an_endpoint_well_and_a_soon_one_quick() {
+    fn one_success_resets_the_health_and_a_fast_one_makes_it_quick() {
         let now = OffsetDateTime::UNIX_EPOCH;
-        let failed = Health::default().after(&outcome(Next::Gone), Duration::ZERO, now);
+        let failed = Health::default().after(&outcome(NextStep::Gone), Duration::ZERO, now);
         assert_eq!(failed.disabled, Some("gone"));
         for (took, is_quick) in [(Duration::seconds(1), true), (Duration::milliseconds(1001), false)] {
             let well = Health { is_quick, ..Health::default() };
-            assert_eq!(failed.after(&outcome(Next::Delivered), took, now), well);
+            assert_eq!(failed.after(&outcome(NextStep::Delivered), took, now), well);
         }
     }
 }

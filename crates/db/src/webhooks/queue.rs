@@ -1,4 +1,4 @@
-//! Appends of which players are yet to be told, and how they become deliveries.
+//! The queue of events that become deliveries: it is filled by appends, and emptied in batches.
 
 use std::collections::HashSet;
 
@@ -8,93 +8,150 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::health;
+use super::{endpoints::OVERFLOW, health};
 use crate::{
-    connection::{DbError, statement},
-    games::{SeatedGame, rows},
-    webhooks,
+    connection::{DbError, columns, statement},
+    games::{SeatedGame, columns::column},
 };
 
-/// How many appends to a game are told at once.
+/// How many appends to a game one batch converts.
 const OF_GAME_MAX: i64 = 64;
 
-/// How many deliveries wait for an endpoint at most: more than a player has games. One for which more wait is disabled.
+/// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
 pub const WAITING_MAX: i64 = 10_000;
 
-/// Tells these locks from others.
-const LOCKED_AS: i64 = 0x7765_6268_6f6f_6b73;
+/// Distinguishes these advisory locks from others.
+const ADVISORY_LOCK: i64 = 0x7765_6268_6f6f_6b73;
 
-/// Events of a game that were appended together.
+/// Queued events: those of one append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Untold {
+pub struct PendingEvents {
+    /// The game.
     pub game: GameId,
+    /// The first event.
     pub from_seq: i32,
+    /// The last event.
     pub to_seq: i32,
 }
 
-/// An endpoint that is to be told, and of what.
+/// An endpoint that may want messages.
 #[derive(Clone, Debug)]
-pub struct Listener {
+pub struct Subscriber {
+    /// The webhook.
     pub webhook: Uuid,
+    /// Its player.
     pub player: PlayerId,
-    /// Of what happened before it is not told.
+    /// Earlier events are not sent to it.
     pub created_at: OffsetDateTime,
     events: Option<Vec<String>>,
 }
 
-impl Listener {
-    /// Whether it is to be told of such things.
+impl Subscriber {
+    /// Whether it wants messages of this type.
     pub fn wants(&self, kind: NoticeKind) -> bool {
         self.events.as_ref().is_none_or(|events| events.iter().any(|event| event == kind.as_str()))
     }
 }
 
-/// A notice for one endpoint.
+/// A message for one endpoint.
 #[derive(Clone, Debug)]
 pub struct NewDelivery {
+    /// The id of the delivery.
     pub id: Uuid,
+    /// The webhook.
     pub webhook: Uuid,
+    /// The game.
     pub game: GameId,
+    /// The event.
     pub seq: u32,
+    /// The type of the message.
     pub kind: NoticeKind,
+    /// The message.
     pub payload: String,
-    /// Of a notice that time runs out.
-    pub due: Option<Soon>,
+    /// Only for a reminder of a deadline.
+    pub reminder: Option<Reminder>,
 }
 
-/// A player's time runs out.
+columns! {
+    /// Events that are converted.
+    struct TakenRow => TakenColumns {
+        game_id: Uuid,
+        from_seq: i32,
+    }
+}
+
+columns! {
+    /// The present deadline of a game, for one webhook.
+    struct DeadlineRow => DeadlineColumns {
+        webhook_id: Uuid,
+        game_id: Uuid,
+        deadline: Option<OffsetDateTime>,
+    }
+}
+
+columns! {
+    /// A new row of `webhook_delivery`.
+    struct DeliveryRow<'a> => DeliveryColumns {
+        id: Uuid,
+        webhook_id: Uuid,
+        game_id: Uuid,
+        seq: i32,
+        kind: &'static str,
+        payload: &'a str,
+        due_at: Option<OffsetDateTime>,
+        deadline: Option<OffsetDateTime>,
+    }
+}
+
+impl NewDelivery {
+    fn row(&self) -> DeliveryRow<'_> {
+        DeliveryRow {
+            id: self.id,
+            webhook_id: self.webhook,
+            game_id: self.game.0,
+            seq: column(self.seq),
+            kind: self.kind.as_str(),
+            payload: &self.payload,
+            due_at: self.reminder.map(|reminder| reminder.at),
+            deadline: self.reminder.map(|reminder| reminder.deadline),
+        }
+    }
+}
+
+/// A reminder that a player's time is running out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Soon {
-    /// When the player is told.
+pub struct Reminder {
+    /// When it is sent.
     pub at: OffsetDateTime,
-    /// When it has run out.
+    /// When the time has run out.
     pub deadline: OffsetDateTime,
 }
 
-/// What somebody is told of.
+/// What a message is written from.
 #[derive(Debug)]
-pub struct Told<'a> {
+pub struct MessageContent<'a> {
+    /// The player, the type of the message, and the event.
     pub notice: Notice,
-    /// When it happened.
+    /// The time of the event.
     pub at: OffsetDateTime,
-    /// What happened, and the last ply before it; unless it is only that time goes by.
+    /// The event, and the last ply before it; `None` for a reminder.
     pub happened: Option<(&'a Event, &'a Previous)>,
-    /// The game as it is now, with its people.
+    /// The game as it is now, with its players.
     pub seated: &'a SeatedGame,
 }
 
-/// Some appends, and the right to tell of them: of several processes one has it.
+/// Queued events, and the advisory locks of their games, so that one process at a time converts them.
 #[derive(Debug)]
 pub struct Batch {
     transaction: Transaction<'static, Postgres>,
     /// Those of a game in their order, from the first.
-    pub untold: Vec<Untold>,
-    /// The last game that was looked at, if there may be more.
+    pub pending: Vec<PendingEvents>,
+    /// The last game that was scanned, if there may be more.
     pub last: Option<GameId>,
 }
 
 impl Batch {
-    /// Those of up to `limit` games after one, of which no other process tells right now.
+    /// Takes the events of up to `limit` games after one, except those that another process has locked.
     pub async fn begin(pool: &PgPool, after: GameId, now: OffsetDateTime, limit: u32) -> Result<Self, DbError> {
         let mut transaction = pool.begin().await?;
         let rows = sqlx::query!(
@@ -109,7 +166,7 @@ impl Batch {
             "#,
             now,
             i64::from(limit),
-            LOCKED_AS,
+            ADVISORY_LOCK,
             after.0,
         )
         .fetch_all(&mut *transaction)
@@ -120,13 +177,13 @@ impl Batch {
         Self::of(transaction, &ours, last).await
     }
 
-    /// Those of one game, unless another process tells of it right now.
+    /// Takes the events of one game, unless another process has locked it.
     pub async fn of_game(pool: &PgPool, game: GameId) -> Result<Self, DbError> {
         let mut transaction = pool.begin().await?;
         let is_ours = sqlx::query_scalar!(
             r#"select pg_try_advisory_xact_lock(hashtextextended($1::uuid::text, $2)) as "is_ours!""#,
             game.0,
-            LOCKED_AS,
+            ADVISORY_LOCK,
         )
         .fetch_one(&mut *transaction)
         .await?;
@@ -134,7 +191,7 @@ impl Batch {
         Self::of(transaction, &ours, None).await
     }
 
-    /// In a statement of its own, which sees what whoever had the lock before has told.
+    /// Reads them by a statement of its own, which sees what the previous holder of the lock has committed.
     async fn of(
         mut transaction: Transaction<'static, Postgres>,
         games: &[Uuid],
@@ -154,47 +211,69 @@ impl Batch {
         .fetch_all(&mut *transaction)
         .instrument(statement("select webhook_event"))
         .await?;
-        let untold = rows.into_iter();
-        let untold = untold.map(|row| Untold { game: GameId(row.game_id), from_seq: row.from_seq, to_seq: row.to_seq });
-        Ok(Self { transaction, untold: untold.collect(), last })
+        let pending = rows.into_iter();
+        let pending =
+            pending.map(|row| PendingEvents { game: GameId(row.game_id), from_seq: row.from_seq, to_seq: row.to_seq });
+        Ok(Self { transaction, pending: pending.collect(), last })
     }
 
     /// Its games, each once.
     pub fn games(&self) -> Vec<GameId> {
-        let mut games: Vec<_> = self.untold.iter().map(|untold| untold.game).collect();
+        let mut games: Vec<_> = self.pending.iter().map(|events| events.game).collect();
         games.dedup();
         games
     }
 
-    /// Makes the appends into deliveries. `present` says what deadline the games have now: what was to be told of another one is not.
+    /// Replaces the queued events by deliveries. `present` has the deadlines that the games have now: reminders of
+    /// other deadlines are deleted.
     ///
-    /// Of those that wait for an endpoint in a game only the first has a time. The next one gets it when that one has ended, and so that
-    /// neither misses the other, whoever adds or ends some has the webhook's row locked, by a statement before.
-    pub async fn tell(
+    /// Of the deliveries to one endpoint in a game only the first is due; the next becomes due when it has ended. Both
+    /// sides lock the webhook's row by an earlier statement, so that a new delivery and an ending one see each other.
+    pub async fn store_deliveries(
         &mut self,
         deliveries: &[NewDelivery],
         present: &[(Uuid, GameId, Option<OffsetDateTime>)],
         now: OffsetDateTime,
     ) -> Result<(), DbError> {
-        let told: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
-        let open = self.lock(&told.into_iter().collect::<Vec<_>>(), now).await?;
-        let deliveries: Vec<_> = deliveries.iter().filter(|delivery| open.contains(&delivery.webhook)).collect();
+        let webhooks: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
+        let open = self.lock(&webhooks.into_iter().collect::<Vec<_>>(), now).await?;
+        let taken = self.pending.iter().map(|events| TakenRow { game_id: events.game.0, from_seq: events.from_seq });
+        let taken = TakenColumns::of(taken);
+        let deadlines = present.iter().map(|&(webhook, game, deadline)| DeadlineRow {
+            webhook_id: webhook,
+            game_id: game.0,
+            deadline,
+        });
+        let deadlines = DeadlineColumns::of(deadlines);
+        let deliveries = deliveries.iter().filter(|delivery| open.contains(&delivery.webhook));
+        let new = DeliveryColumns::of(deliveries.map(NewDelivery::row));
         sqlx::query!(
             r#"
             with taken as (
-                delete from webhook_event using unnest($1::uuid[], $2::integer[]) as given (game_id, from_seq)
+                delete from webhook_event using (
+                    select unnest($1::uuid[]) as game_id, unnest($2::integer[]) as from_seq
+                ) given
                 where webhook_event.game_id = given.game_id and webhook_event.from_seq = given.from_seq
             ), stale as (
-                delete from webhook_delivery using unnest($3::uuid[], $4::uuid[], $5::timestamptz[])
-                    as present (webhook_id, game_id, deadline)
+                delete from webhook_delivery using (
+                    select
+                        unnest($3::uuid[]) as webhook_id,
+                        unnest($4::uuid[]) as game_id,
+                        unnest($5::timestamptz[]) as deadline
+                ) present
                 where webhook_delivery.webhook_id = present.webhook_id and webhook_delivery.game_id = present.game_id
                   and webhook_delivery.deadline is not null and ended_at is null and leased_until is null
                   and webhook_delivery.deadline is distinct from present.deadline
             ), notice as (
-                select * from unnest(
-                    $6::uuid[], $7::uuid[], $8::uuid[], $9::integer[], $10::text[], $11::text[],
-                    $12::timestamptz[], $13::timestamptz[]
-                ) as given (id, webhook_id, game_id, seq, type, payload, due_at, deadline)
+                select
+                    unnest($6::uuid[]) as id,
+                    unnest($7::uuid[]) as webhook_id,
+                    unnest($8::uuid[]) as game_id,
+                    unnest($9::integer[]) as seq,
+                    unnest($10::text[]) as type,
+                    unnest($11::text[]) as payload,
+                    unnest($12::timestamptz[]) as due_at,
+                    unnest($13::timestamptz[]) as deadline
             )
             insert into webhook_delivery
                 (id, webhook_id, created_at, game_id, seq, type, payload, in_order, deadline, next_attempt_at)
@@ -210,19 +289,19 @@ impl Batch {
             from notice
             on conflict (webhook_id, game_id, deadline) where deadline is not null do nothing
             "#,
-            &column(&self.untold, |untold| untold.game.0),
-            &column(&self.untold, |untold| untold.from_seq),
-            &column(present, |(webhook, ..)| *webhook),
-            &column(present, |(_, game, _)| game.0),
-            &column(present, |(.., deadline)| *deadline) as &[Option<OffsetDateTime>],
-            &column(&deliveries, |delivery| delivery.id),
-            &column(&deliveries, |delivery| delivery.webhook),
-            &column(&deliveries, |delivery| delivery.game.0),
-            &column(&deliveries, |delivery| rows::column(delivery.seq)),
-            &column(&deliveries, |delivery| delivery.kind.as_str()) as &[&str],
-            &column(&deliveries, |delivery| delivery.payload.as_str()) as &[&str],
-            &column(&deliveries, |delivery| delivery.due.map(|soon| soon.at)) as &[Option<OffsetDateTime>],
-            &column(&deliveries, |delivery| delivery.due.map(|soon| soon.deadline)) as &[Option<OffsetDateTime>],
+            &taken.game_id,
+            &taken.from_seq,
+            &deadlines.webhook_id,
+            &deadlines.game_id,
+            &deadlines.deadline as &[Option<OffsetDateTime>],
+            &new.id,
+            &new.webhook_id,
+            &new.game_id,
+            &new.seq,
+            &new.kind as &[&str],
+            &new.payload as &[&str],
+            &new.due_at as &[Option<OffsetDateTime>],
+            &new.deadline as &[Option<OffsetDateTime>],
             now,
         )
         .execute(&mut *self.transaction)
@@ -231,21 +310,21 @@ impl Batch {
         health::touch_all(&mut self.transaction, &open.into_iter().collect::<Vec<_>>(), now).await
     }
 
-    /// What was told stays.
+    /// Commits the deliveries.
     pub async fn commit(self) -> Result<(), DbError> {
         Ok(self.transaction.commit().await?)
     }
 
-    /// Nothing was told, and any process may tell of these games at once: a transaction that is dropped ends a little later.
-    pub async fn give_up(self) {
+    /// Discards the deliveries and releases the locks at once: a dropped transaction ends a little later.
+    pub async fn roll_back(self) {
         if let Err(error) = self.transaction.rollback().await {
-            tracing::debug!("what could not be told ends with its connection: {error}");
+            tracing::debug!("a batch failed to roll back, so its transaction ends with its connection: {error}");
         }
     }
 
-    /// Locks webhooks; says which are sent to. One for which too much waits is disabled.
+    /// Locks webhooks; returns the enabled ones. One with too many queued deliveries is disabled.
     async fn lock(&mut self, ids: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
-        // Nobody waits for this, and it waits for several: longer than a request would.
+        // No request waits for this, and it may wait for several locks: longer than a request would.
         sqlx::query("set local lock_timeout = '2s'").execute(&mut *self.transaction).await?;
         let rows = sqlx::query!(
             r#"
@@ -267,9 +346,9 @@ impl Batch {
         if !full.is_empty() {
             sqlx::query!(
                 "update webhook set disabled_at = $2, disabled_reason = $3 where id = any($1)",
-                &column(&full, |row| row.id),
+                &full.iter().map(|row| row.id).collect::<Vec<_>>(),
                 now,
-                webhooks::OVERFLOW,
+                OVERFLOW,
             )
             .execute(&mut *self.transaction)
             .instrument(statement("update webhook disabled_at"))
@@ -279,7 +358,7 @@ impl Batch {
     }
 }
 
-/// Leaves the appends to a game alone until later.
+/// Puts off the queued events of a game.
 pub async fn put_off(pool: &PgPool, game: GameId, until: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!("update webhook_event set put_off_until = $2 where game_id = $1", game.0, until)
         .execute(pool)
@@ -288,28 +367,24 @@ pub async fn put_off(pool: &PgPool, game: GameId, until: OffsetDateTime) -> Resu
     Ok(())
 }
 
-/// The endpoints of some players that are told of anything.
-pub async fn listeners(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Listener>, DbError> {
+/// The enabled endpoints of players.
+pub async fn subscribers(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Subscriber>, DbError> {
     let rows = sqlx::query!(
         r#"
         select webhook.id, player_id as "player_id!", webhook.created_at, events
         from webhook join player on player.id = player_id
         where player_id = any($1) and disabled_at is null and player.kind <> 'deleted'
         "#,
-        &column(players, |player| player.0),
+        &players.iter().map(|player| player.0).collect::<Vec<_>>(),
     )
     .fetch_all(pool)
     .instrument(statement("select webhooks of players"))
     .await?;
-    let listeners = rows.into_iter().map(|row| Listener {
+    let subscribers = rows.into_iter().map(|row| Subscriber {
         webhook: row.id,
         player: PlayerId(row.player_id),
         created_at: row.created_at,
         events: row.events,
     });
-    Ok(listeners.collect())
-}
-
-fn column<'a, T, U>(rows: &'a [T], value: impl Fn(&'a T) -> U) -> Vec<U> {
-    rows.iter().map(value).collect()
+    Ok(subscribers.collect())
 }

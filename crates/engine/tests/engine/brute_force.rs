@@ -1,34 +1,33 @@
-//! Values by trying out every line of play to its end: slow, and too simple to be wrong.
+//! Values by brute force: every line of play to its end. Slow, and simple enough to trust.
 
 use std::collections::HashMap;
 
 use mancala_rules::{AnyPosition, History, Move, Side};
 
-/// So many positions are played from for one value at most.
+/// The most positions to expand for one value.
 const POSITIONS_MAX: u32 = 10_000;
 
-/// So long lines are followed at most.
+/// The longest line to follow.
 const PLIES_MAX: u32 = 200;
 
-/// What is known of a game.
+/// The values of a game's positions found so far.
 #[derive(Default)]
 pub struct BruteForce {
-    /// Values by all that a position string says but the plies. A position with a history is not remembered, because its
-    /// value depends on that.
-    known: HashMap<String, i32>,
-    /// How many positions may still be played from.
+    /// Values by the position's text without its ply number. A position with a history is not stored, because its value
+    /// depends on the history.
+    values: HashMap<String, i32>,
+    /// How many positions may still be expanded.
     left: u32,
 }
 
 impl BruteForce {
-    /// What who sits at South's side has more in the end than the other, after best play by both. `None` if that takes too
-    /// long.
+    /// South's margin at the end, after best play by both. `None` if a bound is reached.
     pub fn value(&mut self, position: &AnyPosition) -> Option<i32> {
         self.left = POSITIONS_MAX;
         self.best(position, PLIES_MAX)
     }
 
-    /// The same if this move is played.
+    /// The value after this move, for the player at South's side before it.
     pub fn value_of_move(&mut self, position: &AnyPosition, m: Move) -> Option<i32> {
         self.left = POSITIONS_MAX;
         self.after(position, m, PLIES_MAX)
@@ -39,7 +38,7 @@ impl BruteForce {
             return Some(i32::from(outcome.score.south) - i32::from(outcome.score.north));
         }
         let key = position.history().is_none_or(History::is_empty).then(|| key(position));
-        if let Some(&value) = key.as_ref().and_then(|key| self.known.get(key)) {
+        if let Some(&value) = key.as_ref().and_then(|key| self.values.get(key)) {
             return Some(value);
         }
         self.left = self.left.checked_sub(1)?;
@@ -50,7 +49,7 @@ impl BruteForce {
             Side::South => values?.into_iter().max(),
             Side::North => values?.into_iter().min(),
         };
-        self.known.extend(key.zip(value));
+        self.values.extend(key.zip(value));
         value
     }
 

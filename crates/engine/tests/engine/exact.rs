@@ -1,15 +1,15 @@
-//! Exact values.
+//! Exact values, against published ones and against brute force.
 
 use std::collections::HashMap;
 
 use mancala_engine::{Engine, Evaluation, Limits, POINTS_PER_SEED};
 use mancala_rules::{AnyOptions, AnyPosition, Move, Side, Variant};
 
-use crate::{GO_ON, Lot, brute_force::BruteForce, opening, play_on};
+use crate::{GO_ON, Random, brute_force::BruteForce, opening, play_on};
 
-/// Kalah by preset, pits a side and seeds a pit: the value for South, and those of its first moves where they are known.
-/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author. `benches/engine.rs` has those
-/// that take longer.
+/// Kalah by preset and options: the value for South, and those of its first moves where they are known.
+/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author. Those that
+/// take longer are in `benches/engine.rs`.
 const SOLVED: [(&str, &str, i32, &[i32]); 9] = [
     ("standard", "pits=2;seeds=2", -2, &[]),
     ("standard", "pits=4;seeds=2", 6, &[]),
@@ -37,8 +37,8 @@ fn kalah_has_its_published_values() {
     }
 }
 
-/// Small boards of each game with every option that changes what a value depends on, and how far random moves lead from
-/// the opening to positions that brute force can take on.
+/// Small boards of each game with every option that changes what a value depends on. The number is how many random
+/// moves lead from the opening to positions that brute force can solve.
 const SMALL: [(Variant, &str, &str, u32); 36] = [
     (Variant::Kalah, "standard", "pits=3;seeds=2", 0),
     (Variant::Kalah, "standard", "pits=1;seeds=5", 0),
@@ -82,7 +82,7 @@ const SMALL: [(Variant, &str, &str, u32); 36] = [
 const GAMES: u64 = 6;
 
 #[test]
-fn what_is_exact_is_what_brute_force_finds() {
+fn exact_values_match_brute_force() {
     let mut exact: HashMap<Variant, u32> = HashMap::new();
     let mut engine = Engine::new(1);
     for (variant, preset, overrides, plies) in SMALL {
@@ -108,7 +108,7 @@ fn what_is_exact_is_what_brute_force_finds() {
 }
 
 #[test]
-fn what_is_solved_is_what_brute_force_finds() {
+fn solved_values_match_brute_force() {
     let (mut engine, mut solved) = (Engine::new(1), 0);
     for (variant, preset, overrides, plies) in SMALL {
         let position = play_on(&opening(variant, preset, overrides), 7, plies);
@@ -168,37 +168,37 @@ const VARIED: [(Variant, Choices); 3] = [
     ),
 ];
 
-/// How many positions of each game are made up. A hundred times as many have been tried by hand.
-const MADE_UP: u32 = 150;
+/// How many random positions of each game are tried. A hundred times as many were tried once.
+const RANDOM_POSITIONS: u32 = 150;
 
 #[test]
-fn so_it_is_in_made_up_positions_whatever_came_before() {
-    let (mut lot, mut engine) = (Lot(1), Engine::new(1));
+fn exact_values_match_brute_force_in_random_positions() {
+    let (mut random, mut engine) = (Random(1), Engine::new(1));
     for (variant, choices) in VARIED {
         let mut exact = 0;
-        for _ in 0..MADE_UP {
+        for _ in 0..RANDOM_POSITIONS {
             let mut overrides: Vec<String> = Vec::new();
             for (name, values) in choices {
-                overrides.push(format!("{name}={}", values[lot.draw(values.len())]));
+                overrides.push(format!("{name}={}", values[random.draw(values.len())]));
             }
             let Ok(options) = AnyOptions::parse(variant, "standard", &overrides.join(";")) else { continue };
-            let (seed, plies) = (lot.draw(1000) as u64, [0, 1, 2, 3, 4, 5][lot.draw(6)]);
-            let position = play_on(&made_up(&options, &mut lot), seed, plies);
+            let (seed, plies) = (random.draw(1000) as u64, [0, 1, 2, 3, 4, 5][random.draw(6)]);
+            let position = play_on(&random_position(&options, &mut random), seed, plies);
             let Some(expected) = BruteForce::default().value(&position) else { continue };
-            // What is remembered of another position may serve this one.
-            if lot.draw(2) == 0 {
+            // Entries of earlier positions may serve this one.
+            if random.draw(2) == 0 {
                 engine.forget();
             }
             let Some(found) = engine.search(&position, Limits::nodes(3_000), &GO_ON) else { continue };
             exact += u32::from(check(&position, found.value, expected));
         }
-        assert!(exact >= MADE_UP / 3, "{exact} of {variant}");
+        assert!(exact >= RANDOM_POSITIONS / 3, "{exact} of {variant}");
     }
 }
 
 #[test]
-fn what_was_proven_of_a_position_is_not_taken_for_one_with_the_sides_exchanged() {
-    // So few seeds go round until the same position has come three times: what came before decides.
+fn a_proof_is_not_reused_for_the_mirrored_position() {
+    // So few seeds go round until the same position has occurred three times: the history decides.
     for (text, expected) in [("0,0,1/0,0,2 3-3 S - 1 1S", -1), ("1,0,2/0,0,0 3-3 S - 1 1S", 3)] {
         let options = AnyOptions::parse(Variant::Oware, "standard", "pits=3;repetition=3;grand_slam=capture").unwrap();
         let position = AnyPosition::parse_with_any_total(&options, text).unwrap();
@@ -208,20 +208,20 @@ fn what_was_proven_of_a_position_is_not_taken_for_one_with_the_sides_exchanged()
     }
 }
 
-/// A few seeds put anywhere on a board, with South to move.
-fn made_up(options: &AnyOptions, lot: &mut Lot) -> AnyPosition {
+/// A few seeds at random on a board, with South to move.
+fn random_position(options: &AnyOptions, random: &mut Random) -> AnyPosition {
     let pits = usize::from(AnyPosition::opening(options).board().pits_per_side());
     let mut seeds = vec![0; 2 * pits];
-    for _ in 0..2 + lot.draw(5) {
-        seeds[lot.draw(2 * pits)] += 1;
+    for _ in 0..2 + random.draw(5) {
+        seeds[random.draw(2 * pits)] += 1;
     }
     let row = |pits: &[i32]| pits.iter().map(i32::to_string).collect::<Vec<_>>().join(",");
     let text = format!("{}/{} 3-3 S - 1 1S", row(&seeds[..pits]), row(&seeds[pits..]));
-    AnyPosition::parse_with_any_total(options, &text).expect("any seeds can lie there")
+    AnyPosition::parse_with_any_total(options, &text).expect("any seeds are valid there")
 }
 
 #[test]
-fn a_proven_line_comes_to_its_value() {
+fn a_proven_line_leads_to_its_value() {
     let mut engine = Engine::new(1);
     for (overrides, seed) in [("pits=3;seeds=2", 1), ("pits=2;seeds=4", 2), ("pits=3;seeds=2;pie=true", 3)] {
         let mut position = play_on(&opening(Variant::Kalah, "standard", overrides), seed, 1);
@@ -238,7 +238,7 @@ fn a_proven_line_comes_to_its_value() {
 }
 
 #[test]
-fn who_may_swap_gets_the_better_side() {
+fn the_right_to_swap_is_worth_the_better_side() {
     let mut engine = Engine::new(1);
     let mut plain = opening(Variant::Kalah, "standard", "pits=3;seeds=2");
     let mut pie = opening(Variant::Kalah, "standard", "pits=3;seeds=2;pie=true");
@@ -255,7 +255,7 @@ fn who_may_swap_gets_the_better_side() {
     assert_eq!(with_pie.points_for(Side::North), plain.points.abs());
 }
 
-/// Whether a value is exact. Then it must be the right one.
+/// Whether a value is exact. Asserts that an exact value is the expected one.
 fn check(position: &AnyPosition, value: Evaluation, expected: i32) -> bool {
     assert!(!value.is_exact || value.points == expected * POINTS_PER_SEED, "{position}: {value:?}, not {expected}");
     value.is_exact

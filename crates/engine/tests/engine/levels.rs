@@ -9,13 +9,13 @@ use crate::{GO_ON, opening, play_on};
 fn there_are_eight_levels() {
     assert!(Level::all().map(Level::number).eq(1..=8));
     for number in [0, 9, 255] {
-        let refused = Level::try_from(number).unwrap_err();
-        assert_eq!(refused.to_string(), format!("a level is a number from 1 to 8, not {number}"));
+        let error = Level::try_from(number).unwrap_err();
+        assert_eq!(error.to_string(), format!("a level is a number from 1 to 8, not {number}"));
     }
 }
 
 #[test]
-fn a_level_plays_the_same_by_the_same_seed_whatever_was_asked_before() {
+fn a_level_and_a_seed_determine_the_move() {
     let mut engine = Engine::new(1);
     for variant in Variant::ALL {
         for level in Level::all().take(6) {
@@ -29,7 +29,7 @@ fn a_level_plays_the_same_by_the_same_seed_whatever_was_asked_before() {
 }
 
 #[test]
-fn a_beginner_errs_but_not_blindly() {
+fn the_weakest_level_often_but_not_always_takes_a_large_capture() {
     // A captures fifteen seeds; none of the other four moves brings more than one.
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
     let position = AnyPosition::parse(&options, "1,0,3,2,1,2/2,2,2,2,14,1 8-8 S - 20 1S").unwrap();
@@ -41,7 +41,7 @@ fn a_beginner_errs_but_not_blindly() {
 }
 
 #[test]
-fn a_single_legal_move_is_played_without_thinking() {
+fn a_single_legal_move_is_played_without_a_search() {
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
     let position = AnyPosition::parse(&options, "0,0,0,0,5,0/3,3,3,3,3,3 12-13 S - 20 1S").unwrap();
     let m = Engine::new(1).choose(&position, Level::MAX, 0, &GO_ON).unwrap();

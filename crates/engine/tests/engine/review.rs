@@ -18,7 +18,7 @@ fn review(opening: &AnyPosition, moves: &str, limits: Limits) -> Vec<Review> {
         plies.push((std::mem::replace(&mut position, next), m));
     }
     let mut engine = Engine::new(1);
-    let review = |(position, m): &(_, _)| engine.review(position, *m, limits, &GO_ON).expect("nobody stops it");
+    let review = |(position, m): &(_, _)| engine.review(position, *m, limits, &GO_ON).expect("nothing stops it");
     let mut reviews: Vec<_> = plies.iter().rev().map(review).collect();
     reviews.reverse();
     reviews
@@ -67,7 +67,7 @@ fn exact_values_follow_from_each_other() {
 }
 
 #[test]
-fn a_forced_move_says_nothing_about_who_played_it() {
+fn a_forced_move_has_no_loss() {
     let opening = opening(Variant::Kalah, "standard", "pits=1;seeds=3");
     let reviews = review(&opening, "A", LIMITS);
     assert_eq!((reviews[0].is_forced, reviews[0].loss), (true, 0));
@@ -83,7 +83,7 @@ fn an_agreed_end_is_worth_its_score() {
 }
 
 #[test]
-fn a_swap_is_reviewed_for_the_person_who_makes_it() {
+fn a_swap_is_reviewed_from_the_view_of_the_player_who_swaps() {
     let opening = opening(Variant::Kalah, "standard", "pits=4;seeds=2;pie=true");
     // Without the pie rule A is worth -12 for South, so that a swap would lose twice as much.
     let reviews = review(&opening, "A swap a", LIMITS);
@@ -112,7 +112,7 @@ fn estimates_never_show_a_negative_loss() {
 }
 
 #[test]
-fn what_cannot_be_reviewed_is_refused() {
+fn an_illegal_move_and_a_stop_are_errors() {
     let opening = opening(Variant::Kalah, "standard", "");
     let mut engine = Engine::new(1);
     let refused = engine.review(&opening, "a".parse().unwrap(), LIMITS, &GO_ON).unwrap_err();

@@ -1,4 +1,4 @@
-//! What every search promises, whatever the game.
+//! The guarantees of every search, in each game.
 
 use std::{
     thread,
@@ -11,7 +11,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 
 use crate::{GO_ON, opening, play_on};
 
-/// Positions to look at in the searches here.
+/// The most positions of a search here.
 const NODES: u64 = 2_000;
 
 proptest! {
@@ -35,7 +35,8 @@ proptest! {
             prop_assert!(after.legal_moves().contains(&m), "{} in {}", m, after);
             after.play_unchecked(m);
         }
-        let mut listed: Vec<_> = engine.candidates(&position, Limits::nodes(NODES), &GO_ON).iter().map(Candidate::m).collect();
+        let candidates = engine.candidates(&position, Limits::nodes(NODES), &GO_ON);
+        let mut listed: Vec<_> = candidates.iter().map(Candidate::m).collect();
         listed.sort_by_key(|m| legal.iter().position(|legal| legal == m));
         prop_assert_eq!(&listed[..], &legal[..]);
         let level = Level::try_from(u8::try_from(seed % 6).unwrap() + 1).unwrap();
@@ -60,7 +61,7 @@ fn any_options() -> impl Strategy<Value = AnyOptions> {
             };
             let others = options.overrides();
             let joint = if others.is_empty() { "" } else { ";" };
-            // What the preset or an earlier option forbids is left out.
+            // An option that the preset or an earlier option forbids is left out.
             let longer = format!("{others}{joint}{}={value}", spec.name);
             options = AnyOptions::parse(variant, preset, &longer).unwrap_or(options);
         }
@@ -82,7 +83,7 @@ fn the_same_question_has_the_same_answer() {
 }
 
 #[test]
-fn the_memory_of_one_game_does_not_serve_another() {
+fn the_table_of_one_game_is_not_used_for_another() {
     let limits = Limits::nodes(20_000);
     let mut engine = Engine::new(1);
     for overrides in ["pits=4;seeds=2", "pits=4;seeds=2;capture=none", "pits=4;seeds=2;extra_turn=none"] {
@@ -106,7 +107,7 @@ fn limits_are_kept() {
 }
 
 #[test]
-fn a_raised_flag_ends_a_search_at_once_with_a_legal_move() {
+fn a_stop_signal_ends_a_search_at_once_with_a_legal_move() {
     for (variant, overrides) in
         [(Variant::Kalah, ""), (Variant::Oware, ""), (Variant::Congkak, ""), (Variant::Kalah, "pits=12;seeds=12")]
     {
@@ -117,8 +118,8 @@ fn a_raised_flag_ends_a_search_at_once_with_a_legal_move() {
             let searching = scope.spawn(|| engine.search(&position, Limits::nodes(u64::MAX), &stop));
             thread::sleep(Duration::from_millis(50));
             stop.stop();
-            let raised = Instant::now();
-            (searching.join().unwrap().unwrap(), raised.elapsed())
+            let stopped = Instant::now();
+            (searching.join().unwrap().unwrap(), stopped.elapsed())
         });
         assert!(waited < Duration::from_secs(2), "{waited:?}");
         assert!(found.is_stopped && found.depth > 0);
@@ -129,7 +130,7 @@ fn a_raised_flag_ends_a_search_at_once_with_a_legal_move() {
 }
 
 #[test]
-fn a_search_that_rests_finds_the_same_when_it_goes_on() {
+fn a_paused_search_finds_the_same_after_it_continues() {
     let position = opening(Variant::Kalah, "standard", "");
     let expected = Engine::new(1).search(&position, Limits::nodes(300_000), &GO_ON).unwrap();
     let signal = Signal::new();
@@ -137,10 +138,10 @@ fn a_search_that_rests_finds_the_same_when_it_goes_on() {
     thread::scope(|scope| {
         let searching = scope.spawn(|| Engine::new(1).search(&position, Limits::nodes(300_000), &signal));
         thread::sleep(Duration::from_millis(100));
-        assert!(!searching.is_finished(), "it rests");
+        assert!(!searching.is_finished(), "it is paused");
         signal.go_on();
         assert_eq!(searching.join().unwrap().unwrap(), expected);
-        // Who is told to end while resting ends, and rests no more.
+        // A stop ends a paused search, and a later pause has no effect.
         signal.rest();
         let searching = scope.spawn(|| Engine::new(1).search(&position, Limits::nodes(u64::MAX), &signal));
         signal.stop();
@@ -149,7 +150,7 @@ fn a_search_that_rests_finds_the_same_when_it_goes_on() {
     });
 }
 
-/// The recursion is as deep as a line is long, and threads have two MiB of stack.
+/// The recursion is as deep as a line is long, and threads have 2 MiB of stack.
 #[test]
 fn long_lines_do_not_overflow_the_stack() {
     let options =
@@ -168,7 +169,7 @@ fn long_lines_do_not_overflow_the_stack() {
 }
 
 #[test]
-fn nothing_is_searched_once_a_game_is_over() {
+fn a_finished_game_has_no_move_to_search() {
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
     let over = AnyPosition::parse(&options, "0,0,0,0,0,0/0,0,0,0,0,0 21-27 N o 40 1S").unwrap();
     let mut engine = Engine::new(1);

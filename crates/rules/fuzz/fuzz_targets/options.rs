@@ -1,4 +1,5 @@
-//! See `tests/rules/readers.rs`, whose checks the tests share.
+//! Sends any bytes to the readers of options: the function `options` of `crates/rules/tests/rules/readers.rs`.
+//! Run it in `crates/rules`, as `README.md` there says.
 
 #![no_main]
 

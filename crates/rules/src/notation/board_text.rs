@@ -1,5 +1,5 @@
-//! What the one-line boards of other programs have in common: seed counts between marks. Knows how to read them, and
-//! not where on the board they belong.
+//! What the one-line boards of other programs have in common: seed counts between marks. Knows how to read them, not
+//! where on the board they belong.
 
 use std::fmt::Write;
 
@@ -18,24 +18,24 @@ pub struct ParseBoardError {
 /// What is wrong at a place of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoardProblem {
-    /// The form is not for boards like those of the options.
+    /// The form does not cover the game or board of the options.
     #[error("boards of this form are of {0} only")]
     OtherGame(&'static str),
-    /// Another character, or the end of the text.
+    /// An unexpected character, or the end of the text.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// Another number of pits than the options have.
+    /// The board has another number of pits than the options.
     #[error("the board must have {expected} pits a side")]
     Pits {
         /// Pits per side by the options.
         expected: u8,
     },
-    /// The board is none that these options have.
+    /// No game with these options has this board.
     #[error("{0}")]
     Position(ParsePositionError),
 }
 
-/// A board that is being read.
+/// A board text and how far it has been read.
 #[derive(Debug)]
 pub(super) struct BoardText<'a> {
     text: &'a str,
@@ -43,13 +43,13 @@ pub(super) struct BoardText<'a> {
 }
 
 impl<'a> BoardText<'a> {
-    /// The text without the blanks around it.
+    /// The text without leading and trailing blanks.
     pub fn new(text: &'a str) -> Self {
         let at = text.len() - text.trim_start().len();
         Self { text: text.trim_end(), at }
     }
 
-    /// Reads a mark between numbers, which `name` names if it is not there.
+    /// Reads a mark between numbers; the error calls it `name`.
     pub fn mark(&mut self, mark: char, name: &'static str) -> Result<(), ParseBoardError> {
         if self.rest().starts_with(mark) {
             self.at += mark.len_utf8();
@@ -71,12 +71,12 @@ impl<'a> BoardText<'a> {
         Ok(seeds)
     }
 
-    /// Whether everything is read.
+    /// Checks that the whole text has been read.
     pub fn end(&self) -> Result<(), ParseBoardError> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.error(BoardProblem::Expected("nothing more"))) }
     }
 
-    /// Something wrong at the next character.
+    /// An error at the next character.
     pub fn error(&self, problem: BoardProblem) -> ParseBoardError {
         let read = self.text.get(..self.at).unwrap_or(self.text);
         ParseBoardError { column: read.chars().count() + 1, problem }
@@ -87,10 +87,10 @@ impl<'a> BoardText<'a> {
     }
 }
 
-/// What a count may be. [`SEEDS_MAX`] is named in words, which are constant.
+/// The values of a count. The number is that of [`SEEDS_MAX`], which a constant text cannot format.
 const SEEDS: &str = "a number of seeds from 0 to 288, without sign or leading zero";
 
-/// The seeds of a board and who is to move.
+/// The seeds of a board.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub rows: BySide<arrayvec::ArrayVec<u16, PITS_MAX>>,
@@ -98,8 +98,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// The position with these seeds at the beginning of a game: no moves before it, nothing flagged. What the rules end
-    /// is ended.
+    /// The position with these seeds at the start of a game: no plies, no flags, and ended where the rules end it.
     pub fn position(&self, options: &AnyOptions, turn: Side) -> Result<AnyPosition, ParseBoardError> {
         let row = |side| {
             let mut text = String::new();

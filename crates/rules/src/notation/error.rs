@@ -1,15 +1,15 @@
-//! What can be wrong with the text of a game, and where. Knows how to say it, and not how to find it.
+//! What can be wrong with the text of a game, and where. Knows the message of each problem, not how to find it.
 
 use std::fmt;
 
 use super::{BoardProblem, Location, NAME_MAX, RECORD_MOVES_MAX, RecordResult, TEXT_MAX, Termination, VALUE_MAX};
 use crate::{EndReason, IllegalMove, Move, MoveList, OptionsError, ParsePositionError, UnknownWord};
 
-/// A text is not the record of a game that could have been played.
+/// A text is not the record of a legal game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: {problem}")]
 pub struct ReadError {
-    /// The place. Elsewhere something else may be wrong.
+    /// The first place with a problem. Other places may have more.
     pub location: Location,
     /// What is wrong there.
     pub problem: Problem,
@@ -18,82 +18,82 @@ pub struct ReadError {
 /// What is wrong at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The place is the first that is not read.
+    /// The text is too long. The place is the first character that is not read.
     #[error("a text of more than {TEXT_MAX} bytes is not read")]
     TextTooLong,
-    /// These bytes are no characters.
+    /// The bytes at this place are not UTF-8.
     #[error("here the text is not UTF-8")]
     NotUtf8,
-    /// A comment or a variation goes on to the end of the text.
+    /// A comment or a variation has no closing mark.
     #[error("what is opened here is never closed; expected `{close}`")]
     UnclosedRemark {
-        /// What would close it.
+        /// The closing mark.
         close: char,
     },
-    /// A tag's value goes on to the end of its line.
+    /// A tag's value has no closing quote in its line.
     #[error("the text in quotes must end in its own line, by `\"`")]
     UnclosedText,
-    /// A tag's value with a character that shows nothing.
+    /// A tag's value has a control character.
     #[error("a tag's value has no control characters")]
     ControlCharacter,
-    /// A tag's value that is longer than any that there is.
+    /// A tag's value is too long.
     #[error("the value of this tag has at most {VALUE_MAX} characters")]
     ValueTooLong,
-    /// Not of the form of a tag.
+    /// The text does not have the form of a tag.
     #[error("expected a tag such as [South \"ana\"]")]
     Tag,
-    /// The same tag again.
+    /// The same tag comes twice.
     #[error("the tag {name} is given twice")]
     RepeatedTag {
         /// Its name.
         name: String,
     },
-    /// A tag among the moves.
+    /// A tag comes among the moves.
     #[error("tags come before the moves, and a text holds one game")]
     MisplacedTag,
-    /// Nothing says which game it is.
+    /// The tag `Variant` is missing.
     #[error("there is no tag [Variant \"…\"] that says which game it is")]
     NoVariant,
-    /// A game that is not known.
+    /// The variant is unknown.
     #[error("the variant is not known; {0}")]
     Variant(UnknownWord),
-    /// A file of Oware in which another game is told.
+    /// A file of Aualé names another game.
     #[error("the file is not of Oware by the rules called abapa; expected the variant `Oware Abapa`")]
     NotAbapa,
-    /// The preset, or the options that differ from it.
+    /// The preset or the options are refused.
     #[error("{0}")]
     Options(Box<OptionsError>),
-    /// The position at the beginning.
+    /// The position at the start is refused.
     #[error("{0}")]
     Start(#[from] ParsePositionError),
-    /// The position at the beginning, in the form of another program.
+    /// The position at the start, in the form of another program, is refused.
     #[error("{0}")]
     Board(#[from] BoardProblem),
-    /// A player's name.
+    /// A player's name is refused.
     #[error("{0}")]
     Name(#[from] NameError),
-    /// The value of the tag `Result`, or what stands after the moves.
+    /// The value of the tag `Result`, or the text after the moves, is not a result.
     #[error("this is no result; {0}")]
     Result(UnknownWord),
-    /// The same in a file of Aualé.
+    /// In a file of Aualé, that text is neither a result nor a score.
     #[error("this is no result; expected a score such as `28-20`, or `1-0`, `0-1`, `1/2-1/2` or `*`")]
     ResultOrScore,
-    /// A score that no game can have.
+    /// The score has more seeds than the game.
     #[error("a score of this game has at most {total} seeds in all")]
     TooManySeeds {
         /// The seeds of the game.
         total: u16,
     },
-    /// The value of the tag `Termination`.
+    /// The value of the tag `Termination` is unknown.
     #[error("this is no reason to end; {0}")]
     Termination(UnknownWord),
-    /// The result is told twice, and not alike.
+    /// The result after the moves differs from that of the tag.
     #[error("the tag says that the result is {tag}")]
     Contradiction {
-        /// What the tag says.
+        /// The result of the tag.
         tag: RecordResult,
     },
-    /// The score is told twice, and not alike.
+    /// The score after the moves differs from that of the tag.
     #[error("the tag says that the score is {south}-{north}")]
     ScoreContradiction {
         /// South's seeds by the tag.
@@ -104,7 +104,7 @@ pub enum Problem {
     /// The result or the termination is not that of the game.
     #[error("{0}")]
     Ending(#[from] EndingError),
-    /// The score after the moves is not that of the game.
+    /// The score is not that of the finished game.
     #[error("the game is over with {south} seeds for South and {north} for North")]
     Score {
         /// South's seeds by the rules.
@@ -112,25 +112,25 @@ pub enum Problem {
         /// North's seeds by the rules.
         north: u16,
     },
-    /// A move that the rules forbid.
+    /// The rules forbid a move.
     #[error("{0}")]
     Illegal(#[from] IllegalPly),
-    /// A number that is neither that of a turn nor a result.
+    /// A number is neither the number of a turn nor a result.
     #[error("expected a dot after the number of a turn")]
     Number,
-    /// A plus without a number.
+    /// A plus has no number.
     #[error("expected the number of captured seeds after `+`")]
     Captured,
-    /// A dollar sign without a number.
+    /// A dollar sign has no number.
     #[error("expected the number of a mark on the move after `$`")]
     Mark,
-    /// Something that no game holds.
+    /// A character that has no meaning here.
     #[error("{0:?} is no move; expected a pit's letter, `-`, `><`, `=`, a number with a dot, a comment or the result")]
     Unexpected(char),
-    /// More text after the result.
+    /// Text other than comments follows the result.
     #[error("nothing but comments may follow the result")]
     AfterResult,
-    /// The place is that of the first move too many.
+    /// The record has too many moves. The place is that of the first one beyond the bound.
     #[error("a record of more than {RECORD_MOVES_MAX} moves is not read")]
     TooManyMoves,
 }
@@ -151,7 +151,7 @@ pub struct IllegalPly {
     pub m: Move,
     /// Why the rules forbid it.
     pub reason: IllegalMove,
-    /// What could have been played; nothing if the game is over.
+    /// The legal moves instead; empty if the game is over.
     pub legal: MoveList,
 }
 
@@ -168,79 +168,79 @@ impl fmt::Display for Legal<'_> {
     }
 }
 
-/// Why a line of moves is no record.
+/// Why a line of moves is not a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// The position at the beginning is none that these options have.
+    /// No game with these options has the position at the start.
     #[error("the game cannot start there: {0}")]
     Start(#[from] ParsePositionError),
-    /// A move that the rules forbid.
+    /// The rules forbid a move.
     #[error("{0}")]
     Illegal(#[from] IllegalPly),
-    /// Too many moves.
+    /// There are more than [`RECORD_MOVES_MAX`] moves.
     #[error("a record has at most {RECORD_MOVES_MAX} moves")]
     TooManyMoves,
 }
 
-/// Why a text is not taken as the name of a player.
+/// Why a text is refused as the name of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Too long.
+    /// It has more than [`NAME_MAX`] characters.
     #[error("a name has at most {NAME_MAX} characters")]
     TooLong,
-    /// A line break, for example.
+    /// It has a control character, such as a line break.
     #[error("a name has no control characters")]
     ControlCharacter,
 }
 
-/// Why a text is not taken as a detail of a game.
+/// Why a text is refused as a detail of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DetailError {
-    /// Too long.
+    /// It has more than [`VALUE_MAX`] characters.
     #[error("a detail of a game has at most {VALUE_MAX} characters")]
     TooLong,
-    /// A line break, for example.
+    /// It has a control character, such as a line break.
     #[error("a detail of a game has no control characters")]
     ControlCharacter,
 }
 
-/// Why a game cannot have ended in this way.
+/// Why a game cannot have this result or termination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndingError {
-    /// The game is over, and this is not its result.
+    /// The game is over by the rules with another result.
     #[error("the game is over by the rules, and its result is {expected}")]
     Result {
         /// The result by the rules.
         expected: RecordResult,
     },
-    /// The game is over, and this is not why.
+    /// The game is over by the rules for another reason.
     #[error("the game is over by the rules, and the reason is {expected}")]
     Reason {
         /// The reason by the rules.
         expected: EndReason,
     },
-    /// The game began where it was over; nobody could resign any more.
+    /// The game begins where it is over, so that neither side could resign or run out of time.
     #[error("the game begins where it is over, so it cannot have ended by {termination}")]
     OverFromTheStart {
-        /// What is said to have ended it.
+        /// The refused termination.
         termination: Termination,
     },
     /// The game is not over by the rules.
     #[error("the game is not over by the rules, so it cannot have ended by {reason}")]
     NotOver {
-        /// What is said to have ended it.
+        /// The refused reason.
         reason: EndReason,
     },
-    /// A game that is said to have ended and to go on.
+    /// The game has a termination but no result.
     #[error("a game that has ended by {termination} has a result other than *")]
     Undecided {
-        /// What is said to have ended it.
+        /// The refused termination.
         termination: Termination,
     },
-    /// Nobody resigns without losing.
+    /// A resignation or a timeout leaves one side as the winner, so it cannot end in a draw.
     #[error("a game that has ended by {termination} has a winner")]
     NoWinner {
-        /// What is said to have ended it.
+        /// The refused termination.
         termination: Termination,
     },
 }

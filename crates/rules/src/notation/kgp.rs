@@ -1,8 +1,9 @@
-//! Boards and moves of the Kalah Game Protocol (KGP), by which programs that play Kalah talk to a server.
+//! Boards and moves of the Kalah Game Protocol (KGP), with which programs that play Kalah talk to a server. Knows no
+//! message of the protocol but these.
 //!
 //! A board is `<n,s,n,…>`: pits a side, the stores of South and North, South's row, North's row, both in the order of
-//! sowing. The side to move is always South: whoever is asked for a move sees the board from there. Moves are numbers
-//! from 1. The protocol leaves the rules to the server; those of its own server are near to `kalah/standard` with
+//! sowing. The side to move is always South, because the protocol shows the board from that side. Moves are numbers
+//! from 1. The protocol leaves the rules to the server. The rules of its own server are close to `kalah/standard` with
 //! `majority_end=true;majority_remaining=sweep`.
 
 use std::fmt::Write;
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{AnyOptions, AnyPosition, Move, PITS_MAX, Pit, Side};
 
-/// Reads a board. South is to move, and nothing came before.
+/// Reads a board, with South to move and no plies played.
 ///
 /// ```
 /// use mancala_rules::{AnyOptions, Variant, notation::kgp};
@@ -29,7 +30,7 @@ use crate::{AnyOptions, AnyPosition, Move, PITS_MAX, Pit, Side};
 ///
 /// # Errors
 ///
-/// Another form, or a board that these options do not have: another number of pits or of seeds, or not of Kalah.
+/// The text has another form, the options are not of Kalah, or they have another number of pits or seeds.
 pub fn read_board(options: &AnyOptions, text: &str) -> Result<AnyPosition, ParseBoardError> {
     let mut board = BoardText::new(text);
     if !matches!(options, AnyOptions::Kalah(_)) {
@@ -59,9 +60,10 @@ pub fn read_board(options: &AnyOptions, text: &str) -> Result<AnyPosition, Parse
     counts.position(options, Side::South)
 }
 
-/// Writes a position of Kalah as the side to move sees it; of another game there is no such board. Nor is there one of a
-/// position that would be read as another: with the game over though the rules would play on, or with another number of
-/// seeds than the options have. Plies and the flags `e`, `p` and `w` are not written.
+/// Writes a position of Kalah as the side to move sees it, without plies and the flags `e`, `p` and `w`.
+///
+/// `None` for another game, and for a position that would be read back as another one. That is a game that is over
+/// where the rules play on, or a number of seeds other than that of the options.
 ///
 /// ```
 /// use mancala_rules::{AnyOptions, AnyPosition, Variant, notation::kgp};
@@ -83,7 +85,7 @@ pub fn write_board(position: &AnyPosition) -> Option<String> {
     is_kept.then_some(text)
 }
 
-/// The board as the side to move sees it, and nothing else of a position.
+/// The board of a position as the side to move sees it.
 fn board_of(position: &AnyPosition) -> String {
     let (board, mover) = (position.board(), position.turn());
     let mut text = format!("<{},{},{}", board.pits_per_side(), board.store(mover), board.store(!mover));
@@ -95,8 +97,8 @@ fn board_of(position: &AnyPosition) -> String {
     text
 }
 
-/// Reads a move of `mover`: the number of a pit, from 1. Whether the board has it, and whether the move is legal, the
-/// rules say.
+/// Reads a move of `mover`: the number of a pit, from 1. It does not check whether the board has this pit or the move
+/// is legal.
 ///
 /// ```
 /// use mancala_rules::{Side, notation::kgp};
@@ -109,7 +111,7 @@ fn board_of(position: &AnyPosition) -> String {
 ///
 /// # Errors
 ///
-/// Anything but a number from 1 to 12.
+/// The text is not a number from 1 to 12.
 pub fn read_move(mover: Side, text: &str) -> Result<Move, ParseBoardError> {
     let mut source = BoardText::new(text);
     let unknown = source.error(BoardProblem::Expected("the number of a pit, from 1 to 12"));
@@ -120,7 +122,7 @@ pub fn read_move(mover: Side, text: &str) -> Result<Move, ParseBoardError> {
     Ok(Move::Sow(Pit { side: mover, index }))
 }
 
-/// Writes a move as the number of its pit, from 1; the protocol knows no other moves.
+/// Writes a move as the number of its pit, from 1; `None` for other moves, which the protocol does not have.
 #[must_use]
 pub fn write_move(m: Move) -> Option<String> {
     match m {

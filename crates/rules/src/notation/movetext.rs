@@ -1,24 +1,21 @@
-//! A line of moves as turn words, such as `1. CF a 2. F+3 …` (R12). Knows how moves are written one after another, and
-//! asks the rules which of them may be played; of tags, names and options it knows nothing.
+//! A line of moves as turn words, such as `1. CF a 2. F+3 …` (R12). Knows how moves are written one after another and
+//! plays them by the rules. Knows nothing of tags, names and options.
 
 use std::fmt::{self, Write};
 
 use super::{
-    IllegalPly, Problem, ReadError, RecordResult,
+    IllegalPly, Problem, RECORD_MOVES_MAX, ReadError, RecordResult,
+    ending::check_result,
     scan::{Fault, Source, decode},
 };
 use crate::{AnyPosition, BySide, Effect, History, Move, Pit, Side};
 
-/// The most moves that a record holds. A match of a hundred rounds of Congkak has some three thousand, other games some
-/// hundreds. The bound is there because a rule against repetition looks back over all moves since the last capture.
-pub const RECORD_MOVES_MAX: usize = 10_000;
-
 /// The longest line that is written, unless a single turn is longer.
 const LINE_MAX: usize = 79;
 
-/// Reads moves alone, without tags and with or without a result: those of a game that goes on from `start`.
+/// Reads the moves of a game that goes on from `start`, without tags and with or without a result.
 ///
-/// Numbers, counts of captured seeds and comments are passed over, and any blanks, or none, may stand between moves.
+/// The reader skips numbers, counts of captured seeds and comments. Any blanks, or none, may separate moves.
 ///
 /// ```
 /// use mancala_rules::{AnyOptions, AnyPosition, Variant, notation::{read_moves, write_moves}};
@@ -38,7 +35,7 @@ const LINE_MAX: usize = 79;
 ///
 /// # Errors
 ///
-/// The first place at which the text is no line of moves, or a move not legal, or a result not that of the game.
+/// The first place that is not a part of a line of moves, or has an illegal move or a wrong result.
 pub fn read_moves(start: &AnyPosition, text: &str) -> Result<Vec<Move>, ReadError> {
     let text = decode(text.as_bytes())?;
     let mut line = Line::new(start.clone(), Dialect::Record);
@@ -46,7 +43,7 @@ pub fn read_moves(start: &AnyPosition, text: &str) -> Result<Vec<Move>, ReadErro
     Ok(line.moves)
 }
 
-/// Writes moves as turn words, separated by blanks, and nothing else.
+/// Writes moves as turn words, separated by blanks.
 #[must_use]
 pub fn write_moves(moves: &[Move]) -> String {
     let mut text = String::new();
@@ -61,7 +58,7 @@ pub fn write_moves(moves: &[Move]) -> String {
     text
 }
 
-/// Whether a move belongs to the same word as the one before it: the letters of one side run on, and a pass ends a word.
+/// Whether a move belongs to the same word as the one before it: letters of one side share a word, and a pass ends it.
 fn runs_on(previous: Move, m: Move) -> bool {
     match (previous, m) {
         (Move::Sow(before), Move::Sow(pit)) => before.side == pit.side,
@@ -79,26 +76,26 @@ fn push_move(word: &mut String, m: Move) {
     }
 }
 
-/// Whose text it is.
+/// The form of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Our own.
+    /// A record of this project.
     Record,
-    /// Files of Aualé: the result may be a score, and there may be variations in parentheses and marks on moves.
+    /// A file of Aualé: the result may be a score, and there may be variations in parentheses and marks on moves.
     Ogn,
 }
 
-/// A result that is written somewhere.
+/// A result in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenResult {
     pub at: usize,
     pub result: RecordResult,
-    /// The seeds of each side, if they are what was written.
+    /// The seeds of each side, if the text gives a score.
     pub score: Option<BySide<u16>>,
 }
 
 impl WrittenResult {
-    /// Checks another result, which stands after the moves, against this one, which a tag tells.
+    /// Checks the result `after` the moves against this one, which comes from a tag.
     pub fn check_same(&self, after: &Self) -> Result<(), Fault> {
         match (self.score, after.score) {
             (Some(BySide { south, north }), Some(score)) if score != (BySide { south, north }) => {
@@ -129,7 +126,7 @@ pub(super) struct Line {
     pub moves: Vec<Move>,
     /// The position after the moves.
     pub last: AnyPosition,
-    /// What stands after the moves.
+    /// The result after the moves.
     pub result: Option<WrittenResult>,
     dialect: Dialect,
 }
@@ -171,7 +168,7 @@ impl Line {
         Ok(())
     }
 
-    /// Reads a result; other programs write the score instead.
+    /// Reads a result, or in a file of Aualé a score.
     pub fn read_result(&self, text: &str, at: usize) -> Result<WrittenResult, Fault> {
         match (text.parse(), self.dialect) {
             (Ok(result), _) => Ok(WrittenResult { at, result, score: None }),
@@ -200,19 +197,19 @@ impl Line {
         Ok(())
     }
 
-    /// Checks what stands after the moves.
+    /// Checks the result after the moves, if there is one.
     pub fn check_result(&self) -> Result<(), Fault> {
         self.result.map_or(Ok(()), |written| self.check(&written))
     }
 
-    /// Checks a result that is written somewhere against what the rules say, if they say anything.
+    /// Checks a written result against the outcome, if the rules have ended the game.
     pub fn check(&self, written: &WrittenResult) -> Result<(), Fault> {
         let Some(outcome) = self.last.outcome() else { return Ok(()) };
         let BySide { south, north } = outcome.score;
         if written.score.is_some_and(|score| score != outcome.score) {
             return Err(Fault::new(written.at, Problem::Score { south, north }));
         }
-        written.result.check(&self.last).map_err(|error| Fault::new(written.at, error))
+        check_result(&self.last, written.result).map_err(|error| Fault::new(written.at, error))
     }
 }
 
@@ -223,7 +220,7 @@ pub(super) fn play(position: &mut AnyPosition, m: Move, ply: usize) -> Result<()
         position.play_unchecked(m);
         return Ok(());
     }
-    // An agreed end is never listed, and may be legal all the same.
+    // An agreed end is never listed but may be legal.
     *position = position.play(m).map_err(|reason| IllegalPly { ply, m, reason, legal })?.0;
     Ok(())
 }
@@ -243,7 +240,7 @@ fn read_move(source: &mut Source<'_>) -> Option<Move> {
     }
 }
 
-/// `+3`. How many seeds were captured, the rules know better.
+/// Skips `+3`. The rules determine how many seeds were captured.
 fn read_captured(source: &mut Source<'_>) -> Result<(), Fault> {
     source.bump();
     let at = source.at();
@@ -251,7 +248,7 @@ fn read_captured(source: &mut Source<'_>) -> Result<(), Fault> {
     if digits.is_empty() { Err(Fault::new(at, Problem::Captured)) } else { Ok(()) }
 }
 
-/// `!`, `??` or `$6`, by which people and programs say what they think of a move.
+/// Skips `!`, `??` or `$6`: marks that judge a move.
 fn skip_mark(source: &mut Source<'_>) -> Result<(), Fault> {
     if !source.eat("$") {
         source.take_while(|c| matches!(c, '!' | '?'));
@@ -262,7 +259,7 @@ fn skip_mark(source: &mut Source<'_>) -> Result<(), Fault> {
     if digits.is_empty() { Err(Fault::new(at, Problem::Mark)) } else { Ok(()) }
 }
 
-/// One turn, or a part of it that stands alone.
+/// One turn, or a part of it that is a word of its own.
 struct Word {
     text: String,
     side: Side,
@@ -270,7 +267,7 @@ struct Word {
 }
 
 /// Writes moves with the numbers of turns and the counts of captured seeds, then the result, in lines of at most
-/// [`LINE_MAX`] characters. A number stands before each turn of the side that moves first.
+/// [`LINE_MAX`] characters. A number precedes each turn of the side that moves first.
 pub(super) fn write_numbered(
     f: &mut impl fmt::Write,
     start: &AnyPosition,
@@ -314,7 +311,7 @@ fn words(start: &AnyPosition, moves: &[Move]) -> Vec<Word> {
     words
 }
 
-/// How many seeds a move captures. That depends on nothing that came before, so the history is left at home.
+/// How many seeds a move captures. This does not depend on the history, so an empty one is passed.
 fn captured(position: &AnyPosition, m: Move) -> u32 {
     let played = match position {
         AnyPosition::Oware(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
@@ -327,7 +324,7 @@ fn captured(position: &AnyPosition, m: Move) -> u32 {
     played.map_or(0, |effects| effects.iter().map(seeds).sum())
 }
 
-/// Joins words by blanks, and breaks the line where it would get too long.
+/// Joins words by blanks, and breaks the line where it would become too long.
 struct Lines<'a, W> {
     out: &'a mut W,
     column: usize,

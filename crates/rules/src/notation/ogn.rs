@@ -1,17 +1,18 @@
-//! Files and positions of Aualé and of its engine Aalina: the Oware Game Notation (OGN), and the board in one line that
-//! they call FEN.
+//! Files and positions of Aualé and of its engine Aalina: the Oware Game Notation (OGN), and the board in one line,
+//! which they call FEN. Knows no other game than Oware.
 //!
-//! Both programs play Oware with six pits and four seeds by the rules called abapa. That is `oware/standard`, so a file
-//! belongs to it whatever its variant is called, and no other game is written. Where they differ from us in form:
+//! Both programs play Oware with six pits and four seeds by the rules called abapa. These rules are `oware/standard`,
+//! so every file is read as that, whatever name its variant has, and no other game is written. The form differs from
+//! that of records:
 //!
-//! - The result is the score, such as `28-20`, or `*`. In a game that the rules have not ended the higher score wins.
-//!   It has no more seeds than the game.
-//! - A captured count at the end of the game has the swept seeds in it. Counts are passed over.
-//! - There may be variations in parentheses, and marks after moves: `!` and `?`, any run of them, and `$` with a number.
-//!   They are passed over, as comments are.
-//! - Nobody can agree on the end; such a game is written with its result and without the agreement.
-//! - Neither form tells the plies before the start, nor that a board which the rules would play on is over. A file does
-//!   not tell why a game ended.
+//! - The result is the score, such as `28-20`, or `*`. In a game that the rules have not ended, the higher score wins.
+//!   A score has at most as many seeds as the game.
+//! - The captured count of the last move includes the swept seeds. The reader skips all counts.
+//! - There may be variations in parentheses, and marks after moves: any run of `!` and `?`, and `$` with a number. The
+//!   reader skips them like comments.
+//! - There is no agreed end; such a game is written with its result and without the agreement.
+//! - Neither form holds the plies before the start, or that a game is over where the rules play on. A file does not say
+//!   why a game ended.
 
 use std::fmt::Write;
 
@@ -24,7 +25,7 @@ use super::{
 };
 use crate::{AnyOptions, AnyPosition, Move, Side, Variant, oware};
 
-/// A file: the game, and what else it tells.
+/// A file: the game and its details.
 ///
 /// ```
 /// use mancala_rules::notation::{RecordResult, ogn::{Detail, Ogn}};
@@ -56,43 +57,43 @@ use crate::{AnyOptions, AnyPosition, Move, Side, Variant, oware};
 pub struct Ogn {
     /// The game.
     pub record: Record,
-    /// Those that are known, each of which a tag can hold.
+    /// The known details, by the number of the [`Detail`]. A tag can hold each of them.
     details: [Option<String>; Detail::ALL.len()],
 }
 
 worded_enum! {
-    /// What a file tells of a game besides who played it and how. The words are the names of the tags.
+    /// What a file holds besides the game and its players. The words are the names of the tags.
     pub enum Detail {
         /// The tournament or match.
         Event = "Event",
         /// Where it was played.
         Site = "Site",
-        /// When, such as `2014.05.11`; not checked.
+        /// When it was played, such as `2014.05.11`; not checked.
         Date = "Date",
         /// The round of the event.
         Round = "Round",
     }
 }
 
-/// What Aualé writes as the variant.
+/// The variant that Aualé writes.
 const ABAPA: &str = "Oware Abapa";
 
-/// The tags that are read. Aualé writes South and North; White and Black are those of files that were made from chess.
+/// The tags that are read. Aualé writes `South` and `North`; `White` and `Black` come from tools made for chess.
 const TAGS: [&str; 11] =
     ["Variant", "Event", "Site", "Date", "Round", "South", "North", "White", "Black", "Result", "FEN"];
 
 impl Ogn {
-    /// The file of a game of which nothing else is told.
+    /// The file of a game, without details.
     #[must_use]
     pub const fn new(record: Record) -> Self {
         Self { record, details: [const { None }; Detail::ALL.len()] }
     }
 
-    /// The same with a detail. An empty text and `?` stand for one that is not known.
+    /// The same file with this detail. An empty text and `?` mean that it is not known.
     ///
     /// # Errors
     ///
-    /// A text that is too long or holds a line break or the like.
+    /// The text is longer than [`VALUE_MAX`] characters or has a control character, such as a line break.
     pub fn with_detail(mut self, detail: Detail, text: &str) -> Result<Self, DetailError> {
         if scan::is_longer(text, VALUE_MAX) {
             return Err(DetailError::TooLong);
@@ -104,7 +105,7 @@ impl Ogn {
         Ok(self)
     }
 
-    /// A detail, if it is known.
+    /// This detail; `None` if it is not known.
     #[must_use]
     pub fn detail(&self, detail: Detail) -> Option<&str> {
         self.details[detail as usize].as_deref()
@@ -114,14 +115,14 @@ impl Ogn {
     ///
     /// # Errors
     ///
-    /// The first place at which the file is not of this form, or the game not one by the rules of `oware/standard`.
+    /// The first place at which the file does not have this form, or the game breaks the rules of `oware/standard`.
     pub fn parse(bytes: &[u8]) -> Result<Self, ReadError> {
         let text = decode(bytes)?;
         read(text).map_err(|fault| fault.locate(text))
     }
 
-    /// Writes a file in the form of Aualé; nothing for games that it does not play, or that begin with a board of which
-    /// there is no FEN.
+    /// Writes a file in the form of Aualé; `None` for games that Aualé does not play, and for games that begin with a
+    /// board that [`write_fen`] does not write.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
         let record = &self.record;
@@ -172,7 +173,7 @@ fn read(text: &str) -> Result<Ogn, Fault> {
     let record = Record::read_from(start, line, &tags)?;
     let (south, north) = (first(&tags, ["South", "White"]), first(&tags, ["North", "Black"]));
     let record = with_names_of(record, south, north)?;
-    // The same checks as those of `with_detail` have been made when the tags were read.
+    // `scan::tags` has made the same checks as `with_detail`.
     let details = Detail::ALL.map(|detail| tags.text(detail.word()).map(|tag| tag.value.clone()));
     Ok(Ogn { record, details })
 }
@@ -181,12 +182,12 @@ fn first<'t, 'a>(tags: &'t Tags<'a>, names: [&str; 2]) -> Option<&'t scan::Tag<'
     names.into_iter().find_map(|name| tags.text(name))
 }
 
-/// The options by which Aualé plays.
+/// The options of Aualé.
 fn abapa() -> AnyOptions {
     AnyOptions::Oware(oware::Preset::Standard.options())
 }
 
-/// Whether a game is played by the rules of Aualé, whatever preset they are taken from. That people may agree on the end
+/// Whether these options are the rules of Aualé, whatever their preset. The option `agree_end` is left out because it
 /// changes no move.
 fn is_abapa(options: &AnyOptions) -> bool {
     let rules = |options: &AnyOptions| {
@@ -197,7 +198,7 @@ fn is_abapa(options: &AnyOptions) -> bool {
     options.variant() == Variant::Oware && rules(options) == rules(&abapa())
 }
 
-/// Reads a board in one line: the seeds of `A` to `F` and `a` to `f`, the stores of South and North, the side to move.
+/// Reads a board in one line: `A` to `F`, `a` to `f`, the stores of South and North, the side to move.
 /// `options` are those of any Oware with six pits a side.
 ///
 /// ```
@@ -218,7 +219,7 @@ fn is_abapa(options: &AnyOptions) -> bool {
 ///
 /// # Errors
 ///
-/// Another form, or a board that these options do not have.
+/// The text has another form, or no game with these options has this board.
 pub fn read_fen(options: &AnyOptions, text: &str) -> Result<AnyPosition, ParseBoardError> {
     let mut board = BoardText::new(text);
     if !is_of_six_pits(&AnyPosition::opening(options)) {
@@ -248,9 +249,10 @@ pub fn read_fen(options: &AnyOptions, text: &str) -> Result<AnyPosition, ParseBo
     counts.position(options, turn)
 }
 
-/// Writes a position of Oware with six pits a side; of another there is no such line. Nor is there one of a board that
-/// would be read as another: with the game over though the rules would play on, or with another number of seeds than the
-/// options have. The plies before it are not written.
+/// Writes a position of Oware with six pits a side, without its plies.
+///
+/// `None` for another game or board, and for a position that would be read back as another one. That is a game that is
+/// over where the rules play on, or a number of seeds other than that of the options.
 ///
 /// ```
 /// use mancala_rules::{AnyOptions, AnyPosition, Variant, notation::ogn};
@@ -273,7 +275,7 @@ pub fn write_fen(position: &AnyPosition) -> Option<String> {
     is_kept.then_some(text)
 }
 
-/// Board and side to move, and nothing else of a position.
+/// The board of a position and its side to move.
 fn line_of(position: &AnyPosition) -> String {
     let board = position.board();
     let mut text = String::new();
@@ -286,7 +288,7 @@ fn line_of(position: &AnyPosition) -> String {
     text
 }
 
-/// Pits a side of the board that this form is for.
+/// Pits a side in this form.
 const PITS: u8 = 6;
 
 fn is_of_six_pits(position: &AnyPosition) -> bool {

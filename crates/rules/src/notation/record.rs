@@ -1,20 +1,16 @@
-//! Game records (R12): what a game began with, every move of it, and how it ended, as one text that people can read.
+//! Game records (R12): the start of a game, all its moves and its end, as one readable text.
 //!
-//! A record holds only games that the rules allow; what is read is played. It knows nothing of the people but names.
+//! A record holds only games that the rules allow: the reader plays every move. Of the players it knows only the names.
 
 use std::{fmt, str::FromStr};
 
 use super::{
-    EndingError, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError,
+    EndingError, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError, RecordResult, Termination,
+    ending::{check_result, check_termination},
     movetext::{self, Dialect, Line},
     scan::{self, Fault, Source, Tags, decode},
 };
-use crate::{
-    AnyOptions, AnyPosition, BySide, EndReason, Move, Outcome, ParsePositionError, Side, UnknownWord, Variant,
-};
-
-/// The longest name that a record holds, in characters: longer than names here, for games that come from elsewhere.
-pub const NAME_MAX: usize = 100;
+use crate::{AnyOptions, AnyPosition, BySide, Move, ParsePositionError, Side, Variant};
 
 /// A game from its start to its last move.
 ///
@@ -46,7 +42,7 @@ pub const NAME_MAX: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     names: BySide<Option<String>>,
-    /// Without history, and without the reason of an end, as a position string has it.
+    /// As its position string is read: without history, and without the reason of an end.
     start: AnyPosition,
     moves: Vec<Move>,
     /// The position after the moves.
@@ -56,13 +52,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record of these moves, which begin at `start`: with the result and the reason that the rules give if they end
-    /// the game, and otherwise as a game that goes on. Positions before the start do not count (R12).
+    /// The record of these moves from `start`. If the rules end the game, it has their result and reason; otherwise it
+    /// is unfinished. Positions before the start do not count (R12).
     ///
     /// # Errors
     ///
-    /// A move is not legal, there are more than [`RECORD_MOVES_MAX`], or `start` has another number of seeds than its
-    /// options say, as made-up positions may.
+    /// A move is not legal, there are more than [`RECORD_MOVES_MAX`], or `start` is a made-up position with another
+    /// number of seeds than its options.
     pub fn new(start: &AnyPosition, moves: Vec<Move>) -> Result<Self, RecordError> {
         let start = as_written(start)?;
         if moves.len() > RECORD_MOVES_MAX {
@@ -82,46 +78,46 @@ impl Record {
         Self { names: BySide::default(), start, moves, last, result, termination }
     }
 
-    /// The same with the names of those who sit South and North at the start. Under the pie rule they may change seats
-    /// later (R7); the names tell where they began. An empty name and `?` stand for a name that is not known.
+    /// The same record with the names of the players of South and North at the start. Under the pie rule they may
+    /// change seats later (R7). An empty name and `?` mean that the name is not known.
     ///
     /// # Errors
     ///
-    /// A name that is too long or holds a line break or the like.
+    /// A name is longer than [`NAME_MAX`] characters or has a control character, such as a line break.
     pub fn with_names(mut self, south: &str, north: &str) -> Result<Self, NameError> {
         self.names = BySide { south: check_name(south)?, north: check_name(north)? };
         Ok(self)
     }
 
-    /// The same with another end: for a game that the rules have not ended, but the people have.
+    /// The same record with another end: for a game that the players ended, and not the rules.
     ///
     /// # Errors
     ///
-    /// The rules have ended the game otherwise, or result and termination contradict each other.
+    /// The rules have ended the game with another result or reason, or result and termination contradict each other.
     pub fn ended(mut self, result: RecordResult, termination: Option<Termination>) -> Result<Self, EndingError> {
-        result.check(&self.last)?;
+        check_result(&self.last, result)?;
         self.termination = check_termination(&self.last, result, termination)?;
         self.result = result;
         Ok(self)
     }
 
-    /// Reads a record from bytes, which need not be text.
+    /// Reads a record from any bytes.
     ///
     /// # Errors
     ///
-    /// As of [`str::parse`], and for bytes that are not UTF-8.
+    /// The first place at which the bytes are not a record, as for [`str::parse`], or are not UTF-8.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
         let text = decode(bytes)?;
         read(text).map_err(|fault| fault.locate(text))
     }
 
-    /// The options that the game is played under; variant and preset are part of them.
+    /// The options of the game, with its variant and preset.
     #[must_use]
     pub fn options(&self) -> AnyOptions {
         self.start.options()
     }
 
-    /// The name of who sits on this side at the start, if it is known.
+    /// The name of the player of this side at the start; `None` if it is not known.
     #[must_use]
     pub fn name(&self, side: Side) -> Option<&str> {
         self.names[side].as_deref()
@@ -145,13 +141,13 @@ impl Record {
         &self.last
     }
 
-    /// Which side won, if the game is decided.
+    /// Which side won, or that it is a draw or unfinished.
     #[must_use]
     pub const fn result(&self) -> RecordResult {
         self.result
     }
 
-    /// Why the game ended, if it has ended and that is known.
+    /// Why the game ended; `None` if it has not ended or the reason is not known.
     #[must_use]
     pub const fn termination(&self) -> Option<Termination> {
         self.termination
@@ -163,16 +159,16 @@ impl Record {
         as_written(&AnyPosition::opening(&self.options())).as_ref() == Ok(&self.start)
     }
 
-    /// A game that was read, once the end that it is said to have is known to be right.
+    /// The record of a line that was read, after checking the end that the tags and the line name.
     pub(super) fn read_from(start: AnyPosition, line: Line, tags: &Tags<'_>) -> Result<Self, Fault> {
         line.check_result()?;
         let written = match tags.text("Result") {
             None => line.result,
             Some(tag) => {
-                let told = line.read_result(&tag.value, tag.value_at)?;
-                line.check(&told)?;
-                line.result.map_or(Ok(()), |after| told.check_same(&after))?;
-                Some(told)
+                let tagged = line.read_result(&tag.value, tag.value_at)?;
+                line.check(&tagged)?;
+                line.result.map_or(Ok(()), |after| tagged.check_same(&after))?;
+                Some(tagged)
             }
         };
         let mut record = Self::played(start, line.moves, line.last);
@@ -189,9 +185,9 @@ impl Record {
     }
 }
 
-/// The canonical form (R12): the tags one a line and in order, those of which there is nothing to say left out; an empty
-/// line; the moves with the numbers of turns and of captured seeds, and the result, in lines of at most 79 characters
-/// unless a turn is longer.
+/// The canonical form (R12). First come the tags in order, one on each line, without those that have no value. After an
+/// empty line come the moves with the numbers of turns and of captured seeds, and the result. Lines have at most 79
+/// characters unless a turn is longer.
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let options = self.options();
@@ -218,8 +214,8 @@ impl fmt::Display for Record {
     }
 }
 
-/// Reads a record leniently: tags in any order and anywhere before the moves, unknown ones passed over, the preset
-/// `standard` unless another is named; moves as [`read_moves`](super::read_moves) does.
+/// Reads a record leniently. Tags may come in any order before the moves, and unknown ones are skipped. The preset is
+/// `standard` unless another is named. Moves are read as by [`read_moves`](super::read_moves).
 impl FromStr for Record {
     type Err = ReadError;
 
@@ -246,7 +242,7 @@ fn read_start(tags: &Tags<'_>, end: usize) -> Result<AnyPosition, Fault> {
     let tag = tags.find("Variant").ok_or_else(|| Fault::new(end, Problem::NoVariant))?;
     let variant: Variant = tag.value.parse().map_err(|error| Fault::new(tag.value_at, Problem::Variant(error)))?;
     let (preset, options) = (tags.text("Preset"), tags.text("Options"));
-    // First the preset alone, so that a fault is shown where it is.
+    // First the preset alone, so that its error has the place of its tag.
     let name = preset.map_or("standard", |tag| &tag.value);
     let mut chosen = AnyOptions::parse(variant, name, "")
         .map_err(|error| Fault::new(preset.map_or(tag.value_at, |tag| tag.value_at), error))?;
@@ -285,126 +281,7 @@ fn check_name(name: &str) -> Result<Option<String>, NameError> {
     }
 }
 
-/// What is left of a position when it is written and read: nothing of what came before it.
+/// The position as its own text is read: without its history.
 pub(super) fn as_written(position: &AnyPosition) -> Result<AnyPosition, ParsePositionError> {
     AnyPosition::parse(&position.options(), &position.to_string())
-}
-
-worded_enum! {
-    /// The result of a game as records write it.
-    pub enum RecordResult {
-        /// South's side won. Under the pie rule that may be the person who began as North (R7).
-        South = "1-0",
-        /// North's side won.
-        North = "0-1",
-        /// Nobody won.
-        Draw = "1/2-1/2",
-        /// The game goes on, or was left.
-        Unfinished = "*",
-    }
-}
-
-impl RecordResult {
-    /// The result of a finished game with this score.
-    pub(super) fn of(score: BySide<u16>) -> Self {
-        match score.south.cmp(&score.north) {
-            std::cmp::Ordering::Greater => Self::South,
-            std::cmp::Ordering::Less => Self::North,
-            std::cmp::Ordering::Equal => Self::Draw,
-        }
-    }
-
-    /// Whether a game that stands so can have this result: any, unless the rules have ended it.
-    pub(super) fn check(self, last: &AnyPosition) -> Result<(), EndingError> {
-        match last.outcome().map(Self::from) {
-            Some(expected) if expected != self => Err(EndingError::Result { expected }),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl From<Outcome> for RecordResult {
-    fn from(outcome: Outcome) -> Self {
-        Self::of(outcome.score)
-    }
-}
-
-/// Why a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Termination {
-    /// A rule ended it, or the people agreed on the result.
-    Rule(EndReason),
-    /// A player gave up.
-    Resignation,
-    /// A player's time ran out.
-    Timeout,
-}
-
-/// The word of the rule, `resignation` or `timeout`.
-impl fmt::Display for Termination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(reason) => reason.fmt(f),
-            Self::Resignation => f.pad("resignation"),
-            Self::Timeout => f.pad("timeout"),
-        }
-    }
-}
-
-impl FromStr for Termination {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        match text {
-            "resignation" => Ok(Self::Resignation),
-            "timeout" => Ok(Self::Timeout),
-            _ => text.parse().map(Self::Rule).map_err(|_| UnknownWord { expected: Self::WORDS }),
-        }
-    }
-}
-
-impl Termination {
-    /// Every word, those of the rules first.
-    pub const WORDS: &'static [&'static str] = &[
-        EndReason::SideEmpty.word(),
-        EndReason::NoMove.word(),
-        EndReason::NoFeedingMove.word(),
-        EndReason::Majority.word(),
-        EndReason::Repetition.word(),
-        EndReason::Agreement.word(),
-        EndReason::GrandSlamForfeit.word(),
-        "resignation",
-        "timeout",
-    ];
-}
-
-/// The termination of a game that stands so and has this result, if it can have the one that is given.
-///
-/// A game whose start is over already has no reason of its own, so any rule may be named. A game that the rules have not
-/// ended may have a result all the same, with or without saying why.
-fn check_termination(
-    last: &AnyPosition,
-    result: RecordResult,
-    given: Option<Termination>,
-) -> Result<Option<Termination>, EndingError> {
-    if let Some(outcome) = last.outcome() {
-        return match (outcome.reason, given) {
-            (Some(expected), Some(termination)) if termination != Termination::Rule(expected) => {
-                Err(EndingError::Reason { expected })
-            }
-            (None, Some(termination @ (Termination::Resignation | Termination::Timeout))) => {
-                Err(EndingError::OverFromTheStart { termination })
-            }
-            (reason, given) => Ok(given.or(reason.map(Termination::Rule))),
-        };
-    }
-    match (given, result) {
-        (None, _) => Ok(None),
-        (Some(termination), RecordResult::Unfinished) => Err(EndingError::Undecided { termination }),
-        (Some(Termination::Rule(reason)), _) if reason != EndReason::Agreement => Err(EndingError::NotOver { reason }),
-        (Some(termination @ (Termination::Resignation | Termination::Timeout)), RecordResult::Draw) => {
-            Err(EndingError::NoWinner { termination })
-        }
-        (given, _) => Ok(given),
-    }
 }

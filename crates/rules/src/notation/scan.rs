@@ -1,57 +1,10 @@
-//! Walking through a text that people or programs wrote: blanks, comments, and tags such as `[South "ana"]`. Knows at
-//! which line and column it is, and nothing of games.
+//! Scanning a text: blanks, comments, and tags such as `[South "ana"]`. Knows where it is in the text, and no game.
 
 use std::fmt;
 
-use super::{Problem, ReadError};
+use super::{BYTE_ORDER_MARK, Location, Problem, ReadError, TEXT_MAX, VALUE_MAX};
 
-/// The longest text that is read, in bytes. A game of as many moves as a record may have, with a comment on each, is
-/// shorter.
-pub const TEXT_MAX: usize = 1 << 20;
-
-/// The longest value of a tag that means something, in characters. All options together and the longest position are
-/// some hundreds; what is refused is repeated in the message, which stays short so.
-pub const VALUE_MAX: usize = 1000;
-
-/// What some programs put at the beginning of a text to say that it is UTF-8. It is no part of the text.
-pub const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// A place in a text, as people count: from 1, and columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Location {
-    /// The line. A line feed, a carriage return, or both together end one.
-    pub line: usize,
-    /// The character in the line.
-    pub column: usize,
-}
-
-/// "line 3, column 7".
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column } = self;
-        write!(f, "line {line}, column {column}")
-    }
-}
-
-impl Location {
-    /// The place of the byte at `offset`. It is looked for only when something is wrong, which spares the reader to count.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let before = before.strip_prefix(BYTE_ORDER_MARK).unwrap_or(before);
-        let (mut line, mut column, mut previous) = (1, 1, ' ');
-        for c in before.chars() {
-            match c {
-                '\n' if previous == '\r' => {}
-                '\n' | '\r' => (line, column) = (line + 1, 1),
-                _ => column += 1,
-            }
-            previous = c;
-        }
-        Self { line, column }
-    }
-}
-
-/// Something wrong at the byte `at` of a text.
+/// A problem at the byte `at` of a text.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub at: usize,
@@ -63,13 +16,13 @@ impl Fault {
         Self { at, problem: problem.into() }
     }
 
-    /// The same for who has the text before them.
+    /// The same problem at a line and column of the text.
     pub fn locate(self, text: &str) -> ReadError {
         ReadError { location: Location::of(text, self.at), problem: self.problem }
     }
 }
 
-/// Reads bytes as text, if they are not too many and UTF-8.
+/// Reads bytes as text if they are UTF-8 and at most [`TEXT_MAX`].
 pub(super) fn decode(bytes: &[u8]) -> Result<&str, ReadError> {
     let kept = bytes.get(..TEXT_MAX).unwrap_or(bytes);
     let (text, problem) = match str::from_utf8(kept) {
@@ -77,7 +30,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, ReadError> {
         Ok(text) => (text, Problem::TextTooLong),
         Err(error) => {
             let read = kept.get(..error.valid_up_to()).unwrap_or_default();
-            // A character that is cut off by the bound is no fault of the text.
+            // Where the bound cuts a character in two, the text is too long and may be valid UTF-8.
             let cut = error.error_len().is_none() && bytes.len() > TEXT_MAX;
             let problem = if cut { Problem::TextTooLong } else { Problem::NotUtf8 };
             (str::from_utf8(read).unwrap_or_default(), problem)
@@ -95,12 +48,12 @@ pub(super) struct Tag<'a> {
     pub value: String,
     /// Where its value begins, after the quote.
     pub value_at: usize,
-    /// The first control character of its value, which is a fault only in a tag that means something.
+    /// The first control character of its value, which is refused only in a tag that is read.
     control_at: Option<usize>,
 }
 
 impl Tag<'_> {
-    /// Checks the value of a tag that means something.
+    /// Checks the value of a tag that is read.
     fn check(&self) -> Result<(), Fault> {
         if let Some(at) = self.control_at {
             return Err(Fault::new(at, Problem::ControlCharacter));
@@ -117,12 +70,12 @@ pub(super) fn is_longer(text: &str, max: usize) -> bool {
     text.chars().nth(max).is_some()
 }
 
-/// Whether the value of a tag says, in the way of PGN, that it is not known.
+/// Whether the value of a tag means "not known", as in PGN.
 pub(super) fn is_unknown(value: &str) -> bool {
     matches!(value, "" | "?")
 }
 
-/// A text and how far it has been read. Every step goes forward, so every loop over it ends with the text.
+/// A text and how far it has been read. Every step moves forward, so every loop over it ends with the text.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     text: &'a str,
@@ -130,7 +83,7 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The text from its beginning, which a byte order mark may precede.
+    /// The whole text, without a byte order mark.
     pub fn new(text: &'a str) -> Self {
         let at = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
         Self { text, at }
@@ -151,7 +104,7 @@ impl<'a> Source<'a> {
         Some(c)
     }
 
-    /// Reads `token` if it comes next, and says whether it did.
+    /// Reads `token` if it comes next, and returns whether it did.
     pub fn eat(&mut self, token: &str) -> bool {
         let comes = self.rest().starts_with(token);
         if comes {
@@ -160,7 +113,7 @@ impl<'a> Source<'a> {
         comes
     }
 
-    /// Reads as far as characters are of a kind.
+    /// Reads characters as long as `is_one` holds.
     pub fn take_while(&mut self, is_one: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|c| !is_one(c)).unwrap_or(rest.len());
@@ -172,7 +125,7 @@ impl<'a> Source<'a> {
         self.take_while(char::is_whitespace);
     }
 
-    /// Reads a remark from its opening mark, which comes next, to its closing mark. Remarks are not nested.
+    /// Reads a remark from its opening mark, which comes next, to its closing mark. Remarks do not nest.
     pub fn skip_remark(&mut self, close: char) -> Result<(), Fault> {
         let at = self.at;
         self.bump();
@@ -180,7 +133,7 @@ impl<'a> Source<'a> {
         self.bump().map(|_| ()).ok_or_else(|| Fault::new(at, Problem::UnclosedRemark { close }))
     }
 
-    /// Reads a tag; its opening bracket comes next. What is between its parts may be blanks of any kind.
+    /// Reads a tag; its opening bracket comes next. Any blanks may separate its parts.
     pub fn tag(&mut self) -> Result<Tag<'a>, Fault> {
         let at = self.at;
         self.expect('[')?;
@@ -204,8 +157,8 @@ impl<'a> Source<'a> {
         if self.bump() == Some(mark) { Ok(()) } else { Err(Fault::new(at, Problem::Tag)) }
     }
 
-    /// The value of a tag after its opening quote, and where its first control character is. As in PGN, `\"` is a quote
-    /// and `\\` a backslash; before anything else a backslash stands for itself.
+    /// The value of a tag after its opening quote, and the place of its first control character. As in PGN, `\"` is a
+    /// quote and `\\` a backslash; before any other character a backslash is literal.
     fn quoted(&mut self, quote: usize) -> Result<(String, Option<usize>), Fault> {
         let (mut value, mut control_at) = (String::new(), None);
         loop {
@@ -229,9 +182,9 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads the tags at the beginning of a text, in any order, with blanks and comments between them. Only those named in
-/// `known` are checked and kept, each of which may come once; capitals do not matter.
-pub(super) fn tags<'a>(source: &mut Source<'a>, known: &[&str]) -> Result<Tags<'a>, Fault> {
+/// Reads the tags at the beginning of a text, in any order, with blanks and comments between them. Only the tags in
+/// `wanted` are checked and kept, and each of them may come once. Names are compared without regard to case.
+pub(super) fn tags<'a>(source: &mut Source<'a>, wanted: &[&str]) -> Result<Tags<'a>, Fault> {
     let mut tags = Tags { kept: Vec::new() };
     loop {
         source.skip_blanks();
@@ -242,7 +195,7 @@ pub(super) fn tags<'a>(source: &mut Source<'a>, known: &[&str]) -> Result<Tags<'
                 if tags.find(tag.name).is_some() {
                     return Err(Fault::new(tag.at, Problem::RepeatedTag { name: tag.name.to_owned() }));
                 }
-                if known.iter().any(|name| name.eq_ignore_ascii_case(tag.name)) {
+                if wanted.iter().any(|name| name.eq_ignore_ascii_case(tag.name)) {
                     tag.check()?;
                     tags.kept.push(tag);
                 }
@@ -252,7 +205,7 @@ pub(super) fn tags<'a>(source: &mut Source<'a>, known: &[&str]) -> Result<Tags<'
     }
 }
 
-/// The tags of a text that somebody asked for; so there are few.
+/// The tags of a text that the reader wants. They are few, so a list is searched.
 #[derive(Debug)]
 pub(super) struct Tags<'a> {
     kept: Vec<Tag<'a>>,
@@ -263,7 +216,7 @@ impl<'a> Tags<'a> {
         self.kept.iter().find(|tag| tag.name.eq_ignore_ascii_case(name))
     }
 
-    /// The text of a tag, unless the tag says that it is not known.
+    /// A tag, unless its value means "not known".
     pub fn text(&self, name: &str) -> Option<&Tag<'a>> {
         self.find(name).filter(|tag| !is_unknown(&tag.value))
     }

@@ -1,9 +1,9 @@
-//! Where one record ends and the next begins, in a text of many. Knows how records are laid out, and not what they say.
+//! Where one record ends and the next begins, in a text of many. Knows the layout of records, not their content.
 
-use super::scan::BYTE_ORDER_MARK;
+use super::BYTE_ORDER_MARK;
 
-/// Divides a text of many records, line by line: a record begins with a line of a tag that comes after moves. Nothing of the text
-/// is kept, so that it may be of any length.
+/// Divides a text of many records, line by line: a new record begins with a line that has a tag after moves. It stores
+/// none of the text, so the text may have any length.
 ///
 /// ```
 /// use mancala_rules::notation::Splitter;
@@ -17,12 +17,12 @@ use super::scan::BYTE_ORDER_MARK;
 pub struct Splitter {
     /// Whether a comment goes on from the line before.
     in_comment: bool,
-    /// Whether there was anything but tags and comments in this record.
+    /// Whether this record has had anything but tags and comments.
     has_moves: bool,
 }
 
 impl Splitter {
-    /// Whether this line, the next one of the text, begins another record than the one before.
+    /// Whether the next line of the text begins a new record.
     pub fn begins_record(&mut self, line: &str) -> bool {
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let begins = !self.in_comment && self.has_moves && line.trim_start().starts_with('[');

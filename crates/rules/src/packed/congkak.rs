@@ -1,13 +1,13 @@
-//! A round of Congkak in packed form. To be read beside `rules/congkak.rs`.
+//! A round of Congkak in packed form. Read it beside `congkak/position.rs`.
 
 use super::{
-    super::{
-        EndReason,
-        congkak::{self, Options, Rounds},
-    },
     Game, Path, Pits, Position,
-    half::STORE,
-    sowing::{OTHER, Sowing},
+    half::{OTHER, STORE},
+    sowing::Sowing,
+};
+use crate::{
+    EndReason,
+    congkak::{self, Options, Rounds},
 };
 
 /// Congkak of a single round by one set of options.
@@ -20,7 +20,7 @@ pub struct Congkak {
 }
 
 impl Congkak {
-    /// The game that a position belongs to; `None` if it is not covered.
+    /// The game that a position belongs to; `None` if it has no packed form.
     #[must_use]
     pub fn new(position: &congkak::Position) -> Option<Self> {
         let (options, board) = (position.options(), position.board());
@@ -29,7 +29,7 @@ impl Congkak {
         Some(Self { options, total: board.total(), sowing })
     }
 
-    /// A position of this game; `None` if it is of another.
+    /// Packs a position of this game; `None` if it belongs to another game.
     #[must_use]
     pub fn pack(&self, position: &congkak::Position) -> Option<Position> {
         let board = position.board();
@@ -70,7 +70,7 @@ impl Game for Congkak {
         if position.over { Pits::NONE } else { position.own.filled_pits() }
     }
 
-    /// R3, R5, R7, R8, in this order. The loop ends as that of `rules/sowing.rs` does.
+    /// R3, R5, R7, R8, in this order. The loop ends as that of `sow_in_laps` in `sowing.rs` does.
     #[expect(clippy::inline_always, reason = "the call would cost a fifth of the time")]
     #[inline(always)]
     fn play(&self, position: &Position, pit: u8, _: &Path) -> Position {

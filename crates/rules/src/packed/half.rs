@@ -1,8 +1,8 @@
-//! Half of a board in one machine word: the pits and the store of one side, a byte each. Knows nothing of rules.
+//! Half of a board in one machine word: the pits and the store of one side, a byte each. Knows no rule.
 
 use std::ops::{AddAssign, SubAssign};
 
-use super::super::{Board, Side};
+use crate::{Board, Side};
 
 /// The most pits that fit beside a store.
 pub(super) const PITS_MAX: u8 = 7;
@@ -10,10 +10,13 @@ pub(super) const PITS_MAX: u8 = 7;
 /// The place of the store. Those of the pits are their indices.
 pub(super) const STORE: u8 = 7;
 
-/// The most seeds that a board may hold, so that no place can overflow, nor the sum of some.
+/// What is added to the places of the own half to number those of the other half.
+pub(super) const OTHER: u8 = 8;
+
+/// The most seeds that a board may hold, so that neither a place nor a sum of places overflows.
 pub(super) const SEEDS_MAX: u16 = u8::MAX as u16;
 
-/// The pits and the store of one side. What is told of a place is true of its remainder by 8, so that no place is wrong.
+/// The pits and the store of one side. Every method takes a place modulo 8, so that no place is out of range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Half(u64);
 
@@ -21,10 +24,10 @@ impl Half {
     /// The bytes of all pits.
     const PITS: u64 = (1 << (8 * STORE)) - 1;
 
-    /// A one in every byte. What is multiplied by it has the sum of its bytes in the highest one.
+    /// A one in every byte. The highest byte of a product with it is the sum of the bytes of the other factor.
     const ONES: u64 = u64::MAX / 255;
 
-    /// Half of a board that has no more pits and seeds than fit.
+    /// Half of a board with at most [`PITS_MAX`] pits a side and [`SEEDS_MAX`] seeds.
     pub fn of(board: &Board, side: Side) -> Self {
         let mut half = Self::default();
         let pits = (0..).zip(board.pits(side).iter().copied());
@@ -103,7 +106,7 @@ impl AddAssign for Half {
     }
 }
 
-/// Takes these seeds of each place, which must be there.
+/// Takes these seeds from each place, which must hold at least as many.
 impl SubAssign for Half {
     #[inline]
     fn sub_assign(&mut self, other: Self) {
@@ -111,30 +114,31 @@ impl SubAssign for Half {
     }
 }
 
-/// A set of pits of one side, in ascending order: the bytes that are not zero.
+/// A set of pits of one side, in ascending order. In the word, a pit of the set has a byte other than zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pits(u64);
 
 impl Pits {
     pub(super) const NONE: Self = Self(0);
 
-    /// How many there are.
+    /// How many pits are left in the set.
     #[must_use]
     #[inline]
     pub const fn len(&self) -> usize {
-        // The highest bit of a byte tells whether it is zero. Without that bit no byte runs over into the next.
+        // The highest bit of each byte marks a byte other than zero. The sum of the lower bits cannot carry into the
+        // next byte.
         const LOW: u64 = 0x7f * Half::ONES;
         ((((self.0 & LOW) + LOW) | self.0) & !LOW).count_ones() as usize
     }
 
-    /// Whether there is none.
+    /// Whether no pit is left in the set.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.0 == 0
     }
 
-    /// Only those that are wanted.
+    /// The pits for which `wanted` holds.
     pub(super) fn keep(self, mut wanted: impl FnMut(u8) -> bool) -> Self {
         self.filter(|&pit| wanted(pit)).fold(Self::NONE, |kept, pit| Self(kept.0 | 1 << (8 * pit)))
     }

@@ -1,13 +1,13 @@
-//! Kalah in packed form. To be read beside `rules/kalah.rs`.
+//! Kalah in packed form. Read it beside `kalah/position.rs`.
 
 use super::{
-    super::{
-        EndReason,
-        kalah::{self, Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores},
-    },
     Game, Path, Pits, Position,
-    half::{SEEDS_MAX, STORE},
-    sowing::{OTHER, Sowing},
+    half::{OTHER, SEEDS_MAX, STORE},
+    sowing::Sowing,
+};
+use crate::{
+    EndReason,
+    kalah::{self, Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores},
 };
 
 /// Kalah by one set of options.
@@ -19,14 +19,14 @@ pub struct Kalah {
     sowing: Sowing,
     /// A bit for each place where a last seed may capture.
     capture_places: u16,
-    /// Where a last seed gives an extra move; no place if nowhere.
+    /// Where a last seed gives an extra move; `u8::MAX`, which is no place, if nowhere.
     extra_place: u8,
-    /// A store with more seeds ends the game; more than fit if none does.
+    /// A store with more seeds ends the game; [`SEEDS_MAX`] if there is no such rule.
     majority: u16,
 }
 
 impl Kalah {
-    /// The game that a position belongs to; `None` if it is not covered.
+    /// The game that a position belongs to; `None` if it has no packed form.
     #[must_use]
     pub fn new(position: &kalah::Position) -> Option<Self> {
         let (options, total) = (position.options(), position.board().total());
@@ -51,7 +51,7 @@ impl Kalah {
         })
     }
 
-    /// A position of this game; `None` if it is of another, or can still be answered by a swap.
+    /// Packs a position of this game; `None` if it belongs to another game or North can still swap.
     #[must_use]
     pub fn pack(&self, position: &kalah::Position) -> Option<Position> {
         let (board, turn) = (position.board(), position.turn());
@@ -86,7 +86,7 @@ impl Kalah {
         }
     }
 
-    /// R8: gives the seeds left in pits to whom they belong, and closes the game.
+    /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
     #[cold]
     fn finish(&self, mut position: Position, reason: EndReason) -> Position {
         let stays = match reason {

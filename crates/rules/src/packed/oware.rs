@@ -1,13 +1,13 @@
-//! Oware in packed form. To be read beside `rules/oware.rs`.
+//! Oware in packed form. Read it beside `oware/position.rs`.
 
 use super::{
-    super::{
-        EndReason, History,
-        oware::{self, GrandSlam, MajorityRemaining, Options, RepetitionAward},
-    },
     Game, Path, Pits, Position,
-    half::{Half, SEEDS_MAX, STORE},
-    sowing::{OTHER, Sowing},
+    half::{Half, OTHER, SEEDS_MAX, STORE},
+    sowing::Sowing,
+};
+use crate::{
+    EndReason, History,
+    oware::{self, GrandSlam, MajorityRemaining, Options, RepetitionAward},
 };
 
 /// Oware by one set of options.
@@ -17,12 +17,12 @@ pub struct Oware {
     /// All seeds in the game.
     total: u16,
     sowing: Sowing,
-    /// A store with more seeds ends the game; more than fit if none does.
+    /// A store with more seeds ends the game; [`SEEDS_MAX`] if there is no such rule.
     majority: u16,
 }
 
 impl Oware {
-    /// The game that a position belongs to; `None` if it is not covered.
+    /// The game that a position belongs to; `None` if it has no packed form.
     #[must_use]
     pub fn new(position: &oware::Position) -> Option<Self> {
         let (options, total) = (position.options(), position.board().total());
@@ -35,7 +35,7 @@ impl Oware {
         })
     }
 
-    /// A position of this game, with the path that its history is; `None` if it is of another game.
+    /// Packs a position of this game and its history as a path; `None` if it belongs to another game.
     #[must_use]
     pub fn pack(&self, position: &oware::Position, history: &History) -> Option<(Position, Path)> {
         let board = position.board();
@@ -51,7 +51,8 @@ impl Oware {
         Some((Position { quiet, ..packed }, path))
     }
 
-    /// R4: whether some of the pits that hold seeds may be forbidden. A slam takes at most three seeds of a pit.
+    /// R4: whether some of the pits that hold seeds may be forbidden. A grand slam takes at most three seeds from a
+    /// pit.
     #[inline]
     fn forbids_some(&self, position: &Position) -> bool {
         let bars_slams = matches!(self.options.grand_slam, GrandSlam::Illegal | GrandSlam::Avoid);
@@ -84,7 +85,7 @@ impl Oware {
         self.options.must_feed && position.other.row_is_empty()
     }
 
-    /// R6: captures the chain, as far as the rule on grand slams lets it. Says whether it was a grand slam.
+    /// R6: captures the chain, as far as the rule on grand slams allows. Returns whether it was a grand slam.
     #[inline]
     fn capture(&self, position: &mut Position, last: u8) -> bool {
         let mut chain = chain(position, last);
@@ -105,7 +106,7 @@ impl Oware {
         is_slam
     }
 
-    /// R8, steps 4 and 5: why the game is over before the side to act has chosen, if so.
+    /// R8, steps 4 and 5: why the game is over before the side to act chooses; `None` if it goes on.
     #[inline]
     fn end_of_choice(&self, position: &Position, path: &Path) -> Option<EndReason> {
         let mut filled = position.own.filled_pits();
@@ -120,7 +121,7 @@ impl Oware {
         }
     }
 
-    /// R8: gives the seeds left in pits to whom they belong, and closes the game.
+    /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
     #[cold]
     fn finish(&self, mut position: Position, reason: EndReason) -> Position {
         let Position { own, other, .. } = &mut position;
@@ -180,7 +181,7 @@ impl Game for Oware {
     }
 }
 
-/// R6: the seeds of the pits back from the last seed, as long as they are on the other row and hold two or three.
+/// R6: the seeds of the pits back from the last seed, as long as these are on the other row and hold two or three.
 #[inline]
 fn chain(position: &Position, last: u8) -> Half {
     let mut chain = Half::default();
@@ -196,7 +197,7 @@ fn chain(position: &Position, last: u8) -> Half {
     chain
 }
 
-/// Whether a chain, not an empty one, holds every seed of the other row.
+/// Whether a chain holds every seed of the other row; `false` for an empty chain.
 #[inline]
 fn is_slam(position: &Position, chain: Half) -> bool {
     !chain.row_is_empty() && chain == position.other.row()

@@ -1,34 +1,38 @@
-//! The line of play that led to a position: what a rule against repetition asks for (R8). Knows no rule itself.
+//! The line of play that led to a position, for a rule against repetition (R8). Knows no rule itself.
 
-use super::{super::HISTORY_MAX, Position, half::Half};
+use super::{Position, half::Half};
+use crate::HISTORY_MAX;
 
-/// The positions that came before one, oldest first. Whoever follows a move pushes the position that it was played in,
-/// and pops it on the way back: so that trying out moves allocates nothing once the line has been this long before.
+/// The positions before the current one, oldest first.
+///
+/// A search pushes the position in which it plays a move and pops it on the way back. Trying moves allocates memory
+/// only when the line becomes longer than any before.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     boards: Vec<(Half, Half)>,
 }
 
 impl Path {
-    /// Goes on from this position.
+    /// Adds the position in which a move is played.
     #[inline]
     pub fn push(&mut self, position: &Position) {
         self.boards.push((position.own, position.other));
     }
 
-    /// Goes back by one position.
+    /// Removes the last position.
     #[inline]
     pub fn pop(&mut self) {
         self.boards.pop();
     }
 
-    /// Forgets all, for a new game.
+    /// Removes all positions, for a new game.
     pub fn clear(&mut self) {
         self.boards.clear();
     }
 
-    /// How often the position two plies beyond the last of this path came among those of its last quiet plies, as
-    /// far as a history goes. The sides move in turn, so only every second position has the same side to move.
+    /// How often `position` came among the positions of its quiet plies, at most [`HISTORY_MAX`] of them. It lies two
+    /// plies beyond the last position of this path. The sides alternate, so only every second position has the same
+    /// side to move.
     #[inline]
     pub(super) fn count(&self, position: &Position) -> usize {
         let board = (position.own, position.other);

@@ -1,4 +1,4 @@
-//! What is Congkak's own: relays, its captures, rounds and burnt pits, its options, positions made by hand.
+//! Rules that only Congkak has: relays, its captures, rounds and burnt pits, its options, made-up positions.
 
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, EndReason, Move, OptionsError, ParsePositionError, Pit, Round, SEEDS_MAX, Side,
@@ -50,14 +50,14 @@ fn a_sowing_goes_on_from_the_pit_where_its_last_seed_falls() {
     assert_eq!(effects[6..], [capture]);
 }
 
-/// One seed goes round to every pit and back to where it came from, which is empty by then.
+/// The sowing drops a seed in every other pit and its last one in the pit that it came from, which is empty by then.
 #[test]
 fn fifteen_seeds_end_in_the_pit_that_they_came_from_and_capture() {
     let text = "15,0,0,0,0,0,0/0,0,0,0,0,0,3 40-40 S - 0 1S";
     check("standard", "", text, "A", "0,1,1,1,1,1,1/1,1,1,1,1,1,0 46-40 N - 1 1S");
 }
 
-/// More laps than any call stack should have to hold.
+/// A recursive sowing would need a deep call stack here.
 #[test]
 fn the_largest_board_is_sown_in_hundreds_of_laps() {
     let mut longest = 0;
@@ -166,7 +166,7 @@ fn a_round_is_followed_by_a_refill() {
 }
 
 #[test]
-fn a_new_round_is_opened_by_whom_the_options_say() {
+fn the_options_decide_which_side_opens_a_new_round() {
     let south_loses = "0,0,0,0,0,0,1/0,0,4,0,0,0,0 40-53 S - 40";
     let tie = "0,0,0,0,0,0,1/0,0,4,0,0,0,0 48-45 S - 40";
     for (starter, opened_by, after_loss, after_tie) in [
@@ -207,7 +207,7 @@ fn a_match_ends_with_its_last_round_or_when_a_side_cannot_fill_a_pit() {
 }
 
 #[test]
-fn rounds_are_told_in_a_match_only() {
+fn only_a_match_has_a_round() {
     let opening = |preset| AnyPosition::opening(&options(preset, ""));
     assert_eq!(opening("standard").round(), None);
     assert_eq!(opening("match").round(), Some(Round { number: 1, opener: Side::South }));
@@ -268,7 +268,6 @@ fn positions_that_no_game_with_these_options_has_are_refused() {
     assert!(AnyPosition::parse(&options("standard", "pits=12;seeds=12"), &all).is_ok());
 }
 
-/// In whichever game: where there is one round, there is no other and no refill that left a pit empty.
 #[test]
 fn no_game_of_a_single_round_takes_burnt_pits_or_other_rounds() {
     for variant in Variant::ALL {

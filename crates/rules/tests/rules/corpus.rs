@@ -1,5 +1,5 @@
-//! Texts that fuzzing found worth keeping, or that once were read wrongly: `corpus/<reader>/`, one text a file. Names say
-//! what they are; a text that somebody found by accident keeps the name that the fuzzer gave it.
+//! Texts that the fuzzer found interesting or that a reader once read wrongly: `corpus/<reader>/`, one text in each
+//! file. File names describe the texts; a text without a known meaning keeps the name that the fuzzer gave it.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use crate::readers;
 type Reader = fn(&[u8]);
 
 #[test]
-fn every_reader_answers_to_every_kept_text() {
+fn every_reader_returns_for_every_text_of_the_corpus() {
     let readers: [(&str, Reader); 6] = [
         ("kgp", readers::kgp),
         ("moves", readers::moves),
@@ -28,7 +28,7 @@ fn every_reader_answers_to_every_kept_text() {
             let path = entry.expect("a file").path();
             println!("{}", path.display());
             let data = fs::read(&path).expect("a text");
-            // Not only its own reader: whatever is sent somewhere may be meant for another.
+            // Every reader gets every text, because a client may send any of them anywhere.
             for (_, reader) in readers {
                 reader(&data);
             }

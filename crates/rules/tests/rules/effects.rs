@@ -1,4 +1,4 @@
-//! Replays effects on a board of its own, so that what a client would draw is compared with the position.
+//! Replays effects on a drawn board, as a client would, and compares it with the position.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,26 +47,15 @@ impl Drawing {
     }
 }
 
-/// Draws the effects of `m` on the board before it and compares with the board after it. Also checks that each effect
-/// tells the truth about its seeds and that they come in the documented order.
+/// Draws the effects of `m` on the board before it and compares with the board after it. Also checks the seeds of each
+/// effect, and that the effects come in the documented order.
 pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
+    check_order(effects);
+    check_last(effects);
     let mut drawing = Drawing::of(before);
     let mut hand = 0;
     let mut last = None;
-    let mut stage = 0;
     for effect in effects {
-        let next = match effect {
-            Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
-            Effect::Sow { .. } | Effect::Relay { .. } => 1,
-            Effect::Capture { .. } => 2,
-            Effect::ExtraTurn => 3,
-            Effect::Sweep { .. } | Effect::Split { .. } => 4,
-            Effect::RoundOver { .. } => 5,
-            Effect::Refill { .. } => 6,
-            Effect::GameOver { .. } => 7,
-        };
-        assert!(next > stage || next == stage && [0, 1, 4, 6].contains(&next), "order of {effects:?}");
-        stage = next;
         match *effect {
             Effect::Lift { pit, seeds } => {
                 assert_eq!(m, Move::Sow(pit));
@@ -89,7 +78,7 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
                 let counts: Vec<u16> = from.iter().map(|&pit| drawing.take(pit)).collect();
                 assert!(!counts.contains(&0), "only pits with seeds are named");
                 let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);
-                // The last seed is named first, or it stays and is not named.
+                // The pit of the last seed comes first, or it keeps its seed and is missing.
                 let opposite = if Some(Place::Pit(from[0])) == last { counts[0] == 1 } else { counts.len() == 1 };
                 assert!(chain || opposite, "captured {counts:?}");
                 assert_eq!(counts.iter().sum::<u16>(), seeds);
@@ -128,6 +117,29 @@ pub fn check(before: &Board, m: Move, effects: &[Effect], after: &Board) {
     }
     assert_eq!(hand, 0, "every seed falls");
     assert_eq!(drawing, Drawing::of(after), "after {m}: {effects:?}");
+}
+
+/// Checks that the effects come in the documented order.
+fn check_order(effects: &[Effect]) {
+    let mut stage = 0;
+    for effect in effects {
+        let next = match effect {
+            Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
+            Effect::Sow { .. } | Effect::Relay { .. } => 1,
+            Effect::Capture { .. } => 2,
+            Effect::ExtraTurn => 3,
+            Effect::Sweep { .. } | Effect::Split { .. } => 4,
+            Effect::RoundOver { .. } => 5,
+            Effect::Refill { .. } => 6,
+            Effect::GameOver { .. } => 7,
+        };
+        assert!(next > stage || next == stage && [0, 1, 4, 6].contains(&next), "order of {effects:?}");
+        stage = next;
+    }
+}
+
+/// Checks that there is at most one extra turn or end, and that a new round or the end follows the end of a round.
+fn check_last(effects: &[Effect]) {
     let ends = effects.iter().filter(|effect| matches!(effect, Effect::ExtraTurn | Effect::GameOver { .. }));
     assert!(ends.count() <= 1, "an extra turn or the end: {effects:?}");
     if let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::RoundOver { .. })) {

@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_board_or_a_file_or_none(text in "[-0-9<>,SN \\[\\]\"A-Fa-f(){}.+*\\PC]{0,60}") {
+    fn any_text_is_read_as_a_board_or_a_file_or_refused(text in "[-0-9<>,SN \\[\\]\"A-Fa-f(){}.+*\\PC]{0,60}") {
         let _ = ogn::read_fen(&standard(), &text);
         let _ = kgp::read_board(&AnyOptions::parse(Variant::Kalah, "standard", "").unwrap(), &text);
         let _ = kgp::read_move(Side::South, &text);
@@ -100,7 +100,7 @@ fn standard() -> AnyOptions {
     AnyOptions::parse(Variant::Oware, "standard", "").unwrap()
 }
 
-/// A position that comes up in play.
+/// A position that play from the opening leads to.
 fn played(choices: &[usize]) -> AnyPosition {
     let mut position = AnyPosition::opening(&standard());
     for choice in choices {
@@ -169,7 +169,7 @@ fn the_result_of_a_file_is_a_score() {
 }
 
 #[test]
-fn marks_on_moves_are_passed_over_in_files() {
+fn marks_on_moves_are_skipped_in_files() {
     let marked = "1. F! c?? 2. A !? f$6 $139 3. B+2!! { good } d $0 4. C?";
     let record = Ogn::parse(marked.as_bytes()).unwrap().record;
     assert_eq!(record, Ogn::parse(b"FcAfBdC").unwrap().record);
@@ -224,7 +224,7 @@ fn a_file_of_another_game_is_refused() {
 }
 
 #[test]
-fn a_detail_of_a_file_is_one_that_a_tag_can_hold() {
+fn a_detail_of_a_file_must_fit_into_a_tag() {
     let file = Ogn::new(Record::new(&AnyPosition::opening(&standard()), vec![]).unwrap());
     for detail in Detail::ALL {
         for wrong in ["a\nb", "a\rb", "\t", "\0", "\u{85}"] {
@@ -232,13 +232,13 @@ fn a_detail_of_a_file_is_one_that_a_tag_can_hold() {
         }
         assert_eq!(file.clone().with_detail(detail, &"é".repeat(VALUE_MAX + 1)), Err(DetailError::TooLong));
         for unknown in ["", "?"] {
-            let told = file.clone().with_detail(detail, "x").unwrap();
-            assert_eq!(told.with_detail(detail, unknown), Ok(file.clone()));
+            let detailed = file.clone().with_detail(detail, "x").unwrap();
+            assert_eq!(detailed.with_detail(detail, unknown), Ok(file.clone()));
         }
         for right in ["é".repeat(VALUE_MAX), "??".to_owned(), "a \"b\\\" [1] {".to_owned(), " ".to_owned()] {
-            let told = file.clone().with_detail(detail, &right).unwrap();
-            assert_eq!(told.detail(detail), Some(right.as_str()));
-            assert_eq!(Ogn::parse(told.to_text().unwrap().as_bytes()), Ok(told));
+            let detailed = file.clone().with_detail(detail, &right).unwrap();
+            assert_eq!(detailed.detail(detail), Some(right.as_str()));
+            assert_eq!(Ogn::parse(detailed.to_text().unwrap().as_bytes()), Ok(detailed));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Positions made by hand: what the rules make of them, and which are refused.
+//! Made-up positions of Kalah: which are ended by the rules, and which are refused.
 
 use mancala_rules::{AnyOptions, AnyPosition, EndReason, ParsePositionError, SEEDS_MAX, Variant};
 
@@ -37,7 +37,7 @@ fn the_side_whose_row_is_empty_need_not_be_the_side_to_move() {
 }
 
 #[test]
-fn seeds_left_go_to_whom_the_options_say() {
+fn seeds_left_go_where_the_options_say() {
     let text = "0,0,0,0,0,0/0,2,0,0,3,0 21-22 N - 7 1S";
     let side_empty = Some(EndReason::SideEmpty);
     check("standard", "remaining=emptier", text, "0,0,0,0,0,0/0,0,0,0,0,0 26-22 N o 7 1S", side_empty);
@@ -75,7 +75,7 @@ fn a_majority_comes_before_an_empty_row() {
 }
 
 #[test]
-fn a_majority_may_be_the_other_sides_and_half_is_none() {
+fn either_side_may_have_the_majority_and_half_is_not_enough() {
     let text = "1,0,0,0,0,0/0,0,0,0,0,1 21-25 S - 7 1S";
     check("bga", "", text, "1,0,0,0,0,0/0,0,0,0,0,1 21-25 S o 7 1S", Some(EndReason::Majority));
     let half = "1,0,0,0,0,0/0,0,0,0,0,1 22-24 S - 7 1S";
@@ -101,7 +101,7 @@ fn the_end_clears_the_flags_of_a_running_game_and_keeps_the_seats() {
 }
 
 #[test]
-fn a_right_to_swap_is_no_move_to_go_on_with() {
+fn a_right_to_swap_does_not_keep_a_game_going() {
     let text = "4,4,4,4,4,4/0,0,0,0,0,0 0-24 N p 7 1S";
     check("bga", "pie=true", text, "0,0,0,0,0,0/0,0,0,0,0,0 24-24 N o 7 1S", Some(EndReason::NoMove));
 }
@@ -244,7 +244,7 @@ fn flags_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn a_made_up_board_may_hold_other_seeds_if_asked_for() {
+fn parsing_with_any_total_accepts_other_numbers_of_seeds() {
     let options = AnyOptions::parse(Variant::Kalah, "bga", "").unwrap();
     let few = "0,0,1,0,0,0/0,0,0,0,0,1 2-2 S - 0 1S";
     let position = AnyPosition::parse_with_any_total(&options, few).unwrap();

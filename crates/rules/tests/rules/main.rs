@@ -1,12 +1,14 @@
-//! The rules, tested from outside and without any I/O.
+//! Tests of the rules through their public interface. They do no I/O except to read the corpus.
 //!
-//! `vectors` replays whole games that were worked out elsewhere, `perft` and `solving` compare with known numbers,
-//! `properties` states what holds for every game, `import`, `options` and `notation` go through the text forms, `record` and
-//! `foreign` through those of whole games and of other programs, `corpus` through what fuzzing found, `oware` and `congkak`
-//! through what only those games have. `packed` compares the two forms of the rules, `allocations` counts what they take from
-//! the heap.
+//! - `vectors` replays whole games from independent sources; `perft` and `solving` compare with known numbers.
+//! - `properties` states what holds for every game; `effects` redraws a board from the effects of a move.
+//! - `oware` and `congkak` test the rules that only those games have.
+//! - `import`, `options` and `notation` test the text forms of positions, options and moves.
+//! - `record` and `foreign` test the texts of whole games and the forms of other programs.
+//! - `corpus` sends every text that fuzzing found to every reader in `readers`.
+//! - `packed` compares the two forms of the rules; `allocations` counts how often they allocate memory.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod allocations;
 mod congkak;

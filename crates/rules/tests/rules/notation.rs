@@ -24,7 +24,7 @@ fn a_single_move_is_a_letter_or_a_word() {
 }
 
 #[test]
-fn anything_else_is_no_move() {
+fn any_other_text_is_refused_as_a_move() {
     for text in
         ["", "M", "m", "Z", "AA", " A", "A ", "1", "-", "><", "=", "agreed", "Pass", "SWAP", "Ａ", "É", "🙂", "\0"]
     {
@@ -33,7 +33,7 @@ fn anything_else_is_no_move() {
 }
 
 #[test]
-fn a_pit_that_no_board_has_is_shown_and_refused_without_harm() {
+fn a_pit_that_no_board_has_is_shown_and_refused() {
     let nowhere = Pit { side: Side::North, index: u8::MAX };
     assert_eq!(nowhere.to_string(), "?");
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
@@ -95,7 +95,7 @@ fn play(preset: &str, overrides: &str, line: &str) -> AnyPosition {
 }
 
 #[test]
-fn a_pass_is_offered_on_an_optional_extra_move_only() {
+fn a_pass_is_legal_on_an_optional_extra_move_only() {
     let list = |position: AnyPosition| position.legal_moves().iter().map(Move::to_string).collect::<Vec<_>>().join(" ");
     assert_eq!(list(play("manual", "", "")), "A B C D E F");
     assert_eq!(list(play("manual", "", "C")), "A B D E F pass");
@@ -106,7 +106,7 @@ fn a_pass_is_offered_on_an_optional_extra_move_only() {
 }
 
 #[test]
-fn a_swap_is_offered_once_at_norths_first_choice_after_souths_whole_turn() {
+fn a_swap_is_legal_only_at_norths_first_choice() {
     let swap = |position: &AnyPosition| position.legal_moves().contains(&Move::Swap);
     assert!(!swap(&play("bga", "pie=true", "")));
     assert!(!swap(&play("bga", "pie=true", "C")));

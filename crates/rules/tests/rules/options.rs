@@ -1,4 +1,4 @@
-//! Options: what can be chosen, what is refused, and how a choice is written.
+//! Options: which values are taken, which are refused, and how options are written.
 
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak, kalah,
@@ -73,17 +73,17 @@ fn the_description_of_a_variant_agrees_with_its_options() {
 }
 
 #[test]
-fn the_rules_in_words_name_every_option_and_every_word_of_it_and_sections_that_exist() {
+fn the_rules_in_words_name_every_option_value_and_existing_sections() {
     let sections = include_str!("../../../../docs/rules.md");
     for variant in Variant::ALL {
         let text = variant.rules();
         assert!(text.starts_with(&format!("# {}\n", variant.title())) && text.ends_with(".\n"));
-        assert!((40..=80).contains(&text.lines().count()), "{variant} is told in {} lines", text.lines().count());
+        assert!((40..=80).contains(&text.lines().count()), "{variant} has {} lines", text.lines().count());
         for spec in variant.options() {
-            assert!(text.contains(&format!("`{}`", spec.name)), "{variant} does not tell of {}", spec.name);
+            assert!(text.contains(&format!("`{}`", spec.name)), "{variant} does not name {}", spec.name);
             let OptionKind::Choice(words) = spec.kind else { continue };
             for word in words.iter().filter(|word| **word != spec.default.to_string()) {
-                assert!(text.contains(&format!("`{word}`")), "{variant} does not tell of {}={word}", spec.name);
+                assert!(text.contains(&format!("`{word}`")), "{variant} does not name {}={word}", spec.name);
             }
         }
         let numbers = text.split("(R").skip(1).chain(text.split(", R").skip(1));
@@ -96,7 +96,7 @@ fn the_rules_in_words_name_every_option_and_every_word_of_it_and_sections_that_e
 }
 
 #[test]
-fn the_examples_of_the_rules_in_words_are_played_so() {
+fn the_examples_of_the_rules_in_words_are_right() {
     let effects = |variant, position: Option<&str>, m: &str| {
         let options = AnyOptions::new(variant, "standard", &[]).unwrap();
         let start = position.map_or(AnyPosition::opening(&options), |text| AnyPosition::parse(&options, text).unwrap());
@@ -119,7 +119,7 @@ fn the_examples_of_the_rules_in_words_are_played_so() {
 }
 
 #[test]
-fn what_contradicts_each_other_is_refused_and_nothing_else() {
+fn exactly_the_documented_contradictions_are_refused() {
     for variant in Variant::ALL {
         let specs = variant.options();
         for preset in variant.presets() {
@@ -174,7 +174,7 @@ fn samples(spec: &OptionSpec) -> (Vec<OptionValue>, Vec<OptionValue>) {
     }
 }
 
-/// An option that has to be set with another one, so that whatever this one is, there is no contradiction.
+/// An option to set together with another one, so that no value of that one causes a contradiction.
 fn companion(variant: Variant, name: &str) -> Option<(String, OptionValue)> {
     let (name, value) = match (variant, name) {
         (Variant::Congkak, "take_own_seed") => ("empty_capture", false.into()),
@@ -186,7 +186,7 @@ fn companion(variant: Variant, name: &str) -> Option<(String, OptionValue)> {
 }
 
 #[test]
-fn every_value_of_every_option_is_taken_in_every_preset_and_no_other() {
+fn every_preset_takes_exactly_the_documented_values() {
     for variant in Variant::ALL {
         for (preset, spec) in
             variant.presets().iter().flat_map(|preset| variant.options().iter().map(move |spec| (preset, spec)))
@@ -241,7 +241,7 @@ fn presets_narrow_the_seeds() {
 }
 
 #[test]
-fn a_refusal_names_the_option_and_says_why() {
+fn a_refusal_names_the_option_and_the_reason() {
     for (preset, overrides, option, sentence) in [
         ("classic", "", None, "kalah has no preset \"classic\""),
         ("Standard", "", None, "kalah has no preset \"Standard\""),
@@ -276,7 +276,7 @@ fn sweeping_at_a_majority_contradicts_discarding() {
 }
 
 #[test]
-fn overrides_are_written_in_the_order_of_the_options_and_without_what_the_preset_has() {
+fn overrides_are_written_in_order_and_without_values_of_the_preset() {
     let options = parse("bga", "pie=true;majority_end=false;end=no_move;seeds=3;pits=6").unwrap();
     assert_eq!(options.overrides(), "seeds=3;majority_end=false;pie=true");
     assert_eq!(parse("bga", &options.overrides()), Ok(options));

@@ -1,4 +1,5 @@
-//! Oware by hand: grand slams, feeding, repetition and its history, agreed ends, positions from elsewhere.
+//! Rules of Oware by hand-made examples: grand slams, feeding, repetition and its history, agreed ends, made-up
+//! positions.
 
 use mancala_rules::{
     AnyOptions, AnyPosition, EndReason, HISTORY_MAX, History, Move, OptionsError, ParsePositionError, Side, Variant,
@@ -51,7 +52,7 @@ fn every_rule_on_grand_slams_does_what_it_says() {
         ("leave_landing", "0,0,0,1,0,0/0,0,2,0,0,0 25-20 N - 31 1S", None),
         ("leave_first", "0,0,0,1,0,0/2,0,0,0,0,0 25-20 N - 31 1S", None),
     ] {
-        // Without the majority, which would come first but for the forfeit.
+        // Without the rule on majorities, which comes before all of these but the forfeit.
         let overrides = format!("grand_slam={rule};majority_end=false");
         check("standard", &overrides, SLAM, "F", after, reason);
     }
@@ -67,7 +68,7 @@ fn every_rule_on_grand_slams_does_what_it_says() {
 }
 
 #[test]
-fn a_slam_that_is_the_only_move_is_illegal_or_played_by_rule() {
+fn a_slam_that_is_the_only_move_is_illegal_or_legal_by_option() {
     let text = "0,0,0,0,0,3/1,2,1,0,0,0 20-21 S - 30 1S";
     let illegal = import("wari", "", text);
     assert_eq!(illegal.to_string(), "0,0,0,0,0,0/0,0,0,0,0,0 23-25 S o 30 1S");
@@ -78,7 +79,7 @@ fn a_slam_that_is_the_only_move_is_illegal_or_played_by_rule() {
 }
 
 #[test]
-fn a_slam_is_about_all_seeds_of_the_row_also_those_that_the_chain_does_not_reach() {
+fn a_chain_that_leaves_a_seed_in_the_row_is_no_slam() {
     // d stays behind the last seed, and then a, before the chain.
     for (text, after) in [
         ("0,0,0,1,0,3/1,2,1,1,0,0 20-19 S - 30 1S", "0,0,0,1,0,0/0,0,0,1,0,0 27-19 S o 31 1S"),
@@ -92,7 +93,7 @@ fn a_slam_is_about_all_seeds_of_the_row_also_those_that_the_chain_does_not_reach
 }
 
 #[test]
-fn a_slam_of_a_single_pit_leaves_it_where_a_part_is_to_be_left() {
+fn a_slam_of_a_single_pit_captures_nothing_if_a_pit_is_left() {
     let text = "5,0,0,0,0,1/1,0,0,0,0,0 20-21 S - 0 1S";
     for rule in ["leave_landing", "leave_first", "no_capture"] {
         let (position, effects) =
@@ -122,7 +123,7 @@ fn feeding_is_judged_after_captures() {
         ("no_capture", "F"),
         ("leave_landing", "F"),
         ("leave_first", "F"),
-        // What the slam takes is not fed, and E does not get there.
+        // F feeds nothing, because the slam takes its seeds, and E does not reach the other row.
         ("capture", ""),
         ("forfeit_rest", ""),
         ("illegal", ""),
@@ -136,7 +137,7 @@ fn feeding_is_judged_after_captures() {
 }
 
 #[test]
-fn the_origin_is_passed_over_on_every_lap() {
+fn a_sowing_skips_its_origin_on_every_lap() {
     let text = "24,0,0,0,0,0/1,1,1,1,1,1 9-9 S - 0 1S";
     check("standard", "", text, "A", "0,3,3,2,2,2/3,3,3,3,3,3 9-9 N - 1 1S", None);
     let one = "3/1 0-0 S - 0 1S";
@@ -165,7 +166,7 @@ fn the_kth_occurrence_ends_the_game_the_start_counting_as_the_first() {
 }
 
 #[test]
-fn a_position_read_from_its_text_has_no_history_and_gets_it_back_from_those_before_it() {
+fn the_history_of_a_position_is_restored_from_earlier_ones() {
     let start = import("standard", "", CYCLE);
     let options = start.options();
     let mut line = vec![start.clone()];
@@ -185,7 +186,7 @@ fn a_position_read_from_its_text_has_no_history_and_gets_it_back_from_those_befo
         .unwrap();
     assert_eq!(Some(&restored), line.last());
     assert_eq!(reason(&play(&restored, "f")), Some(EndReason::Repetition));
-    // Taken over twice, it is the same.
+    // Following it again changes nothing.
     let mut again = line[10].clone();
     again.follow(restored.clone());
     assert_eq!(again, restored);
@@ -204,7 +205,7 @@ fn a_capture_begins_the_history_anew() {
 }
 
 #[test]
-fn a_history_is_bounded_and_what_was_forgotten_does_not_count() {
+fn a_history_is_bounded() {
     let mut position = AnyPosition::opening(&options("standard", "pits=12;seeds=12;repetition=5"));
     for ply in 1..=HISTORY_MAX + 100 {
         position = without_capture(&position, ply);
@@ -212,7 +213,7 @@ fn a_history_is_bounded_and_what_was_forgotten_does_not_count() {
     }
 }
 
-/// Some move that captures nothing, so that nothing but the bound makes the history shorter.
+/// The position after a move that captures nothing, so that only the bound shortens the history.
 fn without_capture(position: &AnyPosition, ply: usize) -> AnyPosition {
     let stores = |position: &AnyPosition| Side::ALL.map(|side| position.board().store(side));
     let moves = position.legal_moves();
@@ -222,7 +223,7 @@ fn without_capture(position: &AnyPosition, ply: usize) -> AnyPosition {
 
 #[test]
 fn a_repetition_can_be_split_and_an_odd_seed_stays() {
-    // A single seed that comes round: nothing for anybody, and it stays in pit 0 of the side that moved last.
+    // A single seed goes round: neither side gets it, and it stays in pit 0 of the side that moved last.
     let start = import("standard", "pits=1;seeds=2;repetition_award=split", "0/1 1-2 N - 0 1S");
     let after = play(&start, "a A");
     assert_eq!(reason(&after), Some(EndReason::Repetition));

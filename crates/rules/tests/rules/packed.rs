@@ -1,5 +1,5 @@
-//! The packed games against the others: the same moves, the same positions, the same ends, wherever there is a packed
-//! form.
+//! Compares the packed games with the general ones: they have the same moves, positions and ends, wherever there is a
+//! packed form.
 
 use std::{collections::HashSet, rc::Rc};
 
@@ -17,11 +17,11 @@ struct Packed {
     pack: Box<Pack>,
 }
 
-/// Gives a position its packed form, and the path of those before it.
+/// Gives a position its packed form, and the path of the earlier positions.
 type Pack = dyn Fn(&AnyPosition) -> Option<(packed::Position, Path)>;
 
 impl Packed {
-    /// The game that a position belongs to, if it is covered.
+    /// The game that a position belongs to, if it has a packed form.
     fn of(position: &AnyPosition) -> Option<Self> {
         Some(match position {
             AnyPosition::Kalah(position) => Self::new(Kalah::new(position)?, |game, position| match position {
@@ -45,7 +45,7 @@ impl Packed {
         Self { game, pack: Box::new(move |position| pack(&shared, position)) }
     }
 
-    /// Compares everything that can be seen of a position, and what follows each of its moves, which is returned.
+    /// Compares all public parts of a position and of the positions after its moves. Returns the latter.
     fn compare(
         &self,
         position: &AnyPosition,
@@ -68,7 +68,7 @@ impl Packed {
         pits.zip(moves).map(after).collect()
     }
 
-    /// Compares every position that is reached within so many plies, along every line, and shows each to `note`.
+    /// Compares every position within `depth` plies, along every line, and calls `note` with each.
     fn compare_lines(
         &self,
         position: &AnyPosition,
@@ -89,7 +89,7 @@ impl Packed {
         path.pop();
     }
 
-    /// Compares every position that can be reached at all, each once and without its history. Returns how many.
+    /// Compares every reachable position, once and without its history. Returns how many there are.
     fn compare_all(&self, start: AnyPosition) -> usize {
         let mut seen = HashSet::new();
         let mut open = vec![start];
@@ -125,7 +125,7 @@ fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
     AnyPosition::opening(&AnyOptions::parse(variant, preset, overrides).unwrap())
 }
 
-/// What the module says that it covers.
+/// Whether a position has a packed form, by the documentation of the module.
 fn is_covered(position: &AnyPosition) -> bool {
     let excluded = [("extra_turn", "optional".into()), ("rounds", "multi".into())];
     let values = position.options().values();
@@ -134,10 +134,10 @@ fn is_covered(position: &AnyPosition) -> bool {
         && !values.iter().any(|value| excluded.contains(value))
 }
 
-/// Openings with every combination of the options that are switches and choices, as far as they are covered.
+/// Openings with every combination of the options that are not numbers, as far as they have a packed form.
 fn combinations(variant: Variant, board: &str) -> Vec<AnyPosition> {
     let mut texts = vec![board.to_owned()];
-    // Neither matters to which moves there are and what they do: what is agreed is no sowing, and a swap has its own test.
+    // Neither of these two changes a sowing.
     for spec in variant.options().iter().filter(|spec| !["agree_end", "pie"].contains(&spec.name)) {
         let words: &[&str] = match spec.kind {
             OptionKind::Integer { .. } => continue,
@@ -150,8 +150,8 @@ fn combinations(variant: Variant, board: &str) -> Vec<AnyPosition> {
     openings.filter(is_covered).collect()
 }
 
-/// A text of options with one more, for each of its words. One that is refused with all of them says nothing of such a
-/// game.
+/// A text of options with one more option, once for each of its words. If every word is refused, the option does not
+/// apply to this game, and the text stays as it is.
 fn choose(variant: Variant, text: &str, name: &str, words: &[&str]) -> Vec<String> {
     let longer = words.iter().map(|word| format!("{text};{name}={word}"));
     let allowed: Vec<_> = longer.filter(|text| AnyOptions::parse(variant, "standard", text).is_ok()).collect();
@@ -164,7 +164,7 @@ fn compare(opening: AnyPosition) -> usize {
 }
 
 #[test]
-fn every_position_of_small_boards_is_the_same_whatever_the_options() {
+fn every_position_of_small_boards_is_the_same_with_any_options() {
     for (variant, board, expected) in [
         (Variant::Kalah, "pits=2;seeds=2", 34_586),
         (Variant::Oware, "pits=2;seeds=2", 10_488),
@@ -204,7 +204,7 @@ fn every_line_from_the_opening_is_the_same_in_every_preset() {
     }
 }
 
-/// On boards so small that positions come again on the way.
+/// The boards are so small that positions repeat within these depths.
 #[test]
 fn every_line_of_oware_to_a_repetition_is_the_same() {
     for (overrides, depth, expected) in [
@@ -228,17 +228,17 @@ proptest! {
     #![proptest_config(config(150))]
 
     #[test]
-    fn a_game_is_the_same(options in any_options(), choices in choices()) {
+    fn a_packed_game_is_the_same(options in any_options(), choices in choices()) {
         compare_game(&AnyPosition::opening(&options), &choices);
     }
 
     #[test]
-    fn so_is_one_from_a_made_up_position(position in made_up_position(), choices in choices()) {
+    fn a_packed_game_from_a_made_up_position_is_the_same(position in made_up_position(), choices in choices()) {
         compare_game(&position, &choices);
     }
 
     #[test]
-    fn an_illegal_pit_does_no_harm(position in made_up_position(), pits in vec(0..=u8::MAX, 1..40)) {
+    fn sowing_an_illegal_pit_does_not_panic_or_lose_seeds(position in made_up_position(), pits in vec(0..=u8::MAX, 1..40)) {
         let Some(game) = Packed::of(&position) else { return Ok(()) };
         let Some((mut packed, path)) = (game.pack)(&position) else { return Ok(()) };
         for pit in pits {

@@ -2,11 +2,11 @@
 
 use mancala_rules::{AnyOptions, AnyPosition, Variant, perft};
 
-/// Deeper counts are left to the benchmark, so that a debug build stays quick.
+/// Higher counts are left to the benchmark, so that a debug build stays fast.
 const NODES_MAX: u64 = 600_000;
 
 #[test]
-fn the_counts_of_move_sequences_are_the_known_ones() {
+fn move_sequences_are_as_many_as_the_files_list() {
     compare(Variant::Kalah, include_str!("kalah.perft"), 59);
     compare(Variant::Oware, include_str!("oware.perft"), 480);
     compare(Variant::Congkak, include_str!("congkak.perft"), 126);
@@ -37,7 +37,7 @@ fn a_sequence_of_no_actions_is_one_sequence() {
 }
 
 #[test]
-fn a_finished_game_has_no_sequences_and_a_short_game_none_beyond_its_end() {
+fn no_sequence_is_longer_than_its_game() {
     let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=1;seeds=3").unwrap();
     let opening = AnyPosition::opening(&options);
     assert_eq!(perft(&opening, 1), 1);

@@ -1,4 +1,4 @@
-//! What holds for every game, by random options, random play and random text (R13).
+//! What holds for every game (R13), tested with random options, random play and random text.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -10,7 +10,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 
 use crate::effects;
 
-/// Longer than nearly every game of random moves on a board of ordinary size.
+/// More plies than nearly every random game has on a board of ordinary size.
 const PLIES: usize = 150;
 
 pub fn config(cases: u32) -> ProptestConfig {
@@ -27,7 +27,7 @@ proptest! {
     }
 
     #[test]
-    fn so_does_a_game_from_a_made_up_position(position in made_up_position(), choices in choices()) {
+    fn a_game_from_a_made_up_position_keeps_its_invariants(position in made_up_position(), choices in choices()) {
         check_game(&position, &choices)?;
     }
 
@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn an_unchecked_illegal_move_does_no_harm(position in made_up_position(), moves in vec(any_move(), 1..40)) {
+    fn an_unchecked_illegal_move_does_not_panic_or_lose_seeds(position in made_up_position(), moves in vec(any_move(), 1..40)) {
         let total = position.board().total();
         let mut position = position;
         for m in moves {
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// Plays on to the end of the game or of the choices, and checks every step.
+/// Plays to the end of the game or of the choices, and checks every step.
 fn check_game(start: &AnyPosition, choices: &[usize]) -> Result<(), TestCaseError> {
     let mut position = start.clone();
     let mut played = Vec::new();
@@ -125,8 +125,8 @@ fn check_game(start: &AnyPosition, choices: &[usize]) -> Result<(), TestCaseErro
     Ok(())
 }
 
-/// Counts boards with the side to move, in each round, from the start of the game, captures or not. Where a game has a rule against
-/// repetition, it ends by that rule exactly when it says; elsewhere no position comes twice.
+/// Counts how often each board with its side to move and round has come since the start of the game. A game with a rule
+/// against repetition must end exactly at the limit of that rule; in other games no position comes twice.
 fn check_repetition(
     before: &AnyPosition,
     m: Move,
@@ -142,8 +142,9 @@ fn check_repetition(
         _ => None,
     });
     prop_assert_eq!(limit.is_some(), next.history().is_some());
-    // The same move upon the position alone, which has no history, so that nothing is a repetition.
-    let alone = AnyPosition::parse_with_any_total(&before.options(), &before.to_string()).expect("it reads itself");
+    // The same move in the position without its history, where nothing is a repetition.
+    let alone =
+        AnyPosition::parse_with_any_total(&before.options(), &before.to_string()).expect("a position reads itself");
     let (alone, _) = alone.play(m).expect("what is legal does not depend on the history");
     let reason = |position: &AnyPosition| position.outcome().and_then(|outcome| outcome.reason);
     if reason(&alone).is_some() {
@@ -207,7 +208,7 @@ fn check_position(position: &AnyPosition) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Plays a legal move both ways and checks what must hold between before and after.
+/// Plays a legal move with and without effects, and checks what must hold between the positions before and after.
 fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseError> {
     let (next, effects) = position.play(m).expect("a listed move is legal");
     let mut unchecked = position.clone();
@@ -270,7 +271,7 @@ fn options_of(variant: Variant) -> impl Strategy<Value = AnyOptions> {
         let mut options = AnyOptions::parse(variant, preset.name, "").expect("a preset is valid");
         for (spec, pick) in specs.iter().zip(picks) {
             let Some(pick) = pick else { continue };
-            // What contradicts an earlier option is left out.
+            // An option that contradicts an earlier one is left out.
             let joint = if text.is_empty() { "" } else { ";" };
             let longer = format!("{text}{joint}{}", value(&preset, spec, pick));
             if let Ok(allowed) = AnyOptions::parse(variant, preset.name, &longer) {
@@ -296,7 +297,7 @@ fn value(preset: &PresetSpec, spec: &OptionSpec, pick: u16) -> String {
     format!("{name}={value}")
 }
 
-/// Seeds put anywhere by hand, with any flags that are allowed together; in a match also burnt pits, in any round.
+/// A position with any seeds and any flags that are allowed together; in a match also with burnt pits, in any round.
 pub fn made_up_position() -> impl Strategy<Value = AnyPosition> {
     let seeds = prop_oneof![3 => Just(0), 2 => 1..4_u16, 1 => 0..10_u16];
     let heap = (0..24_usize, 0..34_u16);
@@ -336,20 +337,20 @@ fn all_moves() -> impl Iterator<Item = Move> {
     pits.chain([Move::Pass, Move::Swap, Move::Agree])
 }
 
-/// The pie rule is the one thing that is not the same for both sides.
+/// Only the pie rule differs between the sides, so it is switched off.
 fn without_pie(position: &AnyPosition) -> AnyPosition {
     let options = position.options();
     let values = options.values();
     let overrides: Vec<_> =
         values.into_iter().filter(|(name, _)| *name != "pie").map(|(name, value)| (name.to_owned(), value)).collect();
     let options =
-        AnyOptions::new(options.variant(), options.preset(), &overrides).expect("without pie they are as good");
+        AnyOptions::new(options.variant(), options.preset(), &overrides).expect("options without pie are valid");
     let mut fields: Vec<String> = position.to_string().split(' ').map(str::to_owned).collect();
     fields[3].retain(|flag| !"pw".contains(flag));
     if fields[3].is_empty() {
         fields[3].push('-');
     }
-    AnyPosition::parse_with_any_total(&options, &fields.join(" ")).expect("without its pie flags it is as good")
+    AnyPosition::parse_with_any_total(&options, &fields.join(" ")).expect("a position without its pie flags is valid")
 }
 
 fn mirror(position: &AnyPosition) -> AnyPosition {
@@ -359,11 +360,11 @@ fn mirror(position: &AnyPosition) -> AnyPosition {
     let (south_store, north_store) = fields[1].split_once('-').unwrap();
     let exchanged = |letter| if letter == "S" { "N" } else { "S" };
     let (number, opener) = fields[5].split_at(fields[5].len() - 1);
-    // A game of one round is opened by South even if all else is exchanged.
+    // South opens a game of one round, even in the mirror.
     let opener = if position.round().is_some() { exchanged(opener) } else { opener };
     let (side, flags, plies) = (exchanged(fields[2]), fields[3], fields[4]);
     let text = format!("{north}/{south} {north_store}-{south_store} {side} {flags} {plies} {number}{opener}");
-    AnyPosition::parse_with_any_total(&position.options(), &text).expect("a mirrored position is as good")
+    AnyPosition::parse_with_any_total(&position.options(), &text).expect("a mirrored position is valid")
 }
 
 fn mirror_pit(pit: Pit) -> Pit {
@@ -398,7 +399,7 @@ fn mirror_effect(effect: Effect) -> Effect {
     }
 }
 
-/// South is swept and refilled before North whoever moved, so only the order of these may differ.
+/// South is always swept and refilled before North, so the order of these effects differs in the mirror.
 fn sorted(effects: impl IntoIterator<Item = Effect>) -> Vec<Effect> {
     let mut effects: Vec<Effect> = effects.into_iter().collect();
     effects.sort_by_key(|effect| match effect {

@@ -1,5 +1,5 @@
-//! Each reader of the rules with any bytes: it answers, and what it reads it writes and reads back. Shared by the fuzz
-//! targets of `fuzz/` and by `corpus`.
+//! Each reader of the rules, called with any bytes. It must return, and what it reads must be read back from its own
+//! text. The fuzz targets in `crates/rules/fuzz` and the module `corpus` share these checks.
 
 use mancala_rules::{
     AnyOptions, AnyPosition, Move, Side, Variant,
@@ -10,7 +10,7 @@ use mancala_rules::{
     },
 };
 
-/// How many moves are tried from a position that was read.
+/// How many moves are played from a position that was read.
 const MOVES: usize = 40;
 
 /// A single move.
@@ -57,7 +57,7 @@ pub fn records(data: &[u8]) {
     }
     let Ok(text) = str::from_utf8(data) else { return };
     for variant in Variant::ALL {
-        let options = AnyOptions::parse(variant, "standard", "").expect("every game has it");
+        let options = AnyOptions::parse(variant, "standard", "").expect("every game has this preset");
         let opening = AnyPosition::opening(&options);
         if let Ok(moves) = read_moves(&opening, text) {
             let written = write_moves(&moves);
@@ -108,7 +108,7 @@ fn chosen(text: &str) -> Option<AnyOptions> {
     AnyOptions::parse(variant, preset, words.next().unwrap_or_default()).ok()
 }
 
-/// Plays on by the bytes: there is a legal move or an end, never both, and no seed is lost.
+/// Plays on as the bytes choose. There is a legal move or an end, never both, and no seed is lost.
 fn play_on(mut position: AnyPosition, bytes: &[u8]) {
     let total = position.board().total();
     for &byte in bytes.iter().rev().take(MOVES) {

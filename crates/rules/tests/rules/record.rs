@@ -1,4 +1,4 @@
-//! Game records: written and read back, in whatever way people write them, and refused with the place of what is wrong.
+//! Game records: written and read back, read in other layouts, and refused with the place of the problem.
 
 use std::fmt::Write;
 
@@ -55,15 +55,15 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_record_or_none(text in "\\PC*", bytes in vec(any::<u8>(), 0..200)) {
+    fn any_text_is_read_as_a_record_or_refused(text in "\\PC*", bytes in vec(any::<u8>(), 0..200)) {
         let _ = text.parse::<Record>();
         let _ = format!("[Variant \"oware\"]{text}").parse::<Record>();
         let _ = Record::from_bytes(&bytes);
     }
 }
 
-/// A game of any variant with any options, from the opening or elsewhere, to its end or not; with names and with an end
-/// by the people, or without.
+/// A game of any variant with any options, from the opening or another position, finished or not. It may have names and
+/// an end by the players.
 fn any_record() -> impl Strategy<Value = Record> {
     let opening = any_options().prop_map(|options| AnyPosition::opening(&options));
     let later = (any_options(), choices(), 0..40_usize)
@@ -80,13 +80,13 @@ fn any_record() -> impl Strategy<Value = Record> {
             }
             let record = Record::new(&start, moves).expect("the moves are legal");
             let record = record.with_names(&south, &north).expect("short names");
-            let people = [Termination::Resignation, Termination::Timeout, Termination::Rule(EndReason::Agreement)];
-            record.clone().ended(result, people.get(termination).copied()).unwrap_or(record)
+            let by_players = [Termination::Resignation, Termination::Timeout, Termination::Rule(EndReason::Agreement)];
+            record.clone().ended(result, by_players.get(termination).copied()).unwrap_or(record)
         },
     )
 }
 
-/// Plays on by the choices as far as the game goes.
+/// Plays the choices, as far as the game goes.
 fn play(start: &AnyPosition, choices: &[usize]) -> (Vec<Move>, AnyPosition) {
     let (mut moves, mut position) = (Vec::new(), start.clone());
     for choice in choices {
@@ -101,7 +101,7 @@ fn play(start: &AnyPosition, choices: &[usize]) -> (Vec<Move>, AnyPosition) {
     (moves, position)
 }
 
-/// The same position with what it lacks of its options' seeds in South's store, or else the opening.
+/// The same position with the seeds that it lacks added to South's store; the opening if it has too many.
 pub fn with_all_seeds(position: &AnyPosition) -> AnyPosition {
     let opening = AnyPosition::opening(&position.options());
     let lacking = opening.board().total().checked_sub(position.board().total());
@@ -111,7 +111,7 @@ pub fn with_all_seeds(position: &AnyPosition) -> AnyPosition {
     AnyPosition::parse(&position.options(), &text).expect("only seeds in the store were added")
 }
 
-/// The record in another order and spacing, with numbers, comments and counts, as it pleases `picks`.
+/// The record with another order and spacing, and with numbers, comments and counts, as `picks` chooses.
 fn decorate(record: &Record, picks: &[u8]) -> String {
     let mut picks = picks.iter().copied().cycle();
     let mut pick = |n: usize| usize::from(picks.next().expect("a cycle has no end")) % n;
@@ -136,7 +136,7 @@ fn decorate(record: &Record, picks: &[u8]) -> String {
         };
         text += ["", "+3 ", " +99999999999\n", "{\"}"][pick(4)];
     }
-    writeln!(text, " {} {{end}}", record.result()).expect("a string takes all");
+    writeln!(text, " {} {{end}}", record.result()).expect("writing to a string cannot fail");
     text
 }
 
@@ -176,7 +176,7 @@ fn numbers_count_the_turns_of_the_side_that_begins() {
 }
 
 #[test]
-fn a_turn_of_two_cases_is_two_turns() {
+fn letters_of_both_cases_are_moves_of_both_sides() {
     let record: Record = kalah("Ab").parse().unwrap();
     assert_eq!(write_moves(record.moves()), "A b");
     assert!(matches!(refused(&kalah("CFa aB"), 2, 5), Problem::Illegal(illegal) if illegal.ply == 4));
@@ -245,7 +245,7 @@ fn a_result_must_be_that_of_the_rules() {
 }
 
 #[test]
-fn a_game_that_the_rules_have_not_ended_may_be_ended_by_the_people() {
+fn players_may_end_a_game_that_the_rules_have_not_ended() {
     for (tags, result, termination) in [
         ("", RecordResult::Unfinished, None),
         ("[Result \"?\"]", RecordResult::Unfinished, None),
@@ -294,7 +294,7 @@ fn a_game_may_begin_where_it_is_over() {
 }
 
 #[test]
-fn what_is_no_record_is_refused_at_its_place() {
+fn a_text_that_is_no_record_is_refused_at_its_place() {
     use Problem::{
         AfterResult, Captured, ControlCharacter, MisplacedTag, NoVariant, Number, RepeatedTag, Result, Tag,
         UnclosedRemark, UnclosedText, Unexpected,
@@ -324,7 +324,7 @@ fn what_is_no_record_is_refused_at_its_place() {
     assert_eq!(refused(&kalah("A +-1 b"), 2, 4), Captured);
     assert_eq!(refused(&kalah("12 A"), 2, 3), Number);
     assert_eq!(refused(&kalah("99999999999"), 2, 12), Number);
-    // What stands together as one thing has no blanks within.
+    // A number, a result and a count contain no blanks.
     for (text, column) in
         [("1 . A", 2), ("1\n. A", 2), ("A 1 -0", 4), ("A 1- 0", 3), ("A 1/2 -1/2", 3), ("1. .A", 4), ("A+31.b", 5)]
     {
@@ -369,7 +369,7 @@ fn wrong_tags_are_refused_at_their_value() {
 }
 
 #[test]
-fn tags_that_mean_nothing_are_passed_over_whatever_they_say() {
+fn unknown_tags_are_skipped_whatever_their_value() {
     for tag in ["[Source-URL \"x\"]", "[Annotator \"a\tb\0\"]", "[-\"\"]", "[_9 \"\u{85}\"]", "[a\"1\"][A\"2\"]"] {
         for text in [format!("[Variant \"kalah\"]{tag} A"), format!("{tag}[Variant \"kalah\"] A")] {
             assert_eq!(text.parse::<Record>().map(|record| record.moves().len()), Ok(1), "{text}");
@@ -386,7 +386,7 @@ fn tags_that_mean_nothing_are_passed_over_whatever_they_say() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_at_their_place() {
+fn bytes_that_are_not_utf8_are_refused_at_their_place() {
     let refused = |bytes: &[u8]| Record::from_bytes(bytes).unwrap_err();
     let not_utf8 = |line, column| ReadError { location: Location { line, column }, problem: Problem::NotUtf8 };
     assert_eq!(refused(b"\xff"), not_utf8(1, 1));
@@ -396,7 +396,7 @@ fn bytes_that_are_no_text_are_refused_at_their_place() {
 }
 
 #[test]
-fn long_texts_end_in_an_answer() {
+fn long_texts_are_read_or_refused() {
     let blanks = |length: usize| kalah(&" ".repeat(length - kalah("A").len())) + "A";
     assert_eq!(blanks(TEXT_MAX).parse::<Record>().unwrap().moves().len(), 1);
     assert_eq!(refused(&blanks(TEXT_MAX + 1), 2, TEXT_MAX - kalah("").len() + 1), Problem::TextTooLong);
@@ -412,8 +412,8 @@ fn long_texts_end_in_an_answer() {
 }
 
 #[test]
-fn long_games_end_in_an_answer() {
-    // Seeds go round without a capture as long as they can, and every position is remembered.
+fn long_games_are_read_or_refused() {
+    // Seeds go round without a capture as long as they can, and the history holds every position.
     let options = AnyOptions::parse(Variant::Oware, "standard", "pits=12;seeds=12;repetition=5").unwrap();
     let mut position = AnyPosition::opening(&options);
     let mut moves = Vec::new();
@@ -437,7 +437,7 @@ fn long_games_end_in_an_answer() {
 }
 
 #[test]
-fn a_made_up_number_of_seeds_makes_no_record() {
+fn a_position_with_other_seeds_makes_no_record() {
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
     let few = AnyPosition::parse_with_any_total(&options, "0,0,1,0,0,0/0,0,0,0,0,1 2-2 S - 0 1S").unwrap();
     assert_eq!(read_moves(&few, "C f").unwrap().len(), 2);
@@ -446,7 +446,7 @@ fn a_made_up_number_of_seeds_makes_no_record() {
 }
 
 #[test]
-fn a_name_is_short_and_shows() {
+fn a_name_is_bounded_and_has_no_control_characters() {
     let record =
         Record::new(&AnyPosition::opening(&AnyOptions::parse(Variant::Kalah, "bga", "").unwrap()), vec![]).unwrap();
     assert_eq!(record.clone().with_names("a\nb", ""), Err(NameError::ControlCharacter));

@@ -1,12 +1,12 @@
-//! Solves small boards completely and compares with values known from elsewhere: a check that reaches every rule at
-//! once, to the very end of every line of play.
+//! Solves small boards completely and compares with published values. This reaches every rule of Kalah, to the end of
+//! every line of play.
 
 use std::{cmp::Ordering, collections::HashMap};
 
 use mancala_rules::{AnyOptions, AnyPosition, Board, Move, Side, Variant};
 
-/// From "Solving Kalah" by Geoffrey Irving, Jeroen Donkers and Jos Uiterwijk (ICGA Journal, 2000): pits per side, and
-/// whether the opening is a win, a loss or a draw with 1, 2, 3, ... seeds a pit.
+/// Pits per side, and whether the opening is a win, a loss or a draw with 1, 2, 3, … seeds a pit. The values are from
+/// "Solving Kalah" by Geoffrey Irving, Jeroen Donkers and Jos Uiterwijk (ICGA Journal, 2000).
 const SOLVED: [(u8, &str); 3] = [(1, "DLWLWD"), (2, "WLLLWW"), (3, "DWW")];
 
 #[test]
@@ -27,7 +27,7 @@ fn small_boards_have_their_published_values() {
 }
 
 #[test]
-fn declining_extra_moves_is_worth_two_seeds_on_a_board_of_three_by_three() {
+fn optional_extra_moves_gain_two_seeds_on_a_board_of_three_by_three() {
     assert_eq!(value("standard", "pits=3;seeds=3"), 2);
     assert_eq!(value("standard", "pits=3;seeds=3;extra_turn=optional"), 4);
 }
@@ -38,29 +38,29 @@ fn value(preset: &str, overrides: &str) -> i32 {
     best(&AnyPosition::opening(&options), &mut HashMap::new())
 }
 
-/// What South still gains over North, by seeds in pits, side to move, and whether it may pass. The stores so far make
-/// no difference to that as long as there is no majority end.
-type Known = HashMap<(Vec<u16>, Side, bool), i32>;
+/// How many more seeds South will still store than North, by seeds in pits, side to move, and whether it may pass.
+/// Without a majority end, the stores so far do not matter.
+type Gains = HashMap<(Vec<u16>, Side, bool), i32>;
 
-fn best(position: &AnyPosition, known: &mut Known) -> i32 {
+fn best(position: &AnyPosition, gains: &mut Gains) -> i32 {
     let board = position.board();
     let moves = position.legal_moves();
     let pits = Side::ALL.iter().flat_map(|&side| board.pits(side)).copied().collect();
     let key = (pits, position.turn(), moves.contains(&Move::Pass));
-    if let Some(gain) = known.get(&key) {
+    if let Some(gain) = gains.get(&key) {
         return balance(&board) + gain;
     }
     let values = moves.into_iter().map(|m| {
         let mut next = position.clone();
         next.play_unchecked(m);
-        best(&next, known)
+        best(&next, gains)
     });
     let value = match position.turn() {
         Side::South => values.max(),
         Side::North => values.min(),
     };
     let value = value.unwrap_or(balance(&board));
-    known.insert(key, value - balance(&board));
+    gains.insert(key, value - balance(&board));
     value
 }
 

@@ -1,4 +1,5 @@
-//! Whole games worked out by hand or by an independent program: `kalah.jsonl`, `oware.jsonl` and `congkak.jsonl`, one game a line.
+//! Whole games, worked out by hand or by an independent program: `kalah.jsonl`, `oware.jsonl` and `congkak.jsonl`, one
+//! game on each line.
 
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Side, Variant,
@@ -89,7 +90,7 @@ fn reproduce(vector: &Vector) {
     if position.round().is_some() {
         assert_eq!(rounds, vector.last.round_results);
     } else {
-        assert!(rounds.is_empty(), "only a match has rounds to tell of");
+        assert!(rounds.is_empty(), "only a match has rounds");
     }
     for m in &vector.illegal {
         let refused = m.parse::<Move>().is_ok_and(|m| position.play(m).is_err());
@@ -111,7 +112,8 @@ fn options(vector: &Vector) -> AnyOptions {
     AnyOptions::new(variant, &vector.preset, &overrides).expect("options of a vector are valid")
 }
 
-/// Two of the hand-made positions hold more or fewer seeds than the game; they need the reading that allows it.
+/// Two of the hand-made positions hold more or fewer seeds than the game, so they need the reader that allows any
+/// total.
 fn import(options: &AnyOptions, text: &str) -> AnyPosition {
     match AnyPosition::parse(options, text) {
         Err(ParsePositionError::SeedTotal { expected: 48, found: 49 | 43 }) => {
@@ -124,7 +126,8 @@ fn import(options: &AnyOptions, text: &str) -> AnyPosition {
     }
 }
 
-/// The text of a vector reads as its moves, and they write as its text; with its result it makes a record.
+/// The text of a vector is read as its moves, and its moves are written as its text. They make a record with its
+/// result.
 fn compare_text(vector: &Vector, options: &AnyOptions) {
     let start = vector.given_start.as_ref().map_or_else(|| AnyPosition::opening(options), |text| import(options, text));
     let moves = read_moves(&start, &vector.text).expect("a vector's text has only legal moves");
@@ -135,7 +138,7 @@ fn compare_text(vector: &Vector, options: &AnyOptions) {
         Ok(record) => {
             assert_eq!(record.result().to_string(), vector.last.result);
             let reason = record.termination().map_or(String::new(), |termination| termination.to_string());
-            // A start that is over has no reason once it is written.
+            // A start that is over has no reason, because its text has none.
             assert!(reason == vector.last.reason || vector.moves.is_empty() && reason.is_empty());
             assert_eq!(record.to_string().parse(), Ok(record));
         }
@@ -151,10 +154,10 @@ fn compare_hints(vector: &Vector, step: &Step, effects: &[Effect]) {
     if vector.id.starts_with("extra/") {
         return assert!(step.events.is_empty());
     }
-    let known = |event: &&String| {
+    let is_compared = |event: &&String| {
         ["extra", "capture:", "pass", "swap", "over:", "relay:"].iter().any(|word| event.starts_with(word))
     };
-    let events: Vec<String> = step.events.iter().filter(known).cloned().collect();
+    let events: Vec<String> = step.events.iter().filter(is_compared).cloned().collect();
     let mut hints = hints(effects);
     let relays = effects.iter().filter(|effect| matches!(effect, Effect::Relay { .. })).count();
     if relays > 0 {
@@ -165,7 +168,7 @@ fn compare_hints(vector: &Vector, step: &Step, effects: &[Effect]) {
     assert_eq!(hints, events);
 }
 
-/// The effects in the words of the vectors' events, where these have a word for them.
+/// The effects in the words of the vectors' events; effects without such a word are left out.
 fn hints(effects: &[Effect]) -> Vec<String> {
     let hint = |effect: &Effect| match effect {
         Effect::ExtraTurn => Some("extra".to_owned()),

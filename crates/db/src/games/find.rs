@@ -1,0 +1,100 @@
+//! Games by their ids.
+
+use mancala_domain::GameId;
+use mancala_rules::HISTORY_MAX;
+use sqlx::{PgPool, types::Json};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{
+    SeatedGame,
+    clock_rows::{OfferText, TimeText},
+    columns::number,
+    game_rows::GameRow,
+    term_rows::StartText,
+};
+use crate::connection::{DbError, statement};
+
+/// A game by its id, as it is shown.
+pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
+    Ok(load(pool, &[id.0], Histories::Skipped).await?.pop())
+}
+
+/// The same with the history of its position, for a caller that changes it.
+pub async fn find_whole(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
+    Ok(load(pool, &[id.0], Histories::Loaded).await?.pop())
+}
+
+/// The games with these ids, newest first.
+pub async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<SeatedGame>, DbError> {
+    let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
+    load(pool, &ids, Histories::Skipped).await
+}
+
+/// The versions of games, of those that exist.
+pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)>, DbError> {
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    let rows = sqlx::query!("select id, version from game where id = any($1)", &ids)
+        .fetch_all(pool)
+        .instrument(statement("select game versions"))
+        .await?;
+    rows.into_iter().map(|row| Ok((GameId(row.id), number("game", "version", row.id, row.version)?))).collect()
+}
+
+/// Whether positions are read with their history. Only playing on needs it, and it can be long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Histories {
+    Loaded,
+    Skipped,
+}
+
+/// The games with these ids, newest first, in one query whatever their number.
+pub(crate) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> Result<Vec<SeatedGame>, DbError> {
+    let rows = sqlx::query_as!(
+        GameRow,
+        r#"
+        select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
+            game.join_code, game.invited_player_id, game.visibility, game.creator_seat, game.updated_at, game.started_at,
+            game.finished_at, game.aborted_at, game.analysed_at, game.start as "start: Json<StartText>", game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
+            game.seat_0_moved, game.seat_1_moved, game.status, game.position, game.clock, game.deadline,
+            game.time as "time: Json<TimeText>", game.offers as "offers: Json<Vec<OfferText>>", game.rematch_game_id,
+            game.expires_at, game.result_winner, game.result_reason,
+            game.result_score_south, game.result_score_north,
+            first.kind as "first_kind?", first.name as "first_name?", first.created_at as "first_created_at?",
+            second.kind as "second_kind?", second.name as "second_name?", second.created_at as "second_created_at?",
+            invited.kind as "invited_kind?", invited.name as "invited_name?", invited.created_at as "invited_created_at?",
+            last.at as "last_at?", last.seat as "last_seat?", last.move as "last_move?",
+            last.position as "last_position?",
+            previous.at as "previous_at?", previous.position as "previous_position?",
+            game.history_from_seq, since.positions as "history?"
+        from game
+        left join player first on first.id = game.seat_0_player_id
+        left join player second on second.id = game.seat_1_player_id
+        left join player invited on invited.id = game.invited_player_id
+        left join lateral (
+            select seq, at, seat, move, position from event
+            where game_id = game.id and kind = 'moved' order by seq desc limit 1
+        ) last on game.ply > 0
+        left join lateral (
+            select at, position from event
+            where game_id = game.id and kind = 'moved' and seq < last.seq order by seq desc limit 1
+        ) previous on game.ply > 1
+        left join lateral (
+            select coalesce(array_agg(position order by seq), '{}') as positions from (
+                select seq, position from event
+                where game_id = game.id and kind = 'moved' and seq >= game.history_from_seq order by seq desc limit $3
+            ) last_of_them
+        ) since on $2 and game.history_from_seq is not null
+        where game.id = any($1)
+        order by game.id desc
+        "#,
+        ids,
+        histories == Histories::Loaded,
+        // The present position, and as many as a history holds.
+        i64::try_from(HISTORY_MAX + 1).expect("a thousand and one"),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select game event player"))
+    .await?;
+    rows.into_iter().map(SeatedGame::try_from).collect()
+}

@@ -1,0 +1,36 @@
+//! A page of a list, by any filter and in any order.
+
+use mancala_domain::Status;
+use sqlx::PgPool;
+
+use super::{
+    filter::{Filter, Order, Whose},
+    of_player, of_position,
+    page::{Page, PageKey, page},
+    public,
+    scan::Window,
+};
+use crate::connection::DbError;
+
+/// The page of games after a key.
+pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit: u32) -> Result<Page, DbError> {
+    let window = Window::of(filter, after, limit);
+    let found = match (filter.whose, filter.order) {
+        (Whose::ImportedBy(importer), _) => of_player::newest_imported(pool, filter, importer, &window).await?,
+        (Whose::At(position), _) => of_position::newest_at(pool, filter, position, &window).await?,
+        (Whose::Everybodys, Order::Finished) => public::finished_publicly(pool, filter, &window).await?,
+        (Whose::Everybodys, _) => public::newest_public(pool, filter, &window).await?,
+        (Whose::Players(of), Order::Finished) => of_player::finished_of(pool, filter, of, &window).await?,
+        (Whose::Players(of), Order::Updated | Order::Deadline | Order::Turn) => {
+            of_player::active_of(pool, filter, of, &window).await?
+        }
+        // A player has few active games, but two players may have played many.
+        (Whose::Players(of), Order::Created) => match of.opponent {
+            Some(opponent) if filter.status != Some(Status::Active) => {
+                of_player::newest_of_pair(pool, filter, of, opponent, &window).await?
+            }
+            _ => of_player::newest_of(pool, filter, of, &window).await?,
+        },
+    };
+    page(pool, found, limit).await
+}

@@ -1,0 +1,153 @@
+//! Players and their accounts: created, read and renamed.
+
+use mancala_domain::{Player, PlayerId, PlayerName};
+use sqlx::PgPool;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{
+    refresh_tokens::SignIn,
+    rows::{OwnPlayer, OwnPlayerRow},
+};
+use crate::connection::{DbError, statement};
+
+/// The constraint that a second account with the same name violates.
+const NAME_CONSTRAINT: &str = "account_name_key_key";
+
+/// Whether a player could be stored under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// It was stored.
+    Stored,
+    /// Another account has a name that reads the same.
+    Taken,
+    /// A version conflict: the player has changed since it was read, and nothing was stored.
+    Changed,
+}
+
+/// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in.
+pub async fn insert(
+    pool: &PgPool,
+    player: &Player,
+    password_hash: Option<&str>,
+    sign_in: &SignIn,
+) -> Result<Named, DbError> {
+    let stored = sqlx::query!(
+        r#"
+        with made as (
+            insert into player (id, kind, name, created_at) values ($1, $2, $3, $4) returning id
+        ), account as (
+            insert into account (player_id, name_key, password_hash)
+            select made.id, $5, $6 from made where $6::text is not null
+        ), family as (
+            insert into refresh_family (id, player_id, used_generation) select $7, made.id, 0 from made returning id
+        )
+        insert into refresh_token (hash, family_id, generation, expires_at) select $8, family.id, 1, $9 from family
+        "#,
+        player.id.0,
+        player.kind.as_str(),
+        player.name.as_str(),
+        player.created_at,
+        player.name.key(),
+        password_hash,
+        sign_in.family,
+        &sign_in.first,
+        sign_in.expires_at,
+    )
+    .execute(pool)
+    .instrument(statement("insert player"))
+    .await;
+    named(stored.map(|done| done.rows_affected()))
+}
+
+/// A player by id.
+pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
+    let row = sqlx::query_as!(
+        OwnPlayerRow,
+        "select id, kind, name, created_at, credentials_version from player where id = $1",
+        id.0
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select player"))
+    .await?;
+    row.map(OwnPlayer::try_from).transpose()
+}
+
+/// The `credentials_version` of players, without deleted ones.
+pub async fn credentials(pool: &PgPool, ids: &[PlayerId]) -> Result<Vec<(PlayerId, i32)>, DbError> {
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    let rows =
+        sqlx::query!("select id, credentials_version from player where id = any($1) and kind <> 'deleted'", &ids)
+            .fetch_all(pool)
+            .instrument(statement("select player credentials"))
+            .await?;
+    Ok(rows.into_iter().map(|row| (PlayerId(row.id), row.credentials_version)).collect())
+}
+
+/// The account with a name, and the hash of its password.
+pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(OwnPlayer, String)>, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select player.id, kind, name, created_at, credentials_version, password_hash
+        from account join player on player.id = account.player_id where name_key = $1
+        "#,
+        name.key()
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select account"))
+    .await?;
+    row.map(|row| {
+        let (id, kind, name, created_at) = (row.id, row.kind, row.name, row.created_at);
+        let own = OwnPlayerRow { id, kind, name, created_at, credentials_version: row.credentials_version };
+        Ok((own.try_into()?, row.password_hash))
+    })
+    .transpose()
+}
+
+/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins. `before` is the
+/// player as it was read, for optimistic locking.
+pub async fn update(
+    pool: &PgPool,
+    before: &OwnPlayer,
+    after: &Player,
+    password_hash: Option<&str>,
+) -> Result<Named, DbError> {
+    // The CTE `account` keeps the account in step; it is created with the first password.
+    let stored = sqlx::query!(
+        r#"
+        with changed as (
+            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer
+            where id = $1 and kind = $2 and name = $3 and credentials_version = $4
+            returning id
+        ), account as (
+            insert into account (player_id, name_key, password_hash)
+            select id, $7, coalesce($8, (select password_hash from account where player_id = $1))
+            from changed where $5 = 'account'
+            on conflict (player_id) do update
+            set name_key = excluded.name_key, password_hash = excluded.password_hash
+        )
+        select id from changed
+        "#,
+        before.player.id.0,
+        before.player.kind.as_str(),
+        before.player.name.as_str(),
+        before.credentials_version,
+        after.kind.as_str(),
+        after.name.as_str(),
+        after.name.key(),
+        password_hash,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("update player"))
+    .await;
+    named(stored.map(|row| u64::from(row.is_some())))
+}
+
+fn named(stored: Result<u64, sqlx::Error>) -> Result<Named, DbError> {
+    match stored.map_err(DbError::from) {
+        Ok(0) => Ok(Named::Changed),
+        Ok(_) => Ok(Named::Stored),
+        Err(DbError::Constraint { name }) if name == NAME_CONSTRAINT => Ok(Named::Taken),
+        Err(error) => Err(error),
+    }
+}

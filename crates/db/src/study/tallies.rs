@@ -1,0 +1,154 @@
+//! What games add to the explorer's counts of moves.
+
+use std::collections::BTreeMap;
+
+use mancala_domain::Exploration;
+use mancala_rules::Side;
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::explorer::{SAMPLE_GAMES, position_column};
+use crate::connection::{DbError, columns, statement};
+
+/// What a batch of games adds to the rows of `explored_move`, in the order of their key.
+#[derive(Default)]
+pub(super) struct Tallies(BTreeMap<(i64, String), Tally>);
+
+struct Tally {
+    games: i32,
+    first_visits: i32,
+    south_wins: i32,
+    north_wins: i32,
+    played_out: i32,
+    lead_sum: i64,
+    last_played_at: OffsetDateTime,
+    /// The newest games, in the order of their ids.
+    sample: Vec<Uuid>,
+}
+
+impl Tallies {
+    pub(super) fn add(&mut self, game: Uuid, exploration: &Exploration) {
+        let won_by = |side| i32::from(exploration.winner == Some(side));
+        for visit in &exploration.visits {
+            let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());
+            let tally = self.0.entry((position_column(visit.position), mv)).or_insert_with(|| Tally::empty(visit.at));
+            tally.games += 1;
+            tally.first_visits += i32::from(visit.is_first);
+            tally.south_wins += won_by(Side::South);
+            tally.north_wins += won_by(Side::North);
+            tally.played_out += i32::from(exploration.lead.is_some());
+            tally.lead_sum += i64::from(exploration.lead.unwrap_or_default());
+            tally.last_played_at = tally.last_played_at.max(visit.at);
+            // Games are added in the order of their ids.
+            tally.sample.push(game);
+            if tally.sample.len() > SAMPLE_GAMES {
+                tally.sample.remove(0);
+            }
+        }
+    }
+
+    /// Adds the tallies to the stored counts. In the order of the key, so that neighbouring rows are written one after
+    /// the other.
+    pub(super) async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
+        let columns = MoveColumns::of(self.0.into_iter().map(|((position, mv), tally)| MoveRow {
+            position,
+            mv,
+            games: tally.games,
+            first_visits: tally.first_visits,
+            south_wins: tally.south_wins,
+            north_wins: tally.north_wins,
+            played_out: tally.played_out,
+            lead_sum: tally.lead_sum,
+            last_played_at: tally.last_played_at,
+            sample: text_of(&tally.sample),
+        }));
+        sqlx::query!(
+            r#"
+            insert into explored_move as known (
+                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
+                sample_game_ids
+            )
+            select position, mv, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
+                array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
+            from (
+                select
+                    unnest($1::bigint[]) as position,
+                    unnest($2::text[]) as mv,
+                    unnest($3::integer[]) as games,
+                    unnest($4::integer[]) as first_visits,
+                    unnest($5::integer[]) as south_wins,
+                    unnest($6::integer[]) as north_wins,
+                    unnest($7::integer[]) as played_out,
+                    unnest($8::bigint[]) as lead_sum,
+                    unnest($9::timestamptz[]) as last_played_at,
+                    unnest($10::text[]) as sample
+            ) given
+            on conflict (position, move) do update set
+                games = known.games + excluded.games,
+                first_visits = known.first_visits + excluded.first_visits,
+                south_wins = known.south_wins + excluded.south_wins,
+                north_wins = known.north_wins + excluded.north_wins,
+                played_out = known.played_out + excluded.played_out,
+                lead_sum = known.lead_sum + excluded.lead_sum,
+                last_played_at = greatest(known.last_played_at, excluded.last_played_at),
+                sample_game_ids = array(
+                    select id from unnest(known.sample_game_ids || excluded.sample_game_ids) as id
+                    order by id desc limit $11
+                )
+            "#,
+            &columns.position,
+            &columns.mv,
+            &columns.games,
+            &columns.first_visits,
+            &columns.south_wins,
+            &columns.north_wins,
+            &columns.played_out,
+            &columns.lead_sum,
+            &columns.last_played_at,
+            &columns.sample,
+            i64::try_from(SAMPLE_GAMES).expect("a handful"),
+        )
+        .execute(connection)
+        .instrument(statement("insert explored_move"))
+        .await?;
+        Ok(())
+    }
+}
+
+impl Tally {
+    const fn empty(last_played_at: OffsetDateTime) -> Self {
+        Self {
+            games: 0,
+            first_visits: 0,
+            south_wins: 0,
+            north_wins: 0,
+            played_out: 0,
+            lead_sum: 0,
+            last_played_at,
+            sample: vec![],
+        }
+    }
+}
+
+columns! {
+    /// What is added to a row of `explored_move`.
+    struct MoveRow => MoveColumns {
+        position: i64,
+        mv: String,
+        games: i32,
+        first_visits: i32,
+        south_wins: i32,
+        north_wins: i32,
+        played_out: i32,
+        lead_sum: i64,
+        last_played_at: OffsetDateTime,
+        /// Ids with commas between them: an array of arrays would have to be as wide everywhere.
+        sample: String,
+    }
+}
+
+fn text_of(ids: &[Uuid]) -> String {
+    ids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(",")
+}

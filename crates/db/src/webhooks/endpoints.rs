@@ -1,0 +1,368 @@
+//! The webhooks of players: the endpoints to which messages are sent.
+
+use std::fmt;
+
+use mancala_domain::PlayerId;
+use sqlx::{PgConnection, PgPool};
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::flags::{FLAG_AGAIN_AFTER, flag_now};
+use crate::{
+    connection::{DbError, statement},
+    idempotency::{self, Keyed},
+};
+
+/// How many webhooks a player has at most.
+pub const WEBHOOKS_MAX: u32 = 10;
+
+/// How long the previous secret signs as well after a rotation.
+pub const OVERLAP: Duration = Duration::hours(24);
+
+/// The reason for disabling a webhook with too many queued deliveries.
+pub(crate) const OVERFLOW: &str = "overflow";
+
+/// A webhook.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// The id.
+    pub id: Uuid,
+    /// The player.
+    pub player: PlayerId,
+    /// When it was made.
+    pub created_at: OffsetDateTime,
+    /// The address of the endpoint.
+    pub url: String,
+    /// The types of messages that are sent; `None` for all.
+    pub events: Option<Vec<String>>,
+    /// The secret that signs.
+    pub secret: Vec<u8>,
+    /// Until when previous secrets sign too.
+    pub previous_until: Vec<OffsetDateTime>,
+    /// Since when every attempt has failed.
+    pub failing_since: Option<OffsetDateTime>,
+    /// Since when nothing is sent, and why.
+    pub disabled: Option<(OffsetDateTime, String)>,
+}
+
+/// Hides the secrets, and the address, which may hold one.
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Webhook").field("id", &self.id).field("player", &self.player).finish_non_exhaustive()
+    }
+}
+
+/// Whether a new webhook is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It is stored.
+    Stored,
+    /// The player has reached the limit.
+    TooMany,
+    /// Another request used the same idempotency key.
+    KeyUsed,
+    /// The player is deleted.
+    NoPlayer,
+}
+
+/// Changes to a webhook; `None` leaves a value as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Another address.
+    pub url: Option<String>,
+    /// Other types of messages.
+    pub events: Option<EventFilter>,
+    /// Whether it is enabled.
+    pub enabled: Option<bool>,
+}
+
+/// Which types of messages are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventFilter {
+    /// All types.
+    All,
+    /// Only these.
+    Only(Vec<String>),
+}
+
+struct Row {
+    id: Uuid,
+    player_id: Uuid,
+    created_at: OffsetDateTime,
+    url: String,
+    events: Option<Vec<String>>,
+    secret: Vec<u8>,
+    previous_until: Vec<OffsetDateTime>,
+    failing_since: Option<OffsetDateTime>,
+    disabled_at: Option<OffsetDateTime>,
+    disabled_reason: Option<String>,
+}
+
+impl From<Row> for Webhook {
+    fn from(row: Row) -> Self {
+        Self {
+            id: row.id,
+            player: PlayerId(row.player_id),
+            created_at: row.created_at,
+            url: row.url,
+            events: row.events,
+            secret: row.secret,
+            previous_until: row.previous_until,
+            failing_since: row.failing_since,
+            disabled: row.disabled_at.map(|at| (at, row.disabled_reason.unwrap_or_default())),
+        }
+    }
+}
+
+/// Stores a new webhook, with the answer to keep under an idempotency key, and flags its player's games.
+pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> Result<Made, DbError> {
+    let mut transaction = pool.begin().await?;
+    // The lock serializes the requests of one player, so that each counts the ones before it.
+    let player =
+        sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", webhook.player.0);
+    if player.fetch_optional(&mut *transaction).await?.is_none() {
+        return Ok(Made::NoPlayer);
+    }
+    if let Some(keyed) = keyed
+        && !idempotency::claim(&mut *transaction, keyed, webhook.created_at).await?
+    {
+        return Ok(Made::KeyUsed);
+    }
+    let stored = sqlx::query!(
+        r#"
+        insert into webhook (id, player_id, created_at, url, events, secret, flag_at)
+        select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from webhook where player_id = $2) < $8
+        "#,
+        webhook.id,
+        webhook.player.0,
+        webhook.created_at,
+        webhook.url,
+        webhook.events.as_deref(),
+        webhook.secret,
+        webhook.created_at + FLAG_AGAIN_AFTER,
+        i64::from(WEBHOOKS_MAX),
+    )
+    .execute(&mut *transaction)
+    .await?;
+    if stored.rows_affected() == 0 {
+        return Ok(Made::TooMany);
+    }
+    transaction.commit().await?;
+    flag_now(pool, webhook.player).await;
+    Ok(Made::Stored)
+}
+
+/// A player's webhook.
+pub async fn find(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<Option<Webhook>, DbError> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
+            disabled_reason
+        from webhook where id = $1 and player_id = $2
+        "#,
+        id,
+        player.0,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select webhook"))
+    .await?;
+    Ok(row.map(Webhook::from))
+}
+
+/// All webhooks of a player, newest first.
+pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<Webhook>, DbError> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
+            disabled_reason
+        from webhook where player_id = $1 order by id desc limit $2
+        "#,
+        player.0,
+        i64::from(WEBHOOKS_MAX),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select webhooks of a player"))
+    .await?;
+    Ok(rows.into_iter().map(Webhook::from).collect())
+}
+
+/// Changes a player's webhook. If it is enabled again or has another address, its failures are reset, and all that
+/// waits for it becomes due.
+pub async fn update(
+    pool: &PgPool,
+    player: PlayerId,
+    id: Uuid,
+    changes: &Changes,
+    now: OffsetDateTime,
+) -> Result<Option<Webhook>, DbError> {
+    let mut transaction = pool.begin().await?;
+    let before = sqlx::query!(
+        "select url, disabled_at, disabled_reason from webhook where id = $1 and player_id = $2 for no key update",
+        id,
+        player.0
+    );
+    let Some(before) = before.fetch_optional(&mut *transaction).await? else { return Ok(None) };
+    let has_moved = changes.url.as_ref().is_some_and(|url| *url != before.url);
+    let is_enabled = changes.enabled == Some(true);
+    let is_new = has_moved || is_enabled && before.disabled_at.is_some();
+    let these = match &changes.events {
+        Some(EventFilter::Only(events)) => Some(events.as_slice()),
+        Some(EventFilter::All) | None => None,
+    };
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        update webhook set
+            url = coalesce($2, url),
+            events = case when $3 then $4 else events end,
+            failures = case when $5 then 0 else failures end,
+            failed_at = case when not $5 then failed_at end,
+            failing_since = case when not $5 then failing_since end,
+            lane = case when $5 then 1 else lane end,
+            touched = touched + 1,
+            paused_until = case when not ($5 or $6) then paused_until end,
+            disabled_at = case when $6 then null when $7 then coalesce(disabled_at, $8) else disabled_at end,
+            disabled_reason = case when $6 then null when $7 then coalesce(disabled_reason, 'by_request')
+                else disabled_reason end,
+            due_at = case when $5 or $6 then $8 else due_at end,
+            flag_at = case when $6 then $9 else flag_at end
+        where id = $1
+        returning id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
+            disabled_reason
+        "#,
+        id,
+        changes.url.as_deref(),
+        changes.events.is_some(),
+        these,
+        is_new,
+        is_enabled,
+        changes.enabled == Some(false),
+        now,
+        now + FLAG_AGAIN_AFTER,
+    )
+    .fetch_one(&mut *transaction)
+    .instrument(statement("update webhook"))
+    .await?;
+    if is_enabled && before.disabled_reason.as_deref() == Some(OVERFLOW) {
+        // Otherwise it would be disabled again at once.
+        sqlx::query!("delete from webhook_delivery where webhook_id = $1 and ended_at is null", id)
+            .execute(&mut *transaction)
+            .instrument(statement("delete webhook_delivery"))
+            .await?;
+    }
+    if is_new || is_enabled {
+        bring_forward(&mut transaction, id, now).await?;
+    }
+    transaction.commit().await?;
+    if is_enabled {
+        flag_now(pool, player).await;
+    }
+    Ok(Some(row.into()))
+}
+
+/// Makes all that waits for a webhook due: of each game the first delivery. The caller has locked the webhook's row.
+async fn bring_forward(connection: &mut PgConnection, webhook: Uuid, now: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        update webhook_delivery set next_attempt_at = $2
+        where webhook_id = $1 and ended_at is null and leased_until is null and deadline is null and (not in_order or id in (
+            select distinct on (game_id) id from webhook_delivery
+            where webhook_id = $1 and ended_at is null and in_order order by game_id, seq, type
+        ))
+        "#,
+        webhook,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook_delivery next_attempt_at"))
+    .await?;
+    Ok(())
+}
+
+/// How many previous secrets sign too, at most.
+pub const PREVIOUS_MAX: i32 = 4;
+
+/// Gives a player's webhook a new secret; previous ones sign too for a while. Returns the webhook as it is then.
+pub async fn rotate(
+    pool: &PgPool,
+    player: PlayerId,
+    id: Uuid,
+    secret: &[u8],
+    now: OffsetDateTime,
+) -> Result<Option<Webhook>, DbError> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        update webhook set
+            previous_secrets = (array[secret] || previous_secrets)[1:$5],
+            previous_until = (array[$4::timestamptz] || previous_until)[1:$5],
+            secret = $3
+        where id = $1 and player_id = $2
+        returning id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
+            disabled_reason
+        "#,
+        id,
+        player.0,
+        secret,
+        now + OVERLAP,
+        PREVIOUS_MAX,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("update webhook secret"))
+    .await?;
+    forget_answer(pool, player, id).await?;
+    Ok(row.map(Webhook::from))
+}
+
+/// Deletes a player's webhook; returns whether it existed. It disappears and sends nothing at once; its deliveries are
+/// purged later in batches, because there may be many.
+pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid, now: OffsetDateTime) -> Result<bool, DbError> {
+    let deleted = sqlx::query!(
+        r#"
+        update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
+            due_at = null, flag_at = null, disabled_at = $3, disabled_reason = 'deleted'
+        where id = $1 and player_id = $2
+        "#,
+        id,
+        player.0,
+        now,
+    )
+    .execute(pool)
+    .instrument(statement("update webhook player_id"))
+    .await?;
+    forget_answer(pool, player, id).await?;
+    Ok(deleted.rows_affected() > 0)
+}
+
+/// A repeated creation under the same key must not return a secret that is void.
+async fn forget_answer(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<(), DbError> {
+    sqlx::query!(
+        "delete from idempotency_key where player_id = $1 and location = '/v1/webhooks/' || $2::uuid::text",
+        player.0,
+        id,
+    )
+    .execute(pool)
+    .instrument(statement("delete idempotency_key"))
+    .await?;
+    Ok(())
+}
+
+/// Deletes the webhooks of players who were erased since a moment: webhooks that were made during the erasure.
+pub async fn delete_of_erased(pool: &PgPool, since: OffsetDateTime, now: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
+            due_at = null, flag_at = null, disabled_at = $2, disabled_reason = 'deleted'
+        from player where player.id = player_id and player.erased_at >= $1
+        "#,
+        since,
+        now,
+    )
+    .execute(pool)
+    .instrument(statement("update webhook player_id"))
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! What a decision depends on beside the game and the command.
+
+use time::OffsetDateTime;
+
+use crate::{GameId, Ply};
+
+/// What a decision depends on beside the game and the command. What an action does not depend on may be left as
+/// [`Context::new`] has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The time of the decision.
+    pub now: OffsetDateTime,
+    /// Makes the id of a game that the command begins: of a rematch.
+    pub new_game_id: fn() -> GameId,
+    /// Of a move: the ply that the log has under the move's number. It shows that a request is a repetition.
+    pub recorded: Option<&'a Ply>,
+    /// Of a takeback: the newest plies, oldest first.
+    pub newest_plies: &'a [Ply],
+    /// Games that are not over, of the player that joins; of a rematch, of the player that has most of them.
+    pub running_games: u32,
+    /// Of a rematch: whether the opponent's account was erased.
+    pub is_opponent_erased: bool,
+}
+
+impl Context<'_> {
+    /// The context of an action that depends on no ply, no other game and no account.
+    pub const fn new(now: OffsetDateTime, new_game_id: fn() -> GameId) -> Self {
+        Self { now, new_game_id, recorded: None, newest_plies: &[], running_games: 0, is_opponent_erased: false }
+    }
+}

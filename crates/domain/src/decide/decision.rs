@@ -1,0 +1,63 @@
+//! The decision on a command, and what the passing of time leads to.
+
+use mancala_rules::Effect;
+use time::OffsetDateTime;
+
+use super::{Action, Command, Context, Refusal, facts::Facts};
+use crate::{Event, Fact, Game, GameResult, Reason, game::in_microseconds};
+
+/// What a command leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// The events to append. None if the command asks for what is so already: a repeated request.
+    pub events: Vec<Event>,
+    /// What the move among the events does on the board, in order. The log does not store them.
+    pub effects: Vec<Effect>,
+}
+
+impl Game {
+    /// Decides on a command. Nothing else decides what may happen to a game, except [`Game::due`], whose events come
+    /// first.
+    pub fn decide(&self, command: &Command<'_>, context: &Context<'_>) -> Result<Decision, Refusal> {
+        let Facts { facts, effects } = match command.action {
+            Action::Join { join_code } => self.join(command, join_code, context)?.into(),
+            Action::RenewCode { join_code } => self.renew_code(command, join_code)?.into(),
+            Action::Decline => self.decline(command)?.into(),
+            Action::Play { ply, word } => self.play(command, ply, word, context)?,
+            Action::Offer { kind } => self.make_offer(command, kind, context)?,
+            Action::Answer { kind, answer } => self.answer_offer(command, kind, answer, context)?,
+            Action::Resign => self.resign(command)?.into(),
+            Action::Abort => self.abort(command)?.into(),
+            Action::Leave => self.leave(command)?.into(),
+        };
+        Ok(Decision { events: self.events(facts, in_microseconds(context.now)), effects })
+    }
+
+    /// The events that the passing of time has led to: the player to move has no time left, or no player has joined.
+    /// The fold takes them before anything else is decided. They are dated when they were due, not when they are
+    /// noticed.
+    pub fn due(&self, now: OffsetDateTime) -> Vec<Event> {
+        let Some(wakes_at) = self.wakes_at().filter(|wakes_at| *wakes_at < now) else { return vec![] };
+        let facts = match self.seat_to_move() {
+            None => vec![Fact::Expired],
+            Some(seat) if !self.moved()[seat] => vec![Fact::TimedOut { seat }, Fact::Aborted { seat }],
+            Some(seat) => {
+                let winner = Some(self.position().turn().other());
+                let lost = GameResult { winner, reason: Reason::Timeout, score: self.score() };
+                vec![Fact::TimedOut { seat }, Fact::Finished(lost)]
+            }
+        };
+        self.events(facts, wakes_at)
+    }
+
+    /// The event that the game's analysis was stored.
+    pub fn analysed(&self, at: OffsetDateTime) -> Vec<Event> {
+        self.events(vec![Fact::Analysed], in_microseconds(at))
+    }
+
+    /// Numbers and dates facts. Time never runs backwards within a game, whatever the machine's clock does.
+    fn events(&self, facts: Vec<Fact>, at: OffsetDateTime) -> Vec<Event> {
+        let at = at.max(self.updated_at());
+        (self.version() + 1..).zip(facts).map(|(seq, fact)| Event { seq, at, fact }).collect()
+    }
+}

@@ -1,0 +1,51 @@
+//! How a player ends a game: resigning, aborting, leaving.
+
+use mancala_rules::Side;
+
+use super::{Command, Refusal};
+use crate::{Fact, Game, GameResult, PlayerId, Reason, Seat, Status};
+
+impl Game {
+    pub(super) fn resign(&self, command: &Command<'_>) -> Result<Vec<Fact>, Refusal> {
+        self.check_seated(command.player)?;
+        let side = self.side_resigned_by(command.player);
+        let lost = GameResult { winner: Some(side.other()), reason: Reason::Resignation, score: self.score() };
+        if self.result() == Some(&lost) {
+            return Ok(vec![]);
+        }
+        self.check_version(command)?;
+        self.check_active()?;
+        Ok(vec![Fact::Resigned { seat: self.seat_at(side) }, Fact::Finished(lost)])
+    }
+
+    pub(super) fn abort(&self, command: &Command<'_>) -> Result<Vec<Fact>, Refusal> {
+        self.check_seated(command.player)?;
+        if self.status() == Status::Aborted {
+            return Ok(vec![]);
+        }
+        self.check_version(command)?;
+        if self.status().is_over() {
+            return Err(Refusal::Over);
+        }
+        let mut seats = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(command.player));
+        match seats.clone().find(|seat| self.moved()[*seat]) {
+            Some(_) => Err(Refusal::AlreadyMoved),
+            None => Ok(seats.next().map(|seat| Fact::Aborted { seat }).into_iter().collect()),
+        }
+    }
+
+    pub(super) fn leave(&self, command: &Command<'_>) -> Result<Vec<Fact>, Refusal> {
+        match self.status() {
+            Status::Open if !self.seats(command.player) => self.decline(command),
+            Status::Open => self.abort(command),
+            Status::Active => self.resign(command),
+            Status::Finished | Status::Aborted => Ok(vec![]),
+        }
+    }
+
+    /// The side that a player resigns: the own one; in a game against oneself, the one to move.
+    fn side_resigned_by(&self, player: PlayerId) -> Side {
+        let turn = self.position().turn();
+        if self.player_at(turn) == Some(player) { turn } else { turn.other() }
+    }
+}

@@ -1,0 +1,20 @@
+//! What one action leads to, before it is dated and numbered.
+
+use mancala_rules::Effect;
+
+use crate::Fact;
+
+/// What one action leads to.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub(super) facts: Vec<Fact>,
+    /// What the move among the facts does on the board.
+    pub(super) effects: Vec<Effect>,
+}
+
+impl From<Vec<Fact>> for Facts {
+    /// Facts without a move.
+    fn from(facts: Vec<Fact>) -> Self {
+        Self { facts, effects: vec![] }
+    }
+}

@@ -1,0 +1,82 @@
+//! Before a game begins: joining it, renewing its join code, declining it.
+
+use super::{Command, Context, Refusal};
+use crate::{Fact, Game, Opponent, RUNNING_GAMES_MAX, Status};
+
+impl Game {
+    pub(super) fn join(
+        &self,
+        command: &Command<'_>,
+        join_code: Option<&str>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Fact>, Refusal> {
+        if self.seats(command.player) {
+            return Ok(vec![]);
+        }
+        let is_code_right = match &self.terms().opponent {
+            Opponent::Open | Opponent::Player { .. } => true,
+            Opponent::Link { join_code: expected } => join_code.is_some_and(|given| is_same_secret(given, expected)),
+            Opponent::Oneself | Opponent::Computer { .. } | Opponent::Imported { .. } => false,
+        };
+        let is_free = self.status() == Status::Open;
+        // A private game exists for its players only, and while a seat is free for a player with the join code.
+        let is_by_link = matches!(self.terms().opponent, Opponent::Link { .. });
+        if !(self.is_visible_to(Some(command.player)) || is_by_link && is_free && is_code_right) {
+            return Err(Refusal::Unknown);
+        }
+        if self.invited().is_some_and(|invited| invited != command.player) {
+            return Err(Refusal::NotInvited);
+        }
+        self.check_version(command)?;
+        if self.status() == Status::Aborted {
+            return Err(Refusal::Over);
+        }
+        if !is_free {
+            return Err(Refusal::SeatTaken);
+        }
+        if !is_code_right {
+            return Err(Refusal::WrongJoinCode);
+        }
+        if context.running_games >= RUNNING_GAMES_MAX {
+            return Err(Refusal::TooManyGames);
+        }
+        Ok(vec![Fact::Joined { seat: self.terms().creator.other(), player: command.player }])
+    }
+
+    pub(super) fn renew_code(&self, command: &Command<'_>, join_code: &str) -> Result<Vec<Fact>, Refusal> {
+        self.check_seated(command.player)?;
+        let is_by_link = matches!(self.terms().opponent, Opponent::Link { .. });
+        if !is_by_link || self.players()[self.terms().creator] != Some(command.player) {
+            return Err(Refusal::NoCode);
+        }
+        self.check_version(command)?;
+        match self.status() {
+            Status::Open => Ok(vec![Fact::CodeRenewed { join_code: join_code.to_owned() }]),
+            Status::Active => Err(Refusal::SeatTaken),
+            Status::Finished | Status::Aborted => Err(Refusal::Over),
+        }
+    }
+
+    pub(super) fn decline(&self, command: &Command<'_>) -> Result<Vec<Fact>, Refusal> {
+        if !self.is_visible_to(Some(command.player)) {
+            return Err(Refusal::Unknown);
+        }
+        if self.invited() != Some(command.player) {
+            return Err(Refusal::NotInvited);
+        }
+        if self.status() == Status::Aborted {
+            return Ok(vec![]);
+        }
+        self.check_version(command)?;
+        match self.status() {
+            Status::Open => Ok(vec![Fact::Declined]),
+            Status::Active => Err(Refusal::SeatTaken),
+            Status::Finished | Status::Aborted => Err(Refusal::Over),
+        }
+    }
+}
+
+/// Compares two secrets in a time that does not depend on where they differ.
+fn is_same_secret(given: &str, expected: &str) -> bool {
+    given.len() == expected.len() && given.bytes().zip(expected.bytes()).fold(0, |diff, (a, b)| diff | (a ^ b)) == 0
+}

@@ -1,0 +1,163 @@
+//! Offers: making and answering one, and what an agreement leads to.
+
+use mancala_rules::{AnyPosition, Move};
+
+use super::{Command, Context, NothingToOffer, Refusal, facts::Facts};
+use crate::{
+    Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PlayerId, Ply, PlyAction,
+    RUNNING_GAMES_MAX, Reason, Seat, Status, game::standing_plies,
+};
+
+impl Game {
+    pub(super) fn make_offer(
+        &self,
+        command: &Command<'_>,
+        kind: OfferKind,
+        context: &Context<'_>,
+    ) -> Result<Facts, Refusal> {
+        let seat = self.own_seat(command.player)?;
+        if kind == OfferKind::Rematch {
+            self.check_rematch(context)?;
+        }
+        let pending = self.offer(kind);
+        let is_done = kind != OfferKind::Takeback && self.is_agreed(kind, seat.other(), context);
+        if is_done || pending.is_some_and(|offer| offer.seat == seat) {
+            return Ok(Facts::default());
+        }
+        self.check_version(command)?;
+        match kind {
+            OfferKind::Rematch if self.status() != Status::Finished => return Err(NothingToOffer::NotOver.into()),
+            OfferKind::Rematch => {}
+            _ => self.check_active()?,
+        }
+        match pending {
+            // The other player wants to take back another turn.
+            Some(_) if kind == OfferKind::Takeback => Err(Refusal::OfferPending),
+            Some(offer) => self.agree(offer, seat, context),
+            None => {
+                let to_ply = self.check_offer(kind, seat, context)?;
+                Ok(vec![Fact::Offered { seat, kind, to_ply }].into())
+            }
+        }
+    }
+
+    pub(super) fn answer_offer(
+        &self,
+        command: &Command<'_>,
+        kind: OfferKind,
+        answer: OfferAnswer,
+        context: &Context<'_>,
+    ) -> Result<Facts, Refusal> {
+        let seat = self.own_seat(command.player)?;
+        if (kind, answer) == (OfferKind::Rematch, OfferAnswer::Accept) {
+            self.check_rematch(context)?;
+        }
+        let offer = self.offer(kind);
+        let is_own = offer.is_some_and(|offer| offer.seat == seat);
+        if answer == OfferAnswer::Accept && offer.is_none() && self.is_agreed(kind, seat.other(), context) {
+            return Ok(Facts::default());
+        }
+        self.check_version(command)?;
+        match (answer, offer) {
+            (OfferAnswer::Accept, Some(offer)) if !is_own => self.agree(offer, seat, context),
+            (OfferAnswer::Decline, Some(_)) if !is_own => Ok(vec![Fact::OfferDeclined { seat, kind }].into()),
+            (OfferAnswer::Withdraw, Some(_)) if is_own => Ok(vec![Fact::OfferWithdrawn { seat, kind }].into()),
+            (OfferAnswer::Withdraw, None) if kind == OfferKind::Pause && self.time().pause.is_some() => {
+                Ok(vec![Fact::Resumed { seat }].into())
+            }
+            _ => Err(Refusal::NoSuchOffer),
+        }
+    }
+
+    /// What follows when both players want what was offered.
+    fn agree(&self, offer: &Offer, seat: Seat, context: &Context<'_>) -> Result<Facts, Refusal> {
+        match offer.kind {
+            OfferKind::Draw => {
+                let drawn = GameResult { winner: None, reason: Reason::Agreement, score: self.score() };
+                Ok(vec![Fact::Finished(drawn)].into())
+            }
+            OfferKind::End => self.moved_to(self.seat_at(self.position().turn()), Move::Agree),
+            OfferKind::Takeback => self.take_back(offer.seat, context.newest_plies),
+            OfferKind::Pause => Ok(vec![Fact::Paused { seat }].into()),
+            OfferKind::Rematch => Ok(vec![Fact::Rematched { seat, game: (context.new_game_id)() }].into()),
+        }
+    }
+
+    /// The last turn of a seat is taken back. Offers to end the game were about another position.
+    fn take_back(&self, seat: Seat, plies: &[Ply]) -> Result<Facts, Refusal> {
+        let (to_ply, position) = self.turn_began(plies, seat).ok_or(NothingToOffer::NoTurn)?;
+        let mv = PlyAction::Takeback { to_ply };
+        let mut facts = vec![Fact::Moved(Moved { ply: self.ply() + 1, seat, mv, position })];
+        facts.extend(self.offers().iter().filter_map(|&Offer { kind, seat, .. }| match kind {
+            OfferKind::Draw | OfferKind::End => Some(Fact::OfferWithdrawn { seat, kind }),
+            OfferKind::Takeback | OfferKind::Pause | OfferKind::Rematch => None,
+        }));
+        Ok(facts.into())
+    }
+
+    /// Whether an offer that a seat made was accepted, and could not be made again since.
+    fn is_agreed(&self, kind: OfferKind, offered_by: Seat, context: &Context<'_>) -> bool {
+        match kind {
+            OfferKind::Draw | OfferKind::End => self.result().is_some_and(|result| result.reason == Reason::Agreement),
+            OfferKind::Takeback => context.newest_plies.last().is_some_and(|last| {
+                matches!(last.mv, PlyAction::Takeback { .. }) && self.players()[offered_by] == Some(last.player)
+            }),
+            OfferKind::Pause => self.time().pause.is_some(),
+            OfferKind::Rematch => self.rematch().is_some(),
+        }
+    }
+
+    /// The seat of a player whose opponent is another player.
+    fn own_seat(&self, player: PlayerId) -> Result<Seat, Refusal> {
+        self.check_seated(player)?;
+        // The computer answers no offer.
+        if matches!(self.terms().opponent, Opponent::Computer { .. }) {
+            return Err(NothingToOffer::Alone.into());
+        }
+        let mut own = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(player));
+        match (own.next(), own.next()) {
+            (Some(seat), None) => Ok(seat),
+            _ => Err(NothingToOffer::Alone.into()),
+        }
+    }
+
+    /// A rematch needs both players, and room for one more game of each.
+    fn check_rematch(&self, context: &Context<'_>) -> Result<(), Refusal> {
+        if self.rematch().is_some() {
+            Ok(())
+        } else if context.is_opponent_erased {
+            Err(NothingToOffer::OpponentGone.into())
+        } else if context.running_games >= RUNNING_GAMES_MAX {
+            Err(Refusal::TooManyGamesForRematch)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The game allows such an offer; of a takeback, the ply after which the game would go on.
+    fn check_offer(&self, kind: OfferKind, seat: Seat, context: &Context<'_>) -> Result<Option<u32>, NothingToOffer> {
+        match kind {
+            OfferKind::Takeback => {
+                let (to_ply, _) = self.turn_began(context.newest_plies, seat).ok_or(NothingToOffer::NoTurn)?;
+                Ok(Some(to_ply))
+            }
+            OfferKind::Pause if self.terms().clock == Clock::Unlimited => Err(NothingToOffer::NoClock),
+            OfferKind::End if self.position().play(Move::Agree).is_err() => Err(NothingToOffer::NoAgreedEnd),
+            OfferKind::Draw | OfferKind::End | OfferKind::Pause | OfferKind::Rematch => Ok(None),
+        }
+    }
+
+    /// The number of the ply before a seat's last turn, and the position after it, by the newest plies of the game.
+    /// `None` if the seat has no standing turn, or if the turn began before these plies.
+    fn turn_began(&self, plies: &[Ply], seat: Seat) -> Option<(u32, AnyPosition)> {
+        let standing = standing_plies(plies);
+        let is_own = |ply: &&Ply| self.players()[seat] == Some(ply.player);
+        let last = standing.iter().rposition(is_own)?;
+        let before = standing[..last].iter().rposition(|ply| !is_own(ply));
+        match before.map(|before| standing[before]) {
+            Some(before) => Some((before.number, before.position.clone())),
+            None if plies.first().is_some_and(|first| first.number == 1) => Some((0, self.terms().opening())),
+            None => None,
+        }
+    }
+}

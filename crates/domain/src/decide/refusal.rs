@@ -1,0 +1,97 @@
+//! Why a command is refused.
+
+use mancala_rules::IllegalMove;
+use thiserror::Error;
+
+use crate::RUNNING_GAMES_MAX;
+
+/// Why a command is refused. The game stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The player may not see the game.
+    #[error("there is no such game, or it is a private game of others")]
+    Unknown,
+    /// The player may see the game, and has no seat.
+    #[error("the caller does not sit in this game")]
+    NotSeated,
+    /// The join code is missing or wrong.
+    #[error("this game is joined with the code that its creator holds")]
+    WrongJoinCode,
+    /// The game is for another player.
+    #[error("the caller is not invited to this game")]
+    NotInvited,
+    /// The game has no join code, or the player is not its creator.
+    #[error("only the creator of a game by link can give it another code")]
+    NoCode,
+    /// The player has too many games to begin another.
+    #[error("a player has at most {RUNNING_GAMES_MAX} games that are not over")]
+    TooManyGames,
+    /// One of the two players has too many games to begin a rematch.
+    #[error("one of the players has {RUNNING_GAMES_MAX} games that are not over")]
+    TooManyGamesForRematch,
+    /// The game can no longer be aborted.
+    #[error("the caller has already moved; an active game can be resigned")]
+    AlreadyMoved,
+    /// The game is at none of the versions that the command names.
+    #[error("the game is at version {version}")]
+    OtherVersion {
+        /// The game's version.
+        version: u32,
+    },
+    /// Both seats are taken.
+    #[error("the seat is taken")]
+    SeatTaken,
+    /// A seat is free.
+    #[error("the game waits for an opponent")]
+    NotStarted,
+    /// The game has ended.
+    #[error("the game is over")]
+    Over,
+    /// The ply has another number than the next one.
+    #[error("the next ply is {next}")]
+    StalePly {
+        /// The number of the next ply.
+        next: u32,
+    },
+    /// The opponent is to move.
+    #[error("it is the opponent's turn")]
+    NotYourTurn,
+    /// No offer of that kind is pending that the player may answer so.
+    #[error("there is no such offer, or it is not the caller's to answer")]
+    NoSuchOffer,
+    /// The opponent has offered another takeback.
+    #[error("the opponent asks to take back a turn: that is answered first")]
+    OfferPending,
+    /// It cannot be offered in this game now.
+    #[error("{0}")]
+    NothingToOffer(#[from] NothingToOffer),
+    /// The rules do not allow the move.
+    #[error("{0}")]
+    Illegal(#[from] IllegalMove),
+    /// The text is no move of any board.
+    #[error("a move is a pit's letter, or one of the words \"pass\" and \"swap\"")]
+    NotAMove,
+}
+
+/// Why something cannot be offered in a game as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NothingToOffer {
+    /// The game has no other human player.
+    #[error("there is nobody to offer it to")]
+    Alone,
+    /// The opponent's account was erased.
+    #[error("the opponent's account was erased")]
+    OpponentGone,
+    /// The player has no turn that could be taken back.
+    #[error("the caller has no turn to take back")]
+    NoTurn,
+    /// Time is unlimited.
+    #[error("no time runs in this game")]
+    NoClock,
+    /// The rules have no agreed end.
+    #[error("the rules of this game know no agreed end")]
+    NoAgreedEnd,
+    /// The game is not finished yet.
+    #[error("a rematch is offered when the game is finished")]
+    NotOver,
+}

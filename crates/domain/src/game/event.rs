@@ -1,0 +1,156 @@
+//! The events of a game's log: what can happen to a game.
+
+use std::fmt;
+
+use mancala_rules::{AnyPosition, Move};
+use time::OffsetDateTime;
+
+use super::{GameResult, OfferKind, Terms};
+use crate::{GameId, PlayerId, Seat};
+
+/// One entry of a game's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// 1, 2, 3, … within the game.
+    pub seq: u32,
+    /// When it happened; never before the previous event.
+    pub at: OffsetDateTime,
+    /// What happened.
+    pub fact: Fact,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// The game was created: the first event of every log, and only the first.
+    Created(Created),
+    /// A player took the free seat: the game begins.
+    Joined {
+        /// The seat that was free.
+        seat: Seat,
+        /// The player that took it.
+        player: PlayerId,
+    },
+    /// A game by link has a new join code.
+    CodeRenewed {
+        /// The new code.
+        join_code: String,
+    },
+    /// The invited player declined the invitation: the game ended without a result.
+    Declined,
+    /// A ply was played. A pie swap is a ply: it exchanges the sides of the players.
+    Moved(Moved),
+    /// A player made an offer.
+    Offered {
+        /// The offering player's seat.
+        seat: Seat,
+        /// What is offered.
+        kind: OfferKind,
+        /// Of a takeback: the ply after which the game would go on.
+        to_ply: Option<u32>,
+    },
+    /// The pending offer of that kind was declined, explicitly or by a move.
+    OfferDeclined {
+        /// The declining player's seat.
+        seat: Seat,
+        /// The kind of the offer.
+        kind: OfferKind,
+    },
+    /// The pending offer of that kind was withdrawn, explicitly or because it became pointless.
+    OfferWithdrawn {
+        /// The offering player's seat.
+        seat: Seat,
+        /// The kind of the offer.
+        kind: OfferKind,
+    },
+    /// An offered pause was accepted: the clock stands.
+    Paused {
+        /// The accepting player's seat.
+        seat: Seat,
+    },
+    /// The clock runs again.
+    Resumed {
+        /// The seat of the player that ended the pause.
+        seat: Seat,
+    },
+    /// An offered rematch was accepted: it is another game.
+    Rematched {
+        /// The accepting player's seat.
+        seat: Seat,
+        /// The game of the rematch.
+        game: GameId,
+    },
+    /// A player resigned. Followed by `Finished`.
+    Resigned {
+        /// The seat of that player.
+        seat: Seat,
+    },
+    /// The player to move ran out of time. Followed by `Finished`, or by `Aborted` before that player's first move.
+    TimedOut {
+        /// The seat of that player.
+        seat: Seat,
+    },
+    /// No player joined in time: the game ended without a result.
+    Expired,
+    /// The game ended without a result.
+    Aborted {
+        /// The seat of the aborting player.
+        seat: Seat,
+    },
+    /// The game ended with a result.
+    Finished(GameResult),
+    /// The analysis of the game was stored: after its end, or between the plies of a game against oneself.
+    Analysed,
+}
+
+impl Fact {
+    /// Whether the game is over with it.
+    pub const fn ends_game(&self) -> bool {
+        matches!(self, Fact::Declined | Fact::Expired | Fact::Aborted { .. } | Fact::Finished(_))
+    }
+}
+
+/// How a game began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// The terms of the game.
+    pub terms: Terms,
+    /// The creator, who sits at `terms.creator`; in a game against oneself, at both seats.
+    pub player: PlayerId,
+    /// When the game ends unless a player joins; `None` where both seats are taken already.
+    pub expires_at: Option<OffsetDateTime>,
+}
+
+/// A ply, as the log has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its number in the game, from 1; never used twice.
+    pub ply: u32,
+    /// The seat that played it.
+    pub seat: Seat,
+    /// What was played.
+    pub mv: PlyAction,
+    /// The position after it.
+    pub position: AnyPosition,
+}
+
+/// What a ply plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlyAction {
+    /// A move by the rules.
+    Move(Move),
+    /// An agreed takeback: the position after an earlier ply stands again. Its history begins anew.
+    Takeback {
+        /// The last ply that stands; 0: the opening position.
+        to_ply: u32,
+    },
+}
+
+impl fmt::Display for PlyAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlyAction::Move(mv) => mv.fmt(f),
+            PlyAction::Takeback { .. } => f.write_str("takeback"),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! A game: its terms, its log of events, and the fold of that log.
+//!
+//! Knows what a recorded event does to a game. What may happen next is decided in [`Game::decide`].
+
+mod event;
+mod fold;
+mod offer;
+mod ply;
+mod state;
+mod status;
+mod terms;
+
+pub use event::{Created, Event, Fact, Moved, PlyAction};
+pub(crate) use fold::in_microseconds;
+pub use fold::{Game, ReplayError};
+pub use offer::{Offer, OfferAnswer, OfferKind};
+pub(crate) use ply::standing_plies;
+pub use ply::{Ply, Previous, UnplayableError};
+pub use state::{Change, GameState};
+pub use status::{GameResult, Reason, Status};
+pub use terms::{Opponent, Start, Terms, Visibility};

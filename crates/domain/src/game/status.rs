@@ -1,0 +1,96 @@
+//! The status of a game, and how a finished game ended.
+
+use std::{fmt, str::FromStr};
+
+use mancala_rules::{BySide, EndReason, Side};
+
+/// How far a game has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// A seat is free.
+    Open,
+    /// Both seats are taken, and moves are played.
+    Active,
+    /// Ended with a result.
+    Finished,
+    /// Ended without a result.
+    Aborted,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Status; 4] = [Status::Open, Status::Active, Status::Finished, Status::Aborted];
+
+    /// The word for it, in the database and on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Status::Open => "open",
+            Status::Active => "active",
+            Status::Finished => "finished",
+            Status::Aborted => "aborted",
+        }
+    }
+
+    /// Whether the game has ended, with a result or without.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Status::Finished | Status::Aborted)
+    }
+}
+
+/// How a finished game ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameResult {
+    /// The winning side of the board; `None` on a draw.
+    pub winner: Option<Side>,
+    /// Why the game ended.
+    pub reason: Reason,
+    /// The seeds in the stores.
+    pub score: BySide<u16>,
+}
+
+/// Why a game is finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// By the rules.
+    Rules(EndReason),
+    /// A player resigned.
+    Resignation,
+    /// A player ran out of time.
+    Timeout,
+    /// Both players agreed on it.
+    Agreement,
+    /// The record does not say; only of imported games.
+    Unknown,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Rules(reason) => reason.fmt(f),
+            Reason::Resignation => f.write_str("resignation"),
+            Reason::Timeout => f.write_str("timeout"),
+            Reason::Agreement => f.write_str("agreement"),
+            Reason::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+impl FromStr for Reason {
+    type Err = <EndReason as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "resignation" => Reason::Resignation,
+            "timeout" => Reason::Timeout,
+            "unknown" => Reason::Unknown,
+            _ => text.parse::<EndReason>()?.into(),
+        })
+    }
+}
+
+impl From<EndReason> for Reason {
+    /// An agreement by the rules, which shares the seeds out, and one that leaves them differ in the score only.
+    fn from(reason: EndReason) -> Self {
+        if reason == EndReason::Agreement { Reason::Agreement } else { Reason::Rules(reason) }
+    }
+}

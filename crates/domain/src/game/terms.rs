@@ -1,0 +1,106 @@
+//! What is fixed when a game is created: its rules, its clock, its start, and which players may join and read it.
+
+use mancala_rules::{AnyOptions, AnyPosition};
+
+use crate::{Clock, GameId, Level, PlayerId, Seat};
+
+/// What is fixed when a game is created, except the join code of a game by link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Variant, preset and options.
+    pub options: AnyOptions,
+    /// The edition of the rules that the game is pinned to.
+    pub rules_version: u16,
+    /// Which opponent may take the second seat.
+    pub opponent: Opponent,
+    /// How much time the players have.
+    pub clock: Clock,
+    /// Which players may read the game.
+    pub visibility: Visibility,
+    /// The creator's seat.
+    pub creator: Seat,
+    /// Where the game begins, unless with the opening of its options.
+    pub start: Option<Start>,
+}
+
+impl Terms {
+    /// The position in which the game begins.
+    pub fn opening(&self) -> AnyPosition {
+        self.start.as_ref().map_or_else(|| AnyPosition::opening(&self.options), |start| start.position.clone())
+    }
+
+    /// Whether the game has a first move: the rules may end a game in its opening position.
+    pub fn can_be_played(&self) -> bool {
+        self.opening().outcome().is_none()
+    }
+}
+
+/// The start of a game that begins with another position than the opening. Positions before it do not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The position, without history.
+    pub position: AnyPosition,
+    /// The game that the position is from, and the ply after which it stood there.
+    pub from: Option<(GameId, u32)>,
+}
+
+/// Which opponent may take the free seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opponent {
+    /// Any player that can see the game.
+    Open,
+    /// Any player that holds the join code.
+    Link {
+        /// The code.
+        join_code: String,
+    },
+    /// The player that the creator invited.
+    Player {
+        /// The invited player.
+        player: PlayerId,
+    },
+    /// None: the creator plays both sides.
+    Oneself,
+    /// The server itself.
+    Computer {
+        /// How strong it plays.
+        level: Level,
+    },
+    /// None: the game was played elsewhere and imported.
+    Imported {
+        /// The importing player; `None`: the operator.
+        by: Option<PlayerId>,
+    },
+}
+
+impl Opponent {
+    /// Whether the game waits for a player to join.
+    pub const fn is_awaited(&self) -> bool {
+        matches!(self, Opponent::Open | Opponent::Link { .. } | Opponent::Player { .. })
+    }
+}
+
+/// Which players may read a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// All; lists show the game.
+    Public,
+    /// All that have its id.
+    Unlisted,
+    /// Its players, and the invited player.
+    Private,
+}
+
+impl Visibility {
+    /// Every visibility.
+    pub const ALL: [Visibility; 3] = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
+
+    /// The word for it, in the database and on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Visibility::Public => "public",
+            Visibility::Unlisted => "unlisted",
+            Visibility::Private => "private",
+        }
+    }
+}

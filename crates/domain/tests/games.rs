@@ -1,0 +1,397 @@
+//! Games by the public interface: what commands and time lead to, and that a game is the fold of its log.
+
+use mancala_domain::{
+    Action, Clock, Command, Context, Decision, Event, Fact, Game, GameId, NothingToOffer, OfferAnswer, OfferKind,
+    Opponent, PlayerId, Ply, PlyAction, Previous, RUNNING_GAMES_MAX, Reason, Refusal, ReplayError, Seat, Status, Terms,
+    Visibility,
+};
+use mancala_rules::{AnyOptions, Side, Variant};
+use proptest::prelude::*;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+const PEOPLE: [PlayerId; 3] =
+    [PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)), PlayerId(Uuid::from_u128(3))];
+
+const START: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+const CLOCKS: [Clock; 3] = [
+    Clock::Unlimited,
+    Clock::PerMove { allowance: Duration::seconds(200) },
+    Clock::Bank { initial: Duration::seconds(400), increment: Duration::seconds(20), max: Duration::seconds(500) },
+];
+
+fn terms(opponent: Opponent, variant: Variant, options: &str, clock: Clock) -> Terms {
+    Terms {
+        options: AnyOptions::parse(variant, "standard", options).expect("the options are valid"),
+        rules_version: 1,
+        opponent,
+        clock,
+        visibility: Visibility::Public,
+        creator: Seat::Second,
+        start: None,
+    }
+}
+
+/// A game with its log and its plies.
+struct Table {
+    game: Game,
+    log: Vec<Event>,
+    plies: Vec<Ply>,
+}
+
+impl Table {
+    fn new(terms: Terms) -> Self {
+        let (game, created) = Game::create(GameId(Uuid::nil()), terms, PEOPLE[0], Duration::days(14), START);
+        Self { game, log: vec![created], plies: vec![] }
+    }
+
+    /// A game of two in which nothing was played.
+    fn of_two(variant: Variant, clock: Clock) -> Self {
+        let mut table = Self::new(terms(Opponent::Open, variant, "", clock));
+        table.execute(PEOPLE[1], Action::Join { join_code: None }, START).expect("the seat is free");
+        table
+    }
+
+    fn context(&self, now: OffsetDateTime) -> Context<'_> {
+        Context { newest_plies: &self.plies, ..Context::new(now, || GameId(Uuid::from_u128(9))) }
+    }
+
+    /// Executes an action, if it is not refused.
+    fn execute(&mut self, player: PlayerId, action: Action<'_>, now: OffsetDateTime) -> Result<Vec<Event>, Refusal> {
+        let command = Command { player, if_version: None, action };
+        let Decision { events, effects } = self.game.decide(&command, &self.context(now))?;
+        let moves = events.iter().filter(|event| matches!(event.fact, Fact::Moved(_))).count();
+        assert!(moves == 1 || moves == 0 && effects.is_empty());
+        let plies = self.plies.len();
+        self.apply(&events);
+        if moves == 1 {
+            assert_eq!(self.plies[plies].effects, effects);
+        }
+        Ok(events)
+    }
+
+    fn apply(&mut self, events: &[Event]) {
+        for event in events {
+            assert!(event.at >= self.game.updated_at());
+            let previous = Previous {
+                at: self.plies.last().map_or_else(|| Previous::opening(&self.game).at, |last| last.at),
+                position: self.game.position().clone(),
+            };
+            let before = self.game.clone();
+            self.game.apply(event).expect("an event that was decided applies");
+            if let Fact::Moved(moved) = &event.fact {
+                let ply = Ply::replay(&self.game, &previous, moved, event.at).expect("the rules lead there again");
+                let played = Ply::played(&before, previous.at, moved, event.at, ply.effects.clone());
+                let played = played.expect("a player sits at the seat");
+                assert_eq!(played.position.to_string(), ply.position.to_string());
+                assert_eq!(Ply { position: ply.position.clone(), ..played }, ply);
+                self.plies.push(ply);
+            }
+            self.log.push(event.clone());
+        }
+    }
+
+    fn play(&mut self, now: OffsetDateTime) {
+        let word = self.game.position().legal_moves()[0].to_string();
+        self.play_word(&word, now);
+    }
+
+    fn play_word(&mut self, word: &str, now: OffsetDateTime) {
+        let (player, _) = self.to_move();
+        self.execute(player, Action::Play { ply: self.game.ply() + 1, word }, now).expect("a legal move");
+    }
+
+    fn offer(&mut self, player: PlayerId, kind: OfferKind) -> Result<Vec<Event>, Refusal> {
+        self.execute(player, Action::Offer { kind }, self.game.updated_at())
+    }
+
+    fn answer(&mut self, player: PlayerId, kind: OfferKind, answer: OfferAnswer) -> Result<Vec<Event>, Refusal> {
+        self.execute(player, Action::Answer { kind, answer }, self.game.updated_at())
+    }
+
+    /// The player to move, and the other one.
+    fn to_move(&self) -> (PlayerId, PlayerId) {
+        let player = self.game.player_at(self.game.position().turn()).expect("both seats are taken");
+        (player, if player == PEOPLE[0] { PEOPLE[1] } else { PEOPLE[0] })
+    }
+}
+
+/// Options with something particular: a swap, a history, rounds.
+const OPTIONS: [(Variant, &str); 4] = [
+    (Variant::Kalah, "seeds=2"),
+    (Variant::Kalah, "pie=true;seeds=2"),
+    (Variant::Oware, "pits=3;seeds=2;repetition=3"),
+    (Variant::Congkak, "pits=3;seeds=2;rounds=multi"),
+];
+
+proptest! {
+    /// Random commands of random players, with a random clock: a game is the fold of its log, the log has no gap and no
+    /// step back in time, and a game that is over stays over.
+    #[test]
+    fn a_game_is_the_fold_of_its_log(
+        opponent in 0_usize..3,
+        (variant, options) in prop::sample::select(&OPTIONS[..]),
+        clock in prop::sample::select(&CLOCKS[..]),
+        steps in prop::collection::vec((0_usize..3, 0_u8..60, 0_usize..8, -50_i64..60), 0..150),
+    ) {
+        let opponent = [Opponent::Open, Opponent::Oneself, Opponent::Player { player: PEOPLE[1] }][opponent].clone();
+        let mut table = Table::new(terms(opponent, variant, options, clock));
+        let mut now = START;
+        for (person, what, which, tick) in steps {
+            now += Duration::seconds(tick);
+            let due = table.game.due(now);
+            prop_assert!(due.is_empty() || table.game.wakes_at().is_some_and(|at| at < now));
+            table.apply(&due);
+            let legal = table.game.position().legal_moves();
+            let word = legal.get(which % legal.len().max(1)).map(ToString::to_string).unwrap_or_default();
+            let kind = OfferKind::ALL[which % OfferKind::ALL.len()];
+            let action = match what {
+                0 => Action::Abort,
+                1 => Action::Resign,
+                2..=6 => Action::Join { join_code: None },
+                7 => Action::Decline,
+                8..=15 => Action::Offer { kind },
+                16 => Action::Answer { kind, answer: OfferAnswer::Decline },
+                17 => Action::Answer { kind, answer: OfferAnswer::Withdraw },
+                18..=21 => Action::Answer { kind, answer: OfferAnswer::Accept },
+                _ => Action::Play { ply: table.game.ply() + 1, word: &word },
+            };
+            let before = table.game.clone();
+            let Ok(events) = table.execute(PEOPLE[person], action, now) else {
+                prop_assert_eq!(&table.game, &before);
+                continue;
+            };
+            let game = &table.game;
+            prop_assert!(events.is_empty() || !before.status().is_over() || kind == OfferKind::Rematch);
+            prop_assert!(game.ply() >= before.ply());
+            prop_assert_eq!(game.result().is_some(), game.status() == Status::Finished);
+            prop_assert_eq!(game.finished_at().is_some(), game.status().is_over());
+            prop_assert_eq!(game.turn().is_some(), game.status() == Status::Active);
+            let runs = game.status() == Status::Active && clock != Clock::Unlimited && game.time().pause.is_none();
+            prop_assert_eq!(game.time().deadline.is_some(), runs);
+            if game.status() == Status::Active {
+                prop_assert!(!game.position().legal_moves().is_empty());
+            }
+        }
+        prop_assert_eq!(table.game.version() as usize, table.log.len());
+        prop_assert_eq!(Game::replay(table.game.id(), &table.log), Ok(table.game));
+    }
+}
+
+/// Each kind is offered by one and then by the other: what follows.
+#[test]
+fn offers_that_cross_have_one_outcome() {
+    use OfferKind::{Draw, End, Pause, Rematch, Takeback};
+    let agreed = Some(Reason::Agreement);
+    for first in OfferKind::ALL {
+        for second in OfferKind::ALL {
+            let mut table = Table::of_two(Variant::Oware, CLOCKS[1]);
+            table.play(START);
+            table.play(START);
+            let offered = table.offer(PEOPLE[0], first);
+            assert_eq!(offered.is_ok(), first != Rematch, "{first:?}");
+            let crossed = table.offer(PEOPLE[1], second);
+            let waiting: Vec<_> = table.game.offers().iter().map(|offer| (offer.kind, offer.seat)).collect();
+            let reason = table.game.result().map(|result| result.reason);
+            let (mine, yours) = ((first, Seat::Second), (second, Seat::First));
+            match (first, second) {
+                (Draw, Draw) | (End, End) => assert_eq!((reason, waiting), (agreed, vec![])),
+                (Pause, Pause) => assert_eq!((table.game.time().pause.is_some(), waiting), (true, vec![])),
+                (Takeback, Takeback) => assert_eq!((crossed, waiting), (Err(Refusal::OfferPending), vec![mine])),
+                (Rematch, Rematch) => assert_eq!((crossed.is_err(), waiting), (true, vec![])),
+                (Rematch, _) => assert_eq!(waiting, [yours]),
+                (_, Rematch) => assert_eq!((crossed.is_err(), waiting), (true, vec![mine])),
+                _ => assert_eq!((reason, waiting), (None, vec![mine, yours])),
+            }
+        }
+    }
+}
+
+/// What becomes of an offer when one of the two moves.
+#[test]
+fn a_move_of_the_other_side_drops_offers_to_end_or_to_take_back() {
+    for kind in [OfferKind::Draw, OfferKind::End, OfferKind::Takeback, OfferKind::Pause] {
+        for by_mover in [true, false] {
+            let mut table = Table::of_two(Variant::Oware, CLOCKS[2]);
+            table.play(START);
+            table.play(START);
+            let (mover, other) = table.to_move();
+            table.offer(if by_mover { mover } else { other }, kind).expect("it can be offered");
+            table.play(START);
+            let stays = kind == OfferKind::Pause || by_mover && kind != OfferKind::Takeback;
+            assert_eq!(table.game.offer(kind).is_some(), stays, "{kind:?} {by_mover}");
+        }
+    }
+}
+
+#[test]
+fn a_takeback_undoes_a_turn_and_all_since_and_plies_count_on() {
+    // E is an extra turn at the opening of 4 seeds with C before it: South plays both in one turn.
+    let mut table = Table::of_two(Variant::Kalah, CLOCKS[2]);
+    let opening = table.game.position().clone();
+    let play = |table: &mut Table, word: &str| {
+        table.play_word(word, table.game.updated_at() + Duration::seconds(10));
+    };
+    for word in ["C", "F", "a"] {
+        play(&mut table, word);
+    }
+    let south = table.game.player_at(Side::South).expect("both seats are taken");
+    let north = table.game.player_at(Side::North).expect("both seats are taken");
+    assert_eq!(table.plies.iter().filter(|ply| ply.player == south).count(), 2);
+    table.offer(south, OfferKind::Takeback).expect("South has played a turn");
+    assert_eq!(table.game.offer(OfferKind::Takeback).and_then(|offer| offer.to_ply), Some(0));
+    assert_eq!(table.answer(south, OfferKind::Takeback, OfferAnswer::Accept), Err(Refusal::NoSuchOffer));
+    table.answer(north, OfferKind::Takeback, OfferAnswer::Accept).expect("North may accept");
+    assert_eq!(table.answer(north, OfferKind::Takeback, OfferAnswer::Accept), Ok(vec![]));
+    assert_eq!((table.game.ply(), table.game.position()), (4, &opening));
+    let last = table.plies.last().expect("four plies");
+    assert_eq!((last.mv, last.player, last.side), (PlyAction::Takeback { to_ply: 0 }, south, Side::South));
+    // Nothing is left that South could take back, and what was is not played any more.
+    assert_eq!(table.offer(south, OfferKind::Takeback), Err(NothingToOffer::NoTurn.into()));
+    assert_eq!(table.offer(north, OfferKind::Takeback), Err(NothingToOffer::NoTurn.into()));
+    play(&mut table, "D");
+    assert_eq!(table.plies.last().map(|ply| ply.number), Some(5));
+    assert_eq!(Game::replay(table.game.id(), &table.log), Ok(table.game));
+}
+
+#[test]
+fn a_timeout_loses_a_game_or_aborts_it_before_the_first_move() {
+    let Clock::PerMove { allowance } = CLOCKS[1] else { panic!("another clock") };
+    for (plies, reason) in [(0, None), (1, None), (2, Some(Reason::Timeout)), (3, Some(Reason::Timeout))] {
+        let mut table = Table::of_two(Variant::Oware, CLOCKS[1]);
+        for ply in 0..plies {
+            table.play(START + allowance * ply);
+        }
+        let (_, other) = table.to_move();
+        let winner = Some(other);
+        let deadline = table.game.time().deadline.expect("time runs");
+        assert_eq!(table.game.due(deadline), vec![]);
+        let due = table.game.due(deadline + Duration::hours(5));
+        table.apply(&due);
+        let game = &table.game;
+        assert_eq!(game.result().map(|result| result.reason), reason);
+        let won = game.result().and_then(|result| game.player_at(result.winner?));
+        assert_eq!(won, winner.filter(|_| reason.is_some()));
+        assert_eq!((game.status().is_over(), game.finished_at(), game.time().deadline), (true, Some(deadline), None));
+    }
+}
+
+#[test]
+fn a_rematch_exchanges_the_sides_and_begins_at_once() {
+    let mut table = Table::of_two(Variant::Kalah, CLOCKS[2]);
+    let (first, second) = table.to_move();
+    assert_eq!(table.offer(first, OfferKind::Rematch), Err(NothingToOffer::NotOver.into()));
+    table.execute(first, Action::Resign, START).expect("the game is active");
+    table.offer(second, OfferKind::Rematch).expect("the game is over");
+    let events = table.answer(first, OfferKind::Rematch, OfferAnswer::Accept).expect("it was offered");
+    let Fact::Rematched { game: id, .. } = events[0].fact else { panic!("{events:?}") };
+    assert_eq!(table.answer(first, OfferKind::Rematch, OfferAnswer::Accept), Ok(vec![]));
+    assert_eq!(table.offer(second, OfferKind::Rematch), Ok(vec![]));
+    let (again, log) = table.game.begin_rematch(&events).expect("it was agreed on");
+    assert_eq!(table.game.begin_rematch(&[]), None);
+    assert_eq!((again.player_at(Side::South), again.player_at(Side::North)), (Some(second), Some(first)));
+    assert_eq!((again.status(), again.players()[again.terms().creator]), (Status::Active, Some(second)));
+    assert_eq!(Game::replay(id, &log), Ok(again));
+}
+
+#[test]
+fn a_rematch_needs_the_opponent_and_room_for_a_game_of_each() {
+    let mut table = Table::of_two(Variant::Kalah, CLOCKS[2]);
+    table.execute(PEOPLE[0], Action::Resign, START).expect("the game is active");
+    let decide = |table: &Table, running_games, is_opponent_erased, action| {
+        let context = Context { running_games, is_opponent_erased, ..table.context(START) };
+        table.game.decide(&Command { player: PEOPLE[1], if_version: None, action }, &context).map(drop)
+    };
+    let offer = Action::Offer { kind: OfferKind::Rematch };
+    let accept = Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Accept };
+    for action in [offer, accept] {
+        let gone = Err(NothingToOffer::OpponentGone.into());
+        assert_eq!(decide(&table, 0, true, action), gone);
+        assert_eq!(decide(&table, RUNNING_GAMES_MAX, true, action), gone);
+        assert_eq!(decide(&table, RUNNING_GAMES_MAX, false, action), Err(Refusal::TooManyGamesForRematch));
+    }
+    assert_eq!(decide(&table, RUNNING_GAMES_MAX - 1, false, offer), Ok(()));
+    // A rematch that was agreed on stands.
+    table.offer(PEOPLE[0], OfferKind::Rematch).expect("the game is over");
+    table.answer(PEOPLE[1], OfferKind::Rematch, OfferAnswer::Accept).expect("it was offered");
+    assert_eq!(decide(&table, RUNNING_GAMES_MAX, true, accept), Ok(()));
+}
+
+#[test]
+fn a_player_with_too_many_games_does_not_join() {
+    let table = Table::new(terms(Opponent::Open, Variant::Kalah, "", Clock::Unlimited));
+    let join = |running_games| {
+        let command = Command { player: PEOPLE[1], if_version: None, action: Action::Join { join_code: None } };
+        table.game.decide(&command, &Context { running_games, ..table.context(START) }).map(drop)
+    };
+    assert_eq!(join(RUNNING_GAMES_MAX), Err(Refusal::TooManyGames));
+    assert_eq!(join(RUNNING_GAMES_MAX - 1), Ok(()));
+}
+
+#[test]
+fn a_move_that_the_log_has_already_is_not_played_twice() {
+    let mut table = Table::of_two(Variant::Oware, Clock::Unlimited);
+    let (mover, other) = table.to_move();
+    table.play(START);
+    let word = table.plies[0].mv.to_string();
+    let decide = |player, word: &str, recorded| {
+        let command = Command { player, if_version: Some(&[2]), action: Action::Play { ply: 1, word } };
+        table.game.decide(&command, &Context { recorded, ..table.context(START) })
+    };
+    assert_eq!(decide(mover, &word, Some(&table.plies[0])), Ok(Decision::default()));
+    for (player, word, recorded) in
+        [(mover, "F", Some(&table.plies[0])), (other, &word, Some(&table.plies[0])), (mover, &word, None)]
+    {
+        assert_eq!(decide(player, word, recorded), Err(Refusal::OtherVersion { version: 3 }));
+    }
+}
+
+#[test]
+fn an_offer_that_the_game_does_not_allow_is_refused() {
+    let mut alone = Table::new(terms(Opponent::Oneself, Variant::Kalah, "", CLOCKS[1]));
+    assert_eq!(alone.offer(PEOPLE[0], OfferKind::Draw), Err(NothingToOffer::Alone.into()));
+    let mut table = Table::of_two(Variant::Kalah, Clock::Unlimited);
+    assert_eq!(table.offer(PEOPLE[0], OfferKind::Pause), Err(NothingToOffer::NoClock.into()));
+    assert_eq!(table.offer(PEOPLE[0], OfferKind::End), Err(NothingToOffer::NoAgreedEnd.into()));
+    assert_eq!(table.offer(PEOPLE[2], OfferKind::Draw), Err(Refusal::NotSeated));
+    for answer in [OfferAnswer::Accept, OfferAnswer::Decline, OfferAnswer::Withdraw] {
+        assert_eq!(table.answer(PEOPLE[0], OfferKind::Draw, answer), Err(Refusal::NoSuchOffer));
+    }
+    table.offer(PEOPLE[0], OfferKind::Draw).expect("a draw can be offered");
+    assert_eq!(table.offer(PEOPLE[0], OfferKind::Draw), Ok(vec![]));
+    assert_eq!(table.answer(PEOPLE[0], OfferKind::Draw, OfferAnswer::Decline), Err(Refusal::NoSuchOffer));
+    assert_eq!(table.answer(PEOPLE[1], OfferKind::Draw, OfferAnswer::Withdraw), Err(Refusal::NoSuchOffer));
+    table.answer(PEOPLE[1], OfferKind::Draw, OfferAnswer::Decline).expect("it may be declined");
+    assert_eq!(table.game.offers(), vec![]);
+}
+
+#[test]
+fn an_open_game_expires_unless_a_player_joins_in_time() {
+    let mut table = Table::new(terms(Opponent::Open, Variant::Kalah, "", CLOCKS[1]));
+    let expires_at = START + Duration::days(14);
+    assert_eq!((table.game.expires_at(), table.game.due(expires_at)), (Some(expires_at), vec![]));
+    let due = table.game.due(expires_at + Duration::SECOND);
+    table.apply(&due);
+    assert_eq!((table.game.status(), table.game.finished_at()), (Status::Aborted, Some(expires_at)));
+}
+
+#[test]
+fn an_agreed_end_is_not_a_move_of_one_player() {
+    let table = Table::new(terms(Opponent::Oneself, Variant::Oware, "", Clock::Unlimited));
+    let action = Action::Play { ply: 1, word: "agree" };
+    let command = Command { player: PEOPLE[0], if_version: None, action };
+    assert_eq!(table.game.decide(&command, &table.context(START)), Err(Refusal::NotAMove));
+}
+
+#[test]
+fn a_log_with_a_gap_or_a_second_beginning_is_refused() {
+    let Table { game, log, .. } = Table::new(terms(Opponent::Open, Variant::Kalah, "", Clock::Unlimited));
+    let created = &log[0];
+    let joined = |seq| Event { seq, at: START, fact: Fact::Joined { seat: Seat::First, player: PEOPLE[1] } };
+    assert_eq!(Game::replay(game.id(), []), Err(ReplayError::NotCreated));
+    assert_eq!(Game::replay(game.id(), [&joined(1)]), Err(ReplayError::NotCreated));
+    assert_eq!(Game::replay(game.id(), [created, &joined(3)]), Err(ReplayError::Gap { after: 1, found: 3 }));
+    let again = Event { seq: 2, ..created.clone() };
+    assert_eq!(Game::replay(game.id(), [created, &again]), Err(ReplayError::CreatedTwice { seq: 2 }));
+}

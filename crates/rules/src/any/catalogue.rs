@@ -1,0 +1,52 @@
+//! What each game offers to choose from, and its rules in words. Knows where each game keeps them, not what they mean.
+
+use crate::{Contradiction, OptionSpec, PresetSpec, Variant, congkak, kalah, oware};
+
+impl Variant {
+    /// Named sets of options; the first is `standard` (R11).
+    ///
+    /// ```
+    /// use mancala_rules::Variant;
+    ///
+    /// let names: Vec<_> = Variant::Oware.presets().iter().map(|preset| preset.name).collect();
+    /// assert_eq!(names[..3], ["standard", "app", "wari"]);
+    /// ```
+    #[must_use]
+    pub fn presets(self) -> &'static [PresetSpec] {
+        match self {
+            Self::Kalah => &kalah::PRESETS,
+            Self::Oware => &oware::PRESETS,
+            Self::Congkak => &congkak::PRESETS,
+        }
+    }
+
+    /// What can be chosen (R1).
+    #[must_use]
+    pub fn options(self) -> &'static [OptionSpec] {
+        match self {
+            Self::Kalah => &kalah::OPTIONS,
+            Self::Oware => &oware::OPTIONS,
+            Self::Congkak => &congkak::OPTIONS,
+        }
+    }
+
+    /// Which choices exclude each other (R1).
+    #[must_use]
+    pub fn contradictions(self) -> &'static [Contradiction] {
+        match self {
+            Self::Kalah => &kalah::CONTRADICTIONS,
+            Self::Oware => &[],
+            Self::Congkak => &congkak::CONTRADICTIONS,
+        }
+    }
+
+    /// The rules for beginners, as Markdown. The numbers in them are sections of `docs/rules.md`.
+    #[must_use]
+    pub const fn rules(self) -> &'static str {
+        match self {
+            Self::Kalah => include_str!("../kalah/kalah.md"),
+            Self::Oware => include_str!("../oware/oware.md"),
+            Self::Congkak => include_str!("../congkak/congkak.md"),
+        }
+    }
+}

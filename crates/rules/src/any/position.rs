@@ -1,0 +1,342 @@
+//! A position of any game, for code that does not care which. Knows no rule itself.
+
+use std::fmt;
+
+use super::AnyOptions;
+use crate::{
+    Board, Effect, History, IllegalMove, Move, MoveList, Outcome, ParsePositionError, Round, Side, congkak, kalah,
+    oware,
+    setup::{Flag, Setup},
+};
+
+/// A position of one of the games, with its options. Either it has a legal move or the game is over (R13).
+///
+/// Two positions are equal if all their parts are equal: options, seeds, turn, flags, plies, the reason of an end, and
+/// the history.
+///
+/// **History.** A game with a rule against repetition depends on the earlier positions (R8). Playing a move keeps them;
+/// a position string does not hold them. To restore a position with its history, read the positions since the last
+/// capture and join them with [`AnyPosition::follow`].
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub enum AnyPosition {
+    /// A position of Kalah.
+    Kalah(kalah::Position),
+    /// A position of Oware, and the earlier positions.
+    Oware(oware::Position, History),
+    /// A position of Congkak.
+    Congkak(congkak::Position),
+}
+
+impl AnyPosition {
+    /// The position in which a game with these options begins.
+    #[must_use]
+    pub fn opening(options: &AnyOptions) -> Self {
+        match options {
+            AnyOptions::Kalah(options) => Self::Kalah(kalah::Position::opening(*options)),
+            AnyOptions::Oware(options) => Self::Oware(oware::Position::opening(*options), History::default()),
+            AnyOptions::Congkak(options) => Self::Congkak(congkak::Position::opening(*options)),
+        }
+    }
+
+    /// Reads a position string (R12) and ends the game where the rules do. A made-up position in which the game is over
+    /// comes back swept and flagged `o` (R8).
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Kalah, "standard", "")?;
+    /// let position = AnyPosition::parse(&options, "0,0,0,0,0,0/0,2,0,0,3,0 21-22 N - 40 1S")?;
+    /// assert_eq!(position.to_string(), "0,0,0,0,0,0/0,0,0,0,0,0 21-27 N o 40 1S");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is not a position string, or no game with these options has this position.
+    pub fn parse(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
+        let setup = text.parse()?;
+        match options {
+            AnyOptions::Kalah(options) => kalah::Position::from_setup(*options, &setup).map(Self::Kalah),
+            AnyOptions::Oware(options) => {
+                oware::Position::from_setup(*options, &setup).map(|position| Self::Oware(position, History::default()))
+            }
+            AnyOptions::Congkak(options) => congkak::Position::from_setup(*options, &setup).map(Self::Congkak),
+        }
+    }
+
+    /// Reads a position string as [`AnyPosition::parse`] does, but with any number of seeds up to
+    /// [`SEEDS_MAX`](crate::SEEDS_MAX): for made-up positions with seeds added or removed. The seeds of the position
+    /// are then all seeds of the game.
+    ///
+    /// # Errors
+    ///
+    /// As [`AnyPosition::parse`], but any total up to that bound is accepted.
+    pub fn parse_with_any_total(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
+        let setup = text.parse()?;
+        match options {
+            AnyOptions::Kalah(options) => kalah::Position::from_setup_with_any_total(*options, &setup).map(Self::Kalah),
+            AnyOptions::Oware(options) => oware::Position::from_setup_with_any_total(*options, &setup)
+                .map(|position| Self::Oware(position, History::default())),
+            AnyOptions::Congkak(options) => {
+                congkak::Position::from_setup_with_any_total(*options, &setup).map(Self::Congkak)
+            }
+        }
+    }
+
+    /// Goes on to the position that came right after this one in a game, and keeps the history.
+    ///
+    /// This restores the history of positions that were read one by one. The first of them must have an empty history:
+    /// the start of the game, or a position right after a capture.
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
+    /// let mut position = AnyPosition::parse(&options, "1,0,0,0,0,0/1,0,0,0,0,0 23-23 S - 40 1S")?;
+    /// let (after, _) = position.play("A".parse()?)?;
+    /// position.follow(AnyPosition::parse(&options, &after.to_string())?);
+    /// assert_eq!(position, after);
+    /// assert_eq!(after.history().map(|history| history.len()), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn follow(&mut self, next: Self) {
+        match (self, next) {
+            (Self::Oware(position, history), Self::Oware(next, _)) => {
+                next.remember(position, history);
+                *position = next;
+            }
+            (this, next @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_))) => *this = next,
+        }
+    }
+
+    /// The same position without its history, as [`AnyPosition::parse`] reads it.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        match self {
+            Self::Oware(position, _) => Self::Oware(*position, History::default()),
+            Self::Kalah(_) | Self::Congkak(_) => self.clone(),
+        }
+    }
+
+    /// The earlier positions since the last capture; `None` in a game in which no position comes twice (R13).
+    #[must_use]
+    pub fn history(&self) -> Option<&History> {
+        match self {
+            Self::Kalah(_) | Self::Congkak(_) => None,
+            Self::Oware(_, history) => Some(history),
+        }
+    }
+
+    /// The options of the game.
+    #[must_use]
+    pub fn options(&self) -> AnyOptions {
+        match self {
+            Self::Kalah(position) => AnyOptions::Kalah(position.options()),
+            Self::Oware(position, _) => AnyOptions::Oware(position.options()),
+            Self::Congkak(position) => AnyOptions::Congkak(position.options()),
+        }
+    }
+
+    /// The seeds.
+    #[must_use]
+    pub fn board(&self) -> Board {
+        match self {
+            Self::Kalah(position) => *position.board(),
+            Self::Oware(position, _) => *position.board(),
+            Self::Congkak(position) => *position.board(),
+        }
+    }
+
+    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
+    #[must_use]
+    pub fn turn(&self) -> Side {
+        match self {
+            Self::Kalah(position) => position.turn(),
+            Self::Oware(position, _) => position.turn(),
+            Self::Congkak(position) => position.turn(),
+        }
+    }
+
+    /// How many actions were played so far.
+    #[must_use]
+    pub fn plies(&self) -> u32 {
+        match self {
+            Self::Kalah(position) => position.plies(),
+            Self::Oware(position, _) => position.plies(),
+            Self::Congkak(position) => position.plies(),
+        }
+    }
+
+    /// Whether the players have changed seats (R7).
+    #[must_use]
+    pub fn swapped(&self) -> bool {
+        match self {
+            Self::Kalah(position) => position.swapped(),
+            Self::Oware(..) | Self::Congkak(_) => false,
+        }
+    }
+
+    /// The number of the round and the side that opened it; `None` in a game of a single round (R9). The
+    /// [board](AnyPosition::board) knows which pits are burnt.
+    #[must_use]
+    pub fn round(&self) -> Option<Round> {
+        match self {
+            Self::Kalah(_) | Self::Oware(..) => None,
+            Self::Congkak(position) => position.round(),
+        }
+    }
+
+    /// What the side to move may do, in the order of R4; empty exactly when the game is over. An agreed end is never
+    /// listed.
+    #[must_use]
+    pub fn legal_moves(&self) -> MoveList {
+        match self {
+            Self::Kalah(position) => position.legal_moves(),
+            Self::Oware(position, _) => position.legal_moves(),
+            Self::Congkak(position) => position.legal_moves(),
+        }
+    }
+
+    /// The position after a move, and what happened in between, in order.
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, AnyPosition, Effect, Place, Side, Variant};
+    ///
+    /// let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Congkak, "standard", "")?);
+    /// let (position, effects) = opening.play("A".parse()?)?;
+    /// assert_eq!(position.turn(), Side::South);
+    /// assert_eq!(effects[7..], [Effect::Sow { to: Place::Store(Side::South) }, Effect::ExtraTurn]);
+    /// assert_eq!(position.play("a".parse()?).unwrap_err().reason(), "not_your_pit");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        match self {
+            Self::Kalah(position) => position.play(m).map(|(next, effects)| (Self::Kalah(next), effects)),
+            Self::Oware(position, history) => {
+                let (next, effects) = position.play(m, history)?;
+                let mut history = history.clone();
+                next.remember(position, &mut history);
+                Ok((Self::Oware(next, history), effects))
+            }
+            Self::Congkak(position) => position.play(m).map(|(next, effects)| (Self::Congkak(next), effects)),
+        }
+    }
+
+    /// As [`AnyPosition::play`], for a move of a stored game: `recorded` is the position string after the move, and
+    /// this position may lack its history. An end by repetition is then taken from `recorded`. The caller compares the
+    /// result with `recorded`.
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, AnyPosition, EndReason, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
+    /// let before = AnyPosition::parse(&options, "1,0,0,0,0,0/1,0,0,0,0,0 23-23 S - 41 1S")?;
+    /// let recorded = "0,0,0,0,0,0/0,0,0,0,0,0 24-24 N o 42 1S";
+    /// let (after, _) = before.replay("A".parse()?, recorded)?;
+    /// assert_eq!(after.to_string(), recorded);
+    /// assert_eq!(after.outcome().and_then(|outcome| outcome.reason), Some(EndReason::Repetition));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn replay(&self, m: Move, recorded: &str) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        let played = self.play(m)?;
+        match self {
+            Self::Oware(position, _) if played.0.to_string() != recorded => {
+                let (next, effects) = position.play_into_repetition(m)?;
+                Ok((Self::Oware(next, History::default()), effects))
+            }
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => Ok(played),
+        }
+    }
+
+    /// Plays a legal move in place, without collecting effects. Only a history may allocate memory.
+    ///
+    /// The move must be one of [`AnyPosition::legal_moves`]. Any other move does not panic, but leaves a position that
+    /// no game has.
+    pub fn play_unchecked(&mut self, m: Move) {
+        match self {
+            Self::Kalah(position) => position.play_unchecked(m),
+            Self::Oware(position, history) => {
+                let before = *position;
+                position.play_unchecked(m, history);
+                position.remember(&before, history);
+            }
+            Self::Congkak(position) => position.play_unchecked(m),
+        }
+    }
+
+    /// The position string (R12) without the parts that do not affect the rest of the game. It has 0 plies, no `w`, and
+    /// no `e` unless the extra move may be declined. [`AnyPosition::parse`] reads it.
+    ///
+    /// Positions with the same options and essence have the same legal moves, and so have the positions after the same
+    /// moves. The exception is an end by repetition, which depends on the earlier positions.
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// let options = AnyOptions::parse(Variant::Kalah, "standard", "")?;
+    /// let position = AnyPosition::parse(&options, "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")?;
+    /// assert_eq!(position.essence(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S - 0 1S");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn essence(&self) -> String {
+        let mut setup: Setup = self.to_string().parse().expect("a position reads its own text");
+        setup.plies = 0;
+        setup.flags.clear(Flag::Swapped);
+        if !self.legal_moves().contains(&Move::Pass) {
+            setup.flags.clear(Flag::Extra);
+        }
+        setup.to_string()
+    }
+
+    /// The result, once the game is over.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Kalah(position) => position.outcome(),
+            Self::Oware(position, _) => position.outcome(),
+            Self::Congkak(position) => position.outcome(),
+        }
+    }
+}
+
+/// As derived, but `clone_from` copies a history into the memory of the target, so that searching and counting do not
+/// allocate for every position.
+impl Clone for AnyPosition {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Kalah(position) => Self::Kalah(*position),
+            Self::Oware(position, history) => Self::Oware(*position, history.clone()),
+            Self::Congkak(position) => Self::Congkak(*position),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        match (self, source) {
+            (Self::Oware(position, history), Self::Oware(from, from_history)) => {
+                *position = *from;
+                history.clone_from(from_history);
+            }
+            (this, source) => *this = source.clone(),
+        }
+    }
+}
+
+/// The position string (R12), which [`AnyPosition::parse`] reads back.
+impl fmt::Display for AnyPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kalah(position) => position.fmt(f),
+            Self::Oware(position, _) => position.fmt(f),
+            Self::Congkak(position) => position.fmt(f),
+        }
+    }
+}

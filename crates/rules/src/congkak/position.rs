@@ -1,0 +1,342 @@
+//! A position of Congkak, and what a move does to it: the rules of the game. Knows no other game.
+
+use std::fmt;
+
+use arrayvec::ArrayVec;
+
+use super::{Options, RefillFrom, RoundStarter, Rounds};
+use crate::{
+    Board, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place, Round,
+    SEEDS_MAX, Side,
+    effect::EffectSink,
+    ring::Spots,
+    setup::{Flag, Flags, Setup},
+    sowing,
+};
+
+/// A position of Congkak with its options.
+///
+/// ```
+/// use mancala_rules::congkak;
+///
+/// let opening = congkak::Position::opening(congkak::Preset::Six.options());
+/// let (position, effects) = opening.play("A".parse()?)?;
+/// assert_eq!(position.to_string(), "0,7,7,7,7,7/6,6,6,6,6,6 1-0 S e 1 1S");
+/// assert_eq!(effects.len(), 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    options: Options,
+    board: Board,
+    turn: Side,
+    flags: Flags,
+    plies: u32,
+    /// The number of the round, from 1.
+    round: u32,
+    /// The side that opened the round.
+    opener: Side,
+    /// Which rule ended the last round; `None` while the game runs, and if it was imported as finished.
+    reason: Option<EndReason>,
+}
+
+impl Position {
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
+    #[must_use]
+    pub fn opening(options: Options) -> Self {
+        let mut board = Board::empty(options.pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(options.seeds.into());
+        }
+        let south = Side::South;
+        Self { options, board, turn: south, flags: Flags::default(), plies: 0, round: 1, opener: south, reason: None }
+    }
+
+    /// The options of the game.
+    #[must_use]
+    pub const fn options(&self) -> Options {
+        self.options
+    }
+
+    /// The seeds and the burnt pits.
+    #[must_use]
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The side to move; once the game is over, the side that moved last (R8).
+    #[must_use]
+    pub const fn turn(&self) -> Side {
+        self.turn
+    }
+
+    /// How many actions were played so far, in all rounds together.
+    #[must_use]
+    pub const fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// The current round; `None` in a game of a single round (R9).
+    #[must_use]
+    pub fn round(&self) -> Option<Round> {
+        let &Self { round: number, opener, .. } = self;
+        (self.options.rounds == Rounds::Multi).then_some(Round { number, opener })
+    }
+
+    /// The result, once the game is over: more seeds in store wins, after the last round of a match (R8, R9).
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
+    }
+
+    /// The pits that may be sown, in order (R4).
+    #[must_use]
+    pub fn legal_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.is_over() {
+            return moves;
+        }
+        let side = self.turn;
+        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
+            if seeds > 0 {
+                moves.push(Move::Sow(Pit { side, index }));
+            }
+        }
+        moves
+    }
+
+    /// The position after a move, and what happened in between, in order.
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        let pit = self.check(m)?;
+        let (mut next, mut effects) = (*self, Vec::new());
+        next.act(pit, &mut effects);
+        Ok((next, effects))
+    }
+
+    /// Plays a legal move in place. Any other move does not panic, but may leave a position that no game has.
+    pub fn play_unchecked(&mut self, m: Move) {
+        match m {
+            Move::Sow(pit) => self.act(pit, &mut ()),
+            Move::Pass | Move::Swap | Move::Agree => {}
+        }
+    }
+
+    /// The position of a position string (R12), ended where the rules end it (R8).
+    pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+        let position = Self::from_setup_with_any_total(options, setup)?;
+        let (expected, found) = (options.total(), setup.board.total());
+        if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
+    }
+
+    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
+    pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+        if setup.board.pits_per_side() != options.pits {
+            return Err(ParsePositionError::PitsPerSide { expected: options.pits });
+        }
+        if setup.board.total() > SEEDS_MAX {
+            return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
+        }
+        check_round(options, setup)?;
+        check_flags(setup)?;
+        let &Setup { board, turn, flags, plies, round, opener } = setup;
+        let mut position = Self { options, board, turn, flags, plies, round, opener, reason: None };
+        if !position.is_over() && position.round_is_over() {
+            position.finish_round(&mut ());
+        }
+        Ok(position)
+    }
+
+    /// Whether the side to move is on an extra move (R7).
+    pub(crate) const fn is_extra(&self) -> bool {
+        self.flags.has(Flag::Extra)
+    }
+
+    const fn is_over(&self) -> bool {
+        self.flags.has(Flag::Over)
+    }
+
+    /// The pit that a legal move sows.
+    fn check(&self, m: Move) -> Result<Pit, IllegalMove> {
+        match m {
+            _ if self.is_over() => Err(IllegalMove::GameOver),
+            Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) if self.board.is_burnt(pit) => Err(IllegalMove::BurntPit(pit)),
+            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Sow(pit) => Ok(pit),
+            Move::Pass => Err(IllegalMove::NoPass),
+            Move::Swap => Err(IllegalMove::NoSwap),
+            Move::Agree => Err(IllegalMove::NoAgree),
+        }
+    }
+
+    /// The one implementation of a move (R3, R5, R7): sow, lap after lap. A last seed in the own store gives an extra
+    /// move, and one in an empty pit may capture.
+    fn act(&mut self, pit: Pit, effects: &mut impl EffectSink) {
+        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        let banked_before = self.board.store(self.turn);
+        let skipped = self.board.burnt().with(self.board.ring().store(!self.turn));
+        let extra = match sowing::sow_in_laps(&mut self.board, pit, skipped, effects) {
+            Place::Store(_) => true,
+            Place::Pit(last) => {
+                // A sowing reaches the other row only through the own store, and leaves a seed there.
+                let reached_other_row = self.board.store(self.turn) > banked_before;
+                if reached_other_row || !self.options.capture_needs_lap {
+                    self.capture(last, effects);
+                }
+                false
+            }
+        };
+        if self.round_is_over() {
+            self.finish_round(effects);
+        } else if extra {
+            self.flags.raise(Flag::Extra);
+            effects.record(Effect::ExtraTurn);
+        } else {
+            self.flags.clear(Flag::Extra);
+            self.turn = !self.turn;
+        }
+    }
+
+    /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap. A
+    /// burnt pit counts as an empty one for the pit that faces it.
+    fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
+        if last.side != self.turn || self.board.seeds(last) != 1 {
+            return;
+        }
+        let ring = self.board.ring();
+        let facing = ring.facing(last);
+        let facing_is_empty = self.board.seeds(facing) == 0;
+        if facing_is_empty && !self.options.empty_capture {
+            return;
+        }
+        let mut from = ArrayVec::new();
+        if self.options.take_own_seed {
+            from.push(last);
+        }
+        if !facing_is_empty {
+            from.push(facing);
+        }
+        let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
+        self.board.bank(self.turn, seeds);
+        effects.record(Effect::Capture { from, seeds, to: self.turn });
+    }
+
+    /// R8: either row is empty, even inside a turn. So the side to act always has seeds to sow.
+    fn round_is_over(&self) -> bool {
+        Side::ALL.into_iter().any(|side| self.board.row_is_empty(side))
+    }
+
+    /// R8: each row goes to its owner's store. Then the next round begins, or the game ends (R9).
+    fn finish_round(&mut self, effects: &mut impl EffectSink) {
+        for side in Side::ALL {
+            let seeds = self.board.sweep(side, side);
+            if seeds > 0 {
+                effects.record(Effect::Sweep { side, seeds, to: side });
+            }
+        }
+        self.flags.clear(Flag::Extra);
+        if self.options.rounds == Rounds::Multi {
+            effects.record(Effect::RoundOver { round: self.round, score: self.board.stores() });
+            if self.another_round_follows() {
+                return self.open_round(effects);
+            }
+        }
+        let reason = EndReason::SideEmpty;
+        self.flags.raise(Flag::Over);
+        self.reason = Some(reason);
+        effects.record(Effect::GameOver { reason });
+    }
+
+    /// R9: a match ends after its last round, or when a side cannot fill one pit.
+    fn another_round_follows(&self) -> bool {
+        self.round < self.options.max_rounds.into() && Side::ALL.into_iter().all(|side| self.pits_to_fill(side) > 0)
+    }
+
+    /// How many pits the store of this side fills when all seeds are in the stores; the rest stays in the store.
+    fn pits_to_fill(&self, side: Side) -> u8 {
+        let pits = self.board.store(side) / u16::from(self.options.seeds);
+        u8::try_from(pits).map_or(self.options.pits, |pits| pits.min(self.options.pits))
+    }
+
+    /// R9: fills the pits from the stores, burns those that stay empty, and gives the move to the new opener.
+    fn open_round(&mut self, effects: &mut impl EffectSink) {
+        let opener = self.next_opener();
+        self.board.burn(Spots::NONE);
+        for side in Side::ALL {
+            self.refill(side, effects);
+        }
+        self.round += 1;
+        self.opener = opener;
+        self.turn = opener;
+    }
+
+    fn refill(&mut self, side: Side, effects: &mut impl EffectSink) {
+        let (ring, seeds) = (self.board.ring(), u16::from(self.options.seeds));
+        let (pits, count) = (self.options.pits, self.pits_to_fill(side));
+        let filled = match self.options.refill_from {
+            RefillFrom::Store => pits - count..pits,
+            RefillFrom::Far => 0..count,
+        };
+        let (mut burnt, mut named) = (self.board.burnt(), ArrayVec::new());
+        let mut store = self.board.lift(ring.store(side));
+        for index in 0..pits {
+            let spot = ring.row(side) + index;
+            if filled.contains(&index) {
+                store -= seeds;
+                self.board.drop(spot, seeds);
+                named.push(Pit { side, index });
+            } else {
+                burnt = burnt.with(spot);
+            }
+        }
+        self.board.bank(side, store);
+        self.board.burn(burnt);
+        effects.record(Effect::Refill { side, pits: named, seeds });
+    }
+
+    /// R9: by the stores of the round that is over. After a tie the other side opens, whatever `round_starter` is.
+    fn next_opener(&self) -> Side {
+        match (self.options.round_starter, Outcome::of(self.board.stores(), None).winner) {
+            (RoundStarter::Alternate, _) | (_, None) => !self.opener,
+            (RoundStarter::Loser, Some(winner)) => !winner,
+            (RoundStarter::Winner, Some(winner)) => winner,
+        }
+    }
+}
+
+/// Refuses rounds that no game with these options has (R12).
+fn check_round(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
+    match options.rounds {
+        Rounds::Single => setup.check_single_round(),
+        Rounds::Multi if setup.round > options.max_rounds.into() => {
+            Err(ParsePositionError::RoundNumber { max: options.max_rounds })
+        }
+        Rounds::Multi => Ok(()),
+    }
+}
+
+/// Refuses flags that Congkak does not have, and an extra move after the end (R12).
+fn check_flags(setup: &Setup) -> Result<(), ParsePositionError> {
+    for flag in [Flag::Pie, Flag::Swapped] {
+        if setup.flags.has(flag) {
+            return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
+        }
+    }
+    if setup.flags.has(Flag::Extra) && setup.flags.has(Flag::Over) {
+        return Err(ParsePositionError::FlagByPosition { flag: Flag::Extra.letter() });
+    }
+    Ok(())
+}
+
+/// The position string (R12).
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { board, turn, flags, plies, round, opener, .. } = self;
+        Setup { board, turn, flags, plies, round, opener }.fmt(f)
+    }
+}

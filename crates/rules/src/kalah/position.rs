@@ -1,0 +1,367 @@
+//! A position of Kalah, and what a move does to it: the rules of the game. Knows no other game.
+
+use std::fmt;
+
+use arrayvec::ArrayVec;
+
+use super::{Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores};
+use crate::{
+    Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place,
+    SEEDS_MAX, Side,
+    effect::EffectSink,
+    ring::Spots,
+    setup::{Flag, Flags, Setup},
+    sowing,
+};
+
+/// A position of Kalah with its options.
+///
+/// ```
+/// use mancala_rules::{Move, kalah};
+///
+/// let opening = kalah::Position::opening(kalah::Preset::Manual.options());
+/// let (position, _) = opening.play("C".parse()?)?;
+/// assert_eq!(position.to_string(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S");
+/// assert_eq!(position.legal_moves().last(), Some(&Move::Pass));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    options: Options,
+    board: Board,
+    turn: Side,
+    flags: Flags,
+    plies: u32,
+    /// Which rule ended the game; `None` while it runs, and if it was imported as finished.
+    reason: Option<EndReason>,
+}
+
+impl Position {
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
+    #[must_use]
+    pub fn opening(options: Options) -> Self {
+        let mut board = Board::empty(options.pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(options.seeds.into());
+        }
+        let mut flags = Flags::default();
+        if options.pie {
+            flags.raise(Flag::Pie);
+        }
+        Self { options, board, turn: Side::South, flags, plies: 0, reason: None }
+    }
+
+    /// The options of the game.
+    #[must_use]
+    pub const fn options(&self) -> Options {
+        self.options
+    }
+
+    /// The seeds.
+    #[must_use]
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
+    #[must_use]
+    pub const fn turn(&self) -> Side {
+        self.turn
+    }
+
+    /// How many actions were played so far.
+    #[must_use]
+    pub const fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// Whether the players have changed seats (R7).
+    #[must_use]
+    pub const fn swapped(&self) -> bool {
+        self.flags.has(Flag::Swapped)
+    }
+
+    /// The result, once the game is over: more seeds in store wins (R8).
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
+    }
+
+    /// The pits that may be sown, in order, then `pass` on an optional extra move, then `swap` at North's first choice
+    /// (R4).
+    #[must_use]
+    pub fn legal_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.is_over() {
+            return moves;
+        }
+        let side = self.turn;
+        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
+            if seeds > 0 {
+                moves.push(Move::Sow(Pit { side, index }));
+            }
+        }
+        if self.may_pass() {
+            moves.push(Move::Pass);
+        }
+        if self.may_swap() {
+            moves.push(Move::Swap);
+        }
+        moves
+    }
+
+    /// The position after a move, and what happened in between, in order.
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        self.check(m)?;
+        let (mut next, mut effects) = (*self, Vec::new());
+        next.act(m, &mut effects);
+        Ok((next, effects))
+    }
+
+    /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
+    pub fn play_unchecked(&mut self, m: Move) {
+        self.act(m, &mut ());
+    }
+
+    /// The position of a position string (R12), ended where the rules end it (R8).
+    pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+        let position = Self::from_setup_with_any_total(options, setup)?;
+        let (expected, found) = (options.total(), setup.board.total());
+        if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
+    }
+
+    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
+    pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+        if setup.board.pits_per_side() != options.pits {
+            return Err(ParsePositionError::PitsPerSide { expected: options.pits });
+        }
+        if setup.board.total() > SEEDS_MAX {
+            return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
+        }
+        setup.check_single_round()?;
+        check_flags(options, setup)?;
+        let &Setup { board, turn, flags, plies, .. } = setup;
+        let mut position = Self { options, board, turn, flags, plies, reason: None };
+        if !position.is_over() {
+            match position.end_of_sowing() {
+                Some(reason) => position.finish(reason, &mut ()),
+                None => position.begin_choice(&mut ()),
+            }
+        }
+        Ok(position)
+    }
+
+    /// Whether the side to move is on an extra move (R7).
+    pub(crate) const fn is_extra(&self) -> bool {
+        self.flags.has(Flag::Extra)
+    }
+
+    /// Whether North still has its right to swap (R7).
+    pub(crate) const fn has_pie(&self) -> bool {
+        self.flags.has(Flag::Pie)
+    }
+
+    const fn is_over(&self) -> bool {
+        self.flags.has(Flag::Over)
+    }
+
+    fn may_pass(&self) -> bool {
+        self.flags.has(Flag::Extra) && self.options.extra_turn == ExtraTurn::Optional
+    }
+
+    /// The position loses the flag with North's first action, so this is North's first choice.
+    fn may_swap(&self) -> bool {
+        self.flags.has(Flag::Pie) && self.turn == Side::North
+    }
+
+    fn check(&self, m: Move) -> Result<(), IllegalMove> {
+        match m {
+            _ if self.is_over() => Err(IllegalMove::GameOver),
+            Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Pass if !self.may_pass() => Err(IllegalMove::NoPass),
+            Move::Swap if !self.may_swap() => Err(IllegalMove::NoSwap),
+            Move::Agree => Err(IllegalMove::NoAgree),
+            Move::Sow(_) | Move::Pass | Move::Swap => Ok(()),
+        }
+    }
+
+    /// The one implementation of a move.
+    fn act(&mut self, m: Move, effects: &mut impl EffectSink) {
+        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        if self.turn == Side::North {
+            self.flags.clear(Flag::Pie);
+        }
+        match m {
+            Move::Sow(pit) => self.sow(pit, effects),
+            Move::Pass => self.pass(effects),
+            Move::Swap => self.swap(effects),
+            Move::Agree => {}
+        }
+    }
+
+    /// R3, R5, R7: sow; a last seed in the own store gives an extra move, one in an empty pit may capture.
+    fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) {
+        let skipped = match self.options.sow_stores {
+            SowStores::Own => Spots::NONE.with(self.board.ring().store(!self.turn)),
+            SowStores::Both => Spots::NONE,
+        };
+        let extra = match sowing::sow(&mut self.board, pit, skipped, effects) {
+            Place::Store(side) => side == self.turn && self.options.extra_turn != ExtraTurn::None,
+            Place::Pit(last) => {
+                self.capture(last, effects);
+                false
+            }
+        };
+        if let Some(reason) = self.end_of_sowing() {
+            return self.finish(reason, effects);
+        }
+        if extra {
+            self.flags.raise(Flag::Extra);
+        } else {
+            self.pass_turn();
+        }
+        self.begin_choice(effects);
+    }
+
+    /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap.
+    fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
+        let row_allowed = match self.options.capture_land {
+            CaptureLand::Own => last.side == self.turn,
+            CaptureLand::Opponent => last.side != self.turn,
+            CaptureLand::Any => true,
+        };
+        if self.options.capture == Capture::None || !row_allowed || self.board.seeds(last) != 1 {
+            return;
+        }
+        let ring = self.board.ring();
+        let facing = ring.facing(last);
+        let mut from = ArrayVec::from_iter([last]);
+        if self.board.seeds(facing) > 0 {
+            from.push(facing);
+        } else if !self.options.empty_capture {
+            return;
+        }
+        let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
+        self.board.bank(self.turn, seeds);
+        effects.record(Effect::Capture { from, seeds, to: self.turn });
+    }
+
+    fn pass(&mut self, effects: &mut impl EffectSink) {
+        effects.record(Effect::Pass);
+        self.pass_turn();
+        self.begin_choice(effects);
+    }
+
+    /// R7: the players change seats; the board, the stores and the side to move stay.
+    fn swap(&mut self, effects: &mut impl EffectSink) {
+        effects.record(Effect::Swap);
+        self.flags.raise(Flag::Swapped);
+    }
+
+    fn pass_turn(&mut self) {
+        self.flags.clear(Flag::Extra);
+        self.turn = !self.turn;
+    }
+
+    /// R8, steps 2 and 3: what ends the game right after a sowing, even inside a turn.
+    fn end_of_sowing(&self) -> Option<EndReason> {
+        let half_passed = |side| 2 * self.board.store(side) > self.board.total();
+        if self.options.majority_end && Side::ALL.into_iter().any(half_passed) {
+            return Some(EndReason::Majority);
+        }
+        let row_empty = |side| self.board.row_is_empty(side);
+        if self.options.end == End::SideEmpty && Side::ALL.into_iter().any(row_empty) {
+            return Some(EndReason::SideEmpty);
+        }
+        None
+    }
+
+    /// R8, step 4: the side to act chooses, or the game ends because that side has nothing to sow. Before that, an
+    /// optional extra move without seeds to sow lapses (R7).
+    fn begin_choice(&mut self, effects: &mut impl EffectSink) {
+        if self.may_pass() && self.board.row_is_empty(self.turn) {
+            self.pass_turn();
+        }
+        if self.board.row_is_empty(self.turn) {
+            self.finish(EndReason::NoMove, effects);
+        } else if self.flags.has(Flag::Extra) {
+            effects.record(Effect::ExtraTurn);
+        }
+    }
+
+    /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
+    fn finish(&mut self, reason: EndReason, effects: &mut impl EffectSink) {
+        let recipients = self.recipients(reason);
+        for side in Side::ALL {
+            let Some(to) = recipients[side] else { continue };
+            let seeds = self.board.sweep(side, to);
+            if seeds > 0 {
+                effects.record(Effect::Sweep { side, seeds, to });
+            }
+        }
+        self.flags.clear(Flag::Extra);
+        self.flags.clear(Flag::Pie);
+        self.flags.raise(Flag::Over);
+        self.reason = Some(reason);
+        effects.record(Effect::GameOver { reason });
+    }
+
+    /// The side whose store gets the seeds left in each row; `None` where they stay in their pits.
+    fn recipients(&self, reason: EndReason) -> BySide<Option<Side>> {
+        let neither = BySide::default();
+        let owners = BySide { south: Some(Side::South), north: Some(Side::North) };
+        match reason {
+            EndReason::Majority => match self.options.majority_remaining {
+                MajorityRemaining::Leave => neither,
+                MajorityRemaining::Sweep => owners,
+            },
+            // `SideEmpty` and `NoMove`; the other reasons belong to other games.
+            _ => match self.options.remaining {
+                Remaining::SideOwner => owners,
+                Remaining::Emptier => {
+                    let emptier = Side::ALL.into_iter().find(|&side| self.board.row_is_empty(side));
+                    BySide { south: emptier, north: emptier }
+                }
+                Remaining::Discard => neither,
+            },
+        }
+    }
+}
+
+/// Refuses flags that no game with these options has, alone or together (R12).
+fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
+    let has = |flag| setup.flags.has(flag);
+    let by_options = [
+        (Flag::Extra, options.extra_turn == ExtraTurn::None),
+        (Flag::Pie, !options.pie),
+        (Flag::Swapped, !options.pie),
+    ];
+    // North's first action ends its right to swap, and the end of the game clears both flags.
+    let by_position = [
+        (Flag::Extra, has(Flag::Over)),
+        (Flag::Pie, has(Flag::Over) || has(Flag::Swapped)),
+        (Flag::Pie, has(Flag::Extra) && setup.turn == Side::North),
+    ];
+    let refused = |&(flag, impossible): &(Flag, bool)| impossible && has(flag);
+    if let Some((flag, _)) = by_options.into_iter().find(refused) {
+        return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
+    }
+    if let Some((flag, _)) = by_position.into_iter().find(refused) {
+        return Err(ParsePositionError::FlagByPosition { flag: flag.letter() });
+    }
+    Ok(())
+}
+
+/// The position string (R12).
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { board, turn, flags, plies, .. } = self;
+        Setup { board, turn, flags, plies, round: 1, opener: Side::South }.fmt(f)
+    }
+}

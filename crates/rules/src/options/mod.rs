@@ -1,0 +1,13 @@
+//! What can be chosen before a game: how options and presets are described, checked and refused (R1, R11).
+//!
+//! Knows no game. Only its game knows what an option does.
+
+mod contradictions;
+mod error;
+mod spec;
+
+pub use error::OptionsError;
+pub use spec::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, PresetSpec};
+
+pub(crate) use contradictions::check_contradictions;
+pub(crate) use spec::{choice, integer, switched_off, switched_on};

@@ -1,0 +1,206 @@
+//! How a game describes what can be chosen: presets, options, their kinds and values. Knows no game.
+
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use crate::word::OneOf;
+
+/// A named set of options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PresetSpec {
+    /// The name by which it is chosen.
+    pub name: &'static str,
+    /// The name to display.
+    pub title: &'static str,
+    /// One sentence on what it is and which rules it follows.
+    pub description: &'static str,
+    /// The documents or the tradition that it follows, in a few words.
+    pub source: &'static str,
+    /// Narrower bounds of integer options in this preset.
+    pub bounds: &'static [OptionBounds],
+}
+
+/// The narrower bounds that a preset sets for an integer option (R11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionBounds {
+    /// The name of the option.
+    pub option: &'static str,
+    /// The least value allowed.
+    pub min: u16,
+    /// The greatest value allowed.
+    pub max: u16,
+}
+
+/// One option: its name, the values that it takes, and its default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionSpec {
+    /// The name by which it is chosen.
+    pub name: &'static str,
+    /// Which values it takes.
+    pub kind: OptionKind,
+    /// Its value in the preset `standard`.
+    pub default: OptionValue,
+    /// One sentence on what it decides.
+    pub description: &'static str,
+}
+
+/// An option that is a number within bounds.
+pub(crate) const fn integer(
+    name: &'static str,
+    (min, max): (u16, u16),
+    default: u16,
+    description: &'static str,
+) -> OptionSpec {
+    // A lossless cast: `From` cannot be called here.
+    let default = OptionValue::Integer(default as i64);
+    OptionSpec { name, kind: OptionKind::Integer { min, max }, default, description }
+}
+
+/// An option that is on or off; on in the preset `standard`.
+pub(crate) const fn switched_on(name: &'static str, description: &'static str) -> OptionSpec {
+    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(true), description }
+}
+
+/// An option that is on or off; off in the preset `standard`.
+pub(crate) const fn switched_off(name: &'static str, description: &'static str) -> OptionSpec {
+    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(false), description }
+}
+
+/// An option that is one of several words; the first one in the preset `standard`.
+pub(crate) const fn choice(
+    name: &'static str,
+    words: &'static [&'static str],
+    description: &'static str,
+) -> OptionSpec {
+    let default = OptionValue::Word(Cow::Borrowed(words[0]));
+    OptionSpec { name, kind: OptionKind::Choice(words), default, description }
+}
+
+/// Two choices that exclude each other (R1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The option that is refused.
+    pub option: &'static str,
+    /// Its refused value. `None` refuses every value that is given, even the default.
+    pub value: Option<OptionValue>,
+    /// The option that it contradicts.
+    pub other: &'static str,
+    /// The value of that option.
+    pub other_value: OptionValue,
+}
+
+/// Which values an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionKind {
+    /// An integer within bounds, both included.
+    Integer {
+        /// The least value allowed.
+        min: u16,
+        /// The greatest value allowed.
+        max: u16,
+    },
+    /// True or false.
+    Boolean,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+impl OptionKind {
+    /// Whether a value is of this kind and within its bounds.
+    #[must_use]
+    pub fn admits(self, value: &OptionValue) -> bool {
+        match (self, value) {
+            (Self::Integer { min, max }, OptionValue::Integer(value)) => {
+                (i64::from(min)..=i64::from(max)).contains(value)
+            }
+            (Self::Boolean, OptionValue::Boolean(_)) => true,
+            (Self::Choice(words), OptionValue::Word(word)) => words.contains(&word.as_ref()),
+            _ => false,
+        }
+    }
+
+    /// Reads a value of this kind as a game record writes it, without checking its bounds.
+    pub(crate) fn parse(self, text: &str) -> Option<OptionValue> {
+        let value = match self {
+            Self::Integer { .. } => OptionValue::Integer(text.parse().ok()?),
+            Self::Boolean => OptionValue::Boolean(text.parse().ok()?),
+            Self::Choice(_) => OptionValue::Word(Cow::Owned(text.to_owned())),
+        };
+        // Comparing with the canonical text refuses other spellings of a number, such as `+5` and `05`.
+        (value.to_string() == text).then_some(value)
+    }
+}
+
+/// "an integer from 1 to 12", "true or false", "`own` or `both`".
+impl fmt::Display for OptionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer { min, max } if min == max => write!(f, "the integer {min}"),
+            Self::Integer { min, max } => write!(f, "an integer from {min} to {max}"),
+            Self::Boolean => f.write_str("true or false"),
+            Self::Choice(words) => OneOf(words).fmt(f),
+        }
+    }
+}
+
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// A number, such as seeds.
+    Integer(i64),
+    /// A switch.
+    Boolean(bool),
+    /// One of the words of a choice.
+    Word(Cow<'static, str>),
+}
+
+impl OptionValue {
+    pub(crate) fn integer<T: TryFrom<i64>>(&self) -> Option<T> {
+        match self {
+            Self::Integer(value) => T::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn boolean(&self) -> Option<bool> {
+        match self {
+            Self::Boolean(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn choice<T: FromStr>(&self) -> Option<T> {
+        match self {
+            Self::Word(word) => word.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl From<u8> for OptionValue {
+    fn from(value: u8) -> Self {
+        Self::Integer(value.into())
+    }
+}
+
+impl From<bool> for OptionValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<&'static str> for OptionValue {
+    fn from(word: &'static str) -> Self {
+        Self::Word(Cow::Borrowed(word))
+    }
+}
+
+/// As in a game record: `5`, `true`, `own`.
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => value.fmt(f),
+            Self::Boolean(value) => value.fmt(f),
+            Self::Word(word) => f.pad(word),
+        }
+    }
+}

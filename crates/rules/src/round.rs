@@ -1,0 +1,12 @@
+//! The rounds of a match (R9). Knows how they are counted, not how one ends.
+
+use super::Side;
+
+/// One of several rounds (R9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Round {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The side that moved first in it.
+    pub opener: Side,
+}

@@ -1,0 +1,90 @@
+//! The paths that are served: under which pattern a request is known, and which methods a path has.
+//!
+//! A leaf: the route table fills it once, and layers and extractors read it.
+
+use std::sync::OnceLock;
+
+use actix_web::http::Method;
+use arrayvec::ArrayVec;
+use utoipa::openapi;
+
+/// The paths of the document, and those that are served beside it: under which pattern a request is known, and what tells a
+/// wrong method from an unknown path.
+#[derive(Debug)]
+pub struct Paths(Vec<Path>);
+
+/// A path as the document writes it.
+#[derive(Debug)]
+pub struct Path {
+    pub pattern: String,
+    /// The methods that it knows, as `Allow` lists them.
+    pub allow: String,
+    /// What stands between its slashes; `None` is a name for anything.
+    parts: Vec<Option<String>>,
+}
+
+/// Served, but no part of the API.
+pub(crate) const PAGES: [&str; 3] = ["/openapi.json", "/docs", DOCS];
+
+/// What begins so is a page of the documentation.
+pub(crate) const DOCS: &str = "/docs/";
+
+/// More parts than any path has.
+pub(crate) const PARTS_MAX: usize = 8;
+
+impl Paths {
+    pub fn of(document: &openapi::OpenApi) -> Self {
+        let documented = document.paths.paths.iter().map(|(path, item)| {
+            let known = [
+                ("GET, HEAD", &item.get),
+                ("POST", &item.post),
+                ("PUT", &item.put),
+                ("PATCH", &item.patch),
+                ("DELETE", &item.delete),
+            ];
+            let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
+            Path::new(path, known.collect::<Vec<_>>().join(", "))
+        });
+        Self(documented.chain(PAGES.map(|page| Path::new(page, "GET, HEAD".to_owned()))).collect())
+    }
+
+    /// What is known of a request's path; `None` if it is unknown.
+    pub fn find(&self, path: &str) -> Option<&Path> {
+        let path = if path.starts_with(DOCS) { DOCS } else { path };
+        let given: ArrayVec<&str, PARTS_MAX> = path.split('/').take(PARTS_MAX).collect();
+        self.0.iter().find(|known| known.matches(&given))
+    }
+}
+
+impl Path {
+    /// Whether it has a method.
+    pub fn knows(&self, method: &Method) -> bool {
+        self.allow.split(", ").any(|known| known == method.as_str())
+    }
+
+    fn new(pattern: &str, allow: String) -> Self {
+        let part = |part: &str| (!part.starts_with('{')).then(|| part.to_owned());
+        Self { pattern: pattern.to_owned(), allow, parts: pattern.split('/').map(part).collect() }
+    }
+
+    fn matches(&self, given: &[&str]) -> bool {
+        let same = |(known, given): (&Option<String>, &&str)| match known {
+            Some(known) => known == given,
+            None => !given.is_empty(),
+        };
+        self.parts.len() == given.len() && self.parts.iter().zip(given).all(same)
+    }
+}
+
+/// All paths that are served, once the route table has told them.
+static PATHS: OnceLock<Paths> = OnceLock::new();
+
+/// Sets the paths of the process from its document. Later calls change nothing: there is one route table.
+pub(crate) fn set(document: &openapi::OpenApi) {
+    let _ = PATHS.set(Paths::of(document));
+}
+
+/// The path that a request's path belongs to; `None` if it is unknown.
+pub(crate) fn find(path: &str) -> Option<&'static Path> {
+    PATHS.get()?.find(path)
+}

@@ -1,0 +1,63 @@
+//! The whole history of a finished game, kept as JSON.
+
+use crate::{
+    domain::Ply,
+    http::view::{moves::MoveView, wire::ALWAYS_JSON},
+};
+
+/// Games that are longer are read page by page: hardly any are.
+pub(crate) const PLIES_REMEMBERED_MAX: u32 = 300;
+
+/// Plies of a game as JSON.
+#[derive(Debug)]
+pub struct History {
+    json: Vec<u8>,
+    /// Where in it each ply ends.
+    ends: Vec<usize>,
+}
+
+/// Some plies of a history.
+pub(crate) struct Page<'a> {
+    /// Their JSON, with commas in between.
+    items: &'a [u8],
+    /// Whether there are more after them.
+    pub(crate) more: bool,
+}
+
+impl History {
+    pub(crate) fn of(plies: &[Ply]) -> Self {
+        let mut history = Self { json: vec![], ends: Vec::with_capacity(plies.len()) };
+        for ply in plies {
+            if !history.ends.is_empty() {
+                history.json.push(b',');
+            }
+            serde_json::to_writer(&mut history.json, &MoveView::of(ply)).expect(ALWAYS_JSON);
+            history.ends.push(history.json.len());
+        }
+        history.json.shrink_to_fit();
+        history
+    }
+
+    /// Up to `limit` plies after the first `skipped` ones.
+    pub(crate) fn page(&self, skipped: u32, limit: u32) -> Page<'_> {
+        let at = |count: u32| usize::try_from(count).unwrap_or(usize::MAX).min(self.ends.len());
+        let (begin, end) = (at(skipped), at(skipped.saturating_add(limit)));
+        // Between two plies there is a comma.
+        let begins = begin.checked_sub(1).map_or(0, |before| (self.ends[before] + 1).min(self.json.len()));
+        let ends = end.checked_sub(1).map_or(0, |last| self.ends[last]);
+        Page { items: &self.json[begins.min(ends)..ends], more: end < self.ends.len() }
+    }
+
+    /// How much memory it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        self.json.len() + self.ends.len() * size_of::<usize>()
+    }
+}
+
+impl Page<'_> {
+    /// A [`MovePage`].
+    pub(crate) fn json(&self, next_cursor: Option<&str>) -> Vec<u8> {
+        let cursor = serde_json::to_string(&next_cursor).expect(ALWAYS_JSON);
+        [br#"{"items":["#, self.items, br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat()
+    }
+}

@@ -1,0 +1,11 @@
+//! What the handlers of one worker share, and what a process keeps in memory. Knows no route and no handler.
+
+mod app_state;
+pub(crate) mod history;
+pub(crate) mod passwords;
+pub(crate) mod readiness;
+pub(crate) mod readings;
+pub(crate) mod recent;
+pub(crate) mod tokens;
+
+pub(crate) use app_state::AppState;

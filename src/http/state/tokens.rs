@@ -1,0 +1,319 @@
+//! Access tokens: JWTs signed with Ed25519, the keys that sign and verify them, and the caller that one names.
+
+use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
+use std::os::unix::fs::OpenOptionsExt;
+use std::{
+    collections::HashMap,
+    fmt,
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::Path,
+};
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use ed25519_dalek::{
+    SigningKey, VerifyingKey,
+    pkcs8::{KeypairBytes, spki::der::pem::LineEnding},
+};
+use jsonwebtoken::{
+    Algorithm, DecodingKey, EncodingKey, Header, Validation,
+    jwk::{
+        AlgorithmParameters, CommonParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, OctetKeyPairParameters,
+        OctetKeyPairType, PublicKeyUse, ThumbprintHash,
+    },
+};
+use quick_cache::sync::Cache;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::domain::PlayerId;
+
+/// How long an access token is good for.
+pub const ACCESS_TOKEN_LIFETIME: Duration = Duration::minutes(15);
+
+/// Signs access tokens, and verifies them.
+pub struct Tokens {
+    signing: EncodingKey,
+    /// The keys that are accepted, by their `kid`.
+    verifying: HashMap<String, DecodingKey>,
+    /// Whom the tokens name that were found good, by their SHA-256: verifying a signature takes longer than all else that a
+    /// move needs of this process.
+    verified: Cache<[u8; 32], Verified>,
+    public_keys: JwkSet,
+    header: Header,
+    validation: Validation,
+    issuer: String,
+    audience: String,
+    cursor_key: [u8; 32],
+}
+
+/// A public key whose tokens are accepted.
+#[derive(Clone)]
+pub struct PublicKey(VerifyingKey);
+
+/// What a token says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Claims {
+    iss: String,
+    aud: String,
+    sub: Uuid,
+    /// The player's credentials when it was issued: after a new password it changes nothing of the account any more.
+    #[serde(default)]
+    cv: i32,
+    iat: i64,
+    exp: i64,
+}
+
+/// What a good token says, and the last second of its life, since 1970.
+#[derive(Clone, Copy)]
+pub(crate) struct Verified {
+    caller: Caller,
+    until: i64,
+}
+
+/// Why there is no key to sign with.
+#[derive(Debug, Error)]
+pub enum KeyError {
+    #[error("the signing key {path} cannot be read: {source}")]
+    Unreadable { path: String, source: io::Error },
+    #[error("{variable} names a file, and is not the key itself: there is no such file")]
+    NoFile { variable: &'static str },
+    #[error(
+        "the signing key {path} is no Ed25519 private key in PKCS #8 PEM; make one with: openssl genpkey -algorithm ed25519 -out {path}"
+    )]
+    NotEd25519 { path: String },
+    #[error("the signing key {path} cannot be made: {source}")]
+    Unwritable { path: String, source: io::Error },
+    #[error("the public key {path} cannot be read: {source}")]
+    PublicUnreadable { path: String, source: io::Error },
+    #[error(
+        "the public key {path} is no Ed25519 public key in PEM (SPKI); get it from its private key with: openssl pkey -in \
+         private.pem -pubout -out public.pem"
+    )]
+    NotPublicEd25519 { path: String },
+}
+
+impl Tokens {
+    /// Signs with the key in a PEM file.
+    pub fn from_file(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
+        let name = || path.display().to_string();
+        let pem = fs::read_to_string(path).map_err(|source| {
+            let no_file = KeyError::NoFile { variable: "JWT_PRIVATE_KEY_FILE" };
+            if may_be_shown(path) { KeyError::Unreadable { path: name(), source } } else { no_file }
+        })?;
+        Self::from_pem(&pem, issuer, audience).ok_or_else(|| KeyError::NotEd25519 { path: name() })
+    }
+
+    /// Signs with the key in a PEM file, which is made if it is not there, for its owner's eyes only.
+    pub fn from_file_or_new(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
+        if !path.exists() {
+            write_new_key(path).map_err(|source| KeyError::Unwritable { path: path.display().to_string(), source })?;
+        }
+        Self::from_file(path, issuer, audience)
+    }
+
+    /// Signs with a private key in PKCS #8 PEM; `None` if it is no Ed25519 key.
+    pub fn from_pem(pem: &str, issuer: &str, audience: &str) -> Option<Self> {
+        let key = SigningKey::from_pkcs8_pem(pem).ok()?;
+        let (kid, jwk, verifying) = PublicKey(key.verifying_key()).published()?;
+        let signing = EncodingKey::from_ed_der(without_public_key(&key).to_pkcs8_der().ok()?.as_bytes());
+        let mut validation = Validation::new(Algorithm::EdDSA);
+        validation.leeway = CLOCK_LEEWAY_S;
+        validation.set_issuer(&[issuer]);
+        validation.set_audience(&[audience]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        Some(Self {
+            verifying: HashMap::from([(kid.clone(), verifying)]),
+            verified: Cache::new(VERIFIED_MAX),
+            public_keys: JwkSet { keys: vec![jwk] },
+            header: Header { kid: Some(kid), ..Header::new(Algorithm::EdDSA) },
+            signing,
+            validation,
+            issuer: issuer.to_owned(),
+            audience: audience.to_owned(),
+            cursor_key: Sha256::new()
+                .chain_update("mancala-server cursors\0")
+                .chain_update(key.to_bytes())
+                .finalize()
+                .into(),
+        })
+    }
+
+    /// Accepts the tokens of these keys as well: those that signed before, or will next.
+    #[must_use]
+    pub fn accepting(mut self, keys: &[PublicKey]) -> Self {
+        for key in keys {
+            let (kid, jwk, verifying) = key.published().expect("an Ed25519 key always has a JWK");
+            if self.verifying.insert(kid, verifying).is_none() {
+                self.public_keys.keys.push(jwk);
+            }
+        }
+        self
+    }
+
+    /// A token that says who the player is, for 15 minutes from now on.
+    pub fn issue(&self, player: PlayerId, credentials_version: i32, now: OffsetDateTime) -> String {
+        let claims = Claims {
+            iss: self.issuer.clone(),
+            aud: self.audience.clone(),
+            sub: player.0,
+            cv: credentials_version,
+            iat: now.unix_timestamp(),
+            exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
+        };
+        jsonwebtoken::encode(&self.header, &claims, &self.signing).expect("the key was checked when it was read")
+    }
+
+    /// What cursors are encrypted with: all servers of one signing key have it, and nobody else.
+    pub const fn cursor_key(&self) -> [u8; 32] {
+        self.cursor_key
+    }
+
+    /// What others need to verify the tokens themselves (RFC 7517).
+    pub const fn public_keys(&self) -> &JwkSet {
+        &self.public_keys
+    }
+
+    /// Who the token says the caller is, if a key that is accepted signed it with this algorithm and it has not expired.
+    pub fn verify(&self, token: &[u8], now: OffsetDateTime) -> Option<Caller> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return None;
+        }
+        let hash = Sha256::digest(token).into();
+        if let Some(Verified { caller, until }) = self.verified.get(&hash) {
+            return (now.unix_timestamp() <= until).then_some(caller);
+        }
+        let key = self.verifying.get(&jsonwebtoken::decode_header(token).ok()?.kid?)?;
+        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?.claims;
+        let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
+        self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });
+        Some(caller)
+    }
+}
+
+/// Tokens of other kinds, by the same keys.
+impl Tokens {
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// For whom tokens of another kind are: nobody who takes access tokens.
+    pub fn audience_of(&self, kind: &str) -> String {
+        format!("{}/{kind}", self.audience)
+    }
+
+    pub fn sign(&self, kind: &str, claims: &impl Serialize) -> String {
+        let header = Header { typ: Some(kind.to_owned()), ..self.header.clone() };
+        jsonwebtoken::encode(&header, claims, &self.signing).expect("the key was checked when it was read")
+    }
+
+    /// What a token of another kind says, if a key that is accepted signed it for this audience and it has not expired.
+    pub fn verify_other<C: DeserializeOwned>(&self, token: &[u8], kind: &str, audience: &str) -> Option<C> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return None;
+        }
+        let header = jsonwebtoken::decode_header(token).ok().filter(|header| header.typ.as_deref() == Some(kind))?;
+        let key = self.verifying.get(&header.kid?)?;
+        let mut validation = self.validation.clone();
+        validation.set_audience(&[audience]);
+        Some(jsonwebtoken::decode::<C>(token, key, &validation).ok()?.claims)
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokens").field("issuer", &self.issuer).field("audience", &self.audience).finish_non_exhaustive()
+    }
+}
+
+impl PublicKey {
+    /// The key in a PEM file.
+    pub fn from_file(path: &Path) -> Result<Self, KeyError> {
+        let name = || path.display().to_string();
+        let pem = fs::read_to_string(path).map_err(|source| {
+            let no_file = KeyError::NoFile { variable: "JWT_PUBLIC_KEY_FILES" };
+            if may_be_shown(path) { KeyError::PublicUnreadable { path: name(), source } } else { no_file }
+        })?;
+        Self::from_pem(&pem).ok_or_else(|| KeyError::NotPublicEd25519 { path: name() })
+    }
+
+    /// A public key in SPKI PEM; `None` if it is no Ed25519 key, or one with which anybody could sign.
+    pub fn from_pem(pem: &str) -> Option<Self> {
+        let key = VerifyingKey::from_public_key_pem(pem).ok()?;
+        (!key.is_weak()).then_some(Self(key))
+    }
+
+    /// The public key of a private key in PKCS #8 PEM, in SPKI PEM.
+    pub fn pem_of(private_pem: &str) -> Option<String> {
+        SigningKey::from_pkcs8_pem(private_pem).ok()?.verifying_key().to_public_key_pem(LineEnding::LF).ok()
+    }
+
+    /// Its id, how it is published, and what verifies with it.
+    fn published(&self) -> Option<(String, Jwk, DecodingKey)> {
+        let x = BASE64_URL_SAFE_NO_PAD.encode(self.0.as_bytes());
+        let mut jwk = Jwk {
+            common: CommonParameters {
+                public_key_use: Some(PublicKeyUse::Signature),
+                key_algorithm: Some(KeyAlgorithm::EdDSA),
+                ..CommonParameters::default()
+            },
+            algorithm: AlgorithmParameters::OctetKeyPair(OctetKeyPairParameters {
+                key_type: OctetKeyPairType::OctetKeyPair,
+                curve: EllipticCurve::Ed25519,
+                x,
+            }),
+        };
+        let kid = jwk.thumbprint(ThumbprintHash::SHA256).ok()?;
+        jwk.common.key_id = Some(kid.clone());
+        let verifying = DecodingKey::from_jwk(&jwk).ok()?;
+        Some((kid, jwk, verifying))
+    }
+}
+
+/// Whether what was given as a file that cannot be read looks like a path, and not like a secret in the wrong place: a key, with or
+/// without the lines around it, or a URL with its password.
+pub(crate) fn may_be_shown(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let is_one_line = !text.contains(|c: char| c.is_control());
+    is_one_line && !["-----BEGIN", "MC4CAQAw", "://", "@"].iter().any(|sign| text.contains(sign))
+}
+
+/// A new Ed25519 private key in PKCS #8 PEM.
+pub fn new_key() -> String {
+    let key = SigningKey::from_bytes(&rand::random());
+    without_public_key(&key).to_pkcs8_pem(LineEnding::LF).expect("an Ed25519 key always has a PKCS #8 form").to_string()
+}
+
+/// The first version of PKCS #8, which holds the private key alone: the one that every reader knows.
+pub(crate) fn without_public_key(key: &SigningKey) -> KeypairBytes {
+    KeypairBytes { secret_key: key.to_bytes(), public_key: None }
+}
+
+/// Writes a new key beside its place and then moves it there, so that nobody ever reads half a key.
+pub(crate) fn write_new_key(path: &Path) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    file.write_all(new_key().as_bytes())?;
+    file.sync_all()?;
+    fs::rename(new, path)
+}
+
+/// How far the clocks of two servers may be apart, in seconds.
+pub(crate) const CLOCK_LEEWAY_S: u64 = 5;
+
+/// A bearer token longer than this is none of ours.
+pub(crate) const TOKEN_BYTES_MAX: usize = 2048;
+
+/// How many tokens are remembered that were found good: of those who call right now, at some 100 bytes each.
+pub(crate) const VERIFIED_MAX: usize = 16_384;
+
+/// The player who calls; without a token the request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    pub player: PlayerId,
+    /// The player's credentials when the token was issued: see `request::player::find`.
+    pub credentials_version: i32,
+}

@@ -1,0 +1,238 @@
+//! An event as clients are told of it.
+
+use serde::Serialize;
+use thiserror::Error;
+use time::{Duration, OffsetDateTime};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{
+    game::ResultView,
+    moves::MoveView,
+    wire::{PlayerView, SideWord, Timestamp},
+};
+use crate::{
+    db::{events::game_log::LogSlice, games::SeatedGame},
+    domain::{Event, Fact, Game, Ply, Previous, Seat, Status, UnplayableError},
+    rules::Side,
+};
+
+/// Something that happened to a game. Clients ignore types that they do not know.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Event)]
+pub struct EventView {
+    pub game_id: Uuid,
+    /// Its number in the game: 1, 2, 3, …; the game's `version` after it.
+    #[schema(minimum = 1, example = 7)]
+    pub seq: u32,
+    at: Timestamp,
+    #[serde(flatten)]
+    pub fact: FactView,
+}
+
+/// What happened. Clients ignore types that they do not know.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[schema(as = Fact)]
+pub enum FactView {
+    /// The game was created.
+    Created {
+        /// The creator's side; against oneself, the one that opens.
+        side: SideWord,
+        player: PlayerView,
+    },
+    /// The free seat was taken: the game began.
+    Joined { side: SideWord, player: PlayerView },
+    /// The invited player declined: the game ended without a result.
+    Declined {},
+    /// A ply was played.
+    Moved {
+        /// As the history shows it.
+        #[serde(rename = "move")]
+        mv: MoveView,
+    },
+    /// A game by link has another code. Which one, only its creator is shown.
+    CodeRenewed {},
+    /// A player offered something.
+    Offered {
+        side: SideWord,
+        #[schema(example = "takeback")]
+        offer: &'static str,
+        /// Of a takeback: the ply after which the game would go on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        to_ply: Option<u32>,
+    },
+    /// The other player declined an offer, by a word or by a move.
+    OfferDeclined {
+        side: SideWord,
+        #[schema(example = "draw")]
+        offer: &'static str,
+    },
+    /// Whoever made an offer took it back, or made it pointless.
+    OfferWithdrawn {
+        side: SideWord,
+        #[schema(example = "draw")]
+        offer: &'static str,
+    },
+    /// An offered pause was accepted: no time runs.
+    Paused { side: SideWord },
+    /// Time runs again.
+    Resumed { side: SideWord },
+    /// An offered rematch was accepted. It comes after the game is over.
+    Rematched { side: SideWord, rematch_game_id: Uuid },
+    /// A player had no time left; `finished` follows, or `aborted` if it would have been the first move.
+    TimedOut { side: SideWord },
+    /// Nobody joined in time: the game ended without a result.
+    Expired {},
+    /// A player gave up; `finished` follows.
+    Resigned { side: SideWord },
+    /// The game ended without a result.
+    Aborted {
+        /// Whose player ended it.
+        side: SideWord,
+    },
+    /// The game ended with a result.
+    Finished { result: ResultView },
+    /// The game's analysis is there. It comes after the game is over, or between the plies of somebody who plays alone.
+    Analysed {},
+}
+
+impl FactView {
+    /// The word of its type.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            FactView::Created { .. } => "created",
+            FactView::Joined { .. } => "joined",
+            FactView::Declined {} => "declined",
+            FactView::Moved { .. } => "moved",
+            FactView::CodeRenewed {} => "code_renewed",
+            FactView::Offered { .. } => "offered",
+            FactView::OfferDeclined { .. } => "offer_declined",
+            FactView::OfferWithdrawn { .. } => "offer_withdrawn",
+            FactView::Paused { .. } => "paused",
+            FactView::Resumed { .. } => "resumed",
+            FactView::Rematched { .. } => "rematched",
+            FactView::TimedOut { .. } => "timed_out",
+            FactView::Expired {} => "expired",
+            FactView::Resigned { .. } => "resigned",
+            FactView::Aborted { .. } => "aborted",
+            FactView::Finished { .. } => "finished",
+            FactView::Analysed {} => "analysed",
+        }
+    }
+}
+
+/// Why a stored event cannot be shown: the log contradicts itself or the rules.
+#[derive(Debug, Error)]
+pub(crate) enum ViewError {
+    #[error("event {seq} names a seat in which no player sits")]
+    EmptySeat { seq: u32 },
+    #[error(transparent)]
+    Unplayable(#[from] UnplayableError),
+}
+
+/// Some events of a game, as everybody who sees the game is told of them.
+pub fn views(seated: &SeatedGame, part: &LogSlice) -> Result<Vec<EventView>, ViewError> {
+    let mut previous = part.previous.clone();
+    part.events.iter().map(|event| view(seated, event, &mut previous)).collect()
+}
+
+/// One event. `previous` is the last ply before it, and then the last one with it.
+pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<EventView, ViewError> {
+    let game = &seated.game;
+    // At that time: a pie swap changes who sits at which side.
+    let side = |seat| side_of(seat, previous).into();
+    let player = |seat| {
+        let player = seated.players[seat].as_ref().map(PlayerView::from);
+        player.ok_or(ViewError::EmptySeat { seq: event.seq })
+    };
+    let fact = match &event.fact {
+        Fact::Created(created) => {
+            let seat = created.terms.creator;
+            FactView::Created { side: side(seat), player: player(seat)? }
+        }
+        Fact::Joined { seat, .. } => FactView::Joined { side: side(*seat), player: player(*seat)? },
+        Fact::Declined => FactView::Declined {},
+        Fact::Moved(moved) => {
+            let ply = Ply::replay(game, previous, moved, event.at)?;
+            let mv = MoveView::of(&ply);
+            *previous = Previous { position: ply.position, at: ply.at };
+            FactView::Moved { mv }
+        }
+        Fact::CodeRenewed { .. } => FactView::CodeRenewed {},
+        Fact::Offered { seat, kind, to_ply } => {
+            FactView::Offered { side: side(*seat), offer: kind.as_str(), to_ply: *to_ply }
+        }
+        Fact::OfferDeclined { seat, kind } => FactView::OfferDeclined { side: side(*seat), offer: kind.as_str() },
+        Fact::OfferWithdrawn { seat, kind } => FactView::OfferWithdrawn { side: side(*seat), offer: kind.as_str() },
+        Fact::Paused { seat } => FactView::Paused { side: side(*seat) },
+        Fact::Resumed { seat } => FactView::Resumed { side: side(*seat) },
+        Fact::Rematched { seat, game } => FactView::Rematched { side: side(*seat), rematch_game_id: game.0 },
+        Fact::TimedOut { seat } => FactView::TimedOut { side: side(*seat) },
+        Fact::Expired => FactView::Expired {},
+        Fact::Resigned { seat } => FactView::Resigned { side: side(*seat) },
+        Fact::Aborted { seat } => FactView::Aborted { side: side(*seat) },
+        Fact::Finished(result) => FactView::Finished { result: ResultView::of(result, game) },
+        Fact::Analysed => FactView::Analysed {},
+    };
+    Ok(EventView { game_id: game.id().0, seq: event.seq, at: Timestamp(event.at), fact })
+}
+
+/// The side of the board at which a seat's player sat after a ply.
+pub fn side_of(seat: Seat, after: &Previous) -> Side {
+    let is_south = (seat == Seat::First) != after.position.swapped();
+    if is_south { Side::South } else { Side::North }
+}
+
+/// What may still follow the last event of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// The game goes on.
+    Play,
+    /// It is over, and its players may still agree on another one.
+    Rematch,
+    /// Nothing that anybody waits for.
+    Nothing,
+}
+
+/// How long after a game's end it is waited for a rematch. One that is offered later is found by whoever looks at the game.
+pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
+
+/// What may still follow the last event of a game, at a moment.
+pub fn what_follows(game: &Game, now: OffsetDateTime) -> Follows {
+    if !game.status().is_over() {
+        return Follows::Play;
+    }
+    let is_recent = game.finished_at().is_some_and(|ended| now - ended < REMATCH_AWAITED);
+    let is_open = game.status() == Status::Finished && game.rematch().is_none();
+    if is_recent && is_open { Follows::Rematch } else { Follows::Nothing }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::to_value;
+
+    use super::*;
+
+    #[test]
+    fn an_event_is_named_by_its_type() {
+        for fact in [
+            FactView::Declined {},
+            FactView::Resigned { side: SideWord::South },
+            FactView::Aborted { side: SideWord::North },
+            FactView::CodeRenewed {},
+            FactView::Offered { side: SideWord::South, offer: "takeback", to_ply: Some(3) },
+            FactView::OfferDeclined { side: SideWord::South, offer: "draw" },
+            FactView::OfferWithdrawn { side: SideWord::South, offer: "draw" },
+            FactView::Paused { side: SideWord::South },
+            FactView::Resumed { side: SideWord::South },
+            FactView::Rematched { side: SideWord::South, rematch_game_id: Uuid::nil() },
+            FactView::TimedOut { side: SideWord::South },
+            FactView::Expired {},
+            FactView::Analysed {},
+        ] {
+            assert_eq!(to_value(&fact).expect("a fact is JSON")["type"], fact.word());
+        }
+    }
+}

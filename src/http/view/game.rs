@@ -1,0 +1,473 @@
+//! A game as it is shown: the board, who sits where, what may be played, how it ended.
+
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use actix_web::{http::header::EntityTag, web::Bytes};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{
+    board::{BoardView, ScoreView, legal_moves},
+    moves::{MoveJson, MoveView},
+    options::OptionValueView,
+    wire::{ALWAYS_JSON, PlayerView, SideWord, Timestamp},
+};
+use crate::{
+    db::{games::SeatedGame, idempotency::StoredAnswer},
+    domain::{Clock, Game, GameId, GameResult, Offer, Opponent, PlayerId, Start, Status, Terms, Time, Visibility},
+    rules::{BySide, Side},
+};
+
+/// A game: enough to draw it and to play, without any other call.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Game)]
+pub struct GameView {
+    pub id: Uuid,
+    /// Raised by every change, by one or more.
+    #[schema(minimum = 1, example = 7)]
+    pub version: u32,
+    #[schema(example = "kalah")]
+    variant: String,
+    #[schema(example = "standard")]
+    preset: &'static str,
+    /// Every option that matters in this game, with its value.
+    options: BTreeMap<&'static str, OptionValueView>,
+    /// The edition of the rules that the game is pinned to.
+    #[schema(minimum = 1, example = 1)]
+    rules_version: u16,
+    status: StatusWord,
+    /// Who sits where now: after a pie swap the people have changed places.
+    seats: Seats,
+    /// The number of the last ply; 0 before the first.
+    #[schema(minimum = 0, example = 5)]
+    pub ply: u32,
+    board: BoardView,
+    /// The position in text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+    /// The side to move; null unless the game is active.
+    #[schema(required = true)]
+    turn: Option<SideWord>,
+    /// What the side to move may play; empty unless the game is active.
+    #[schema(example = json!(["A", "B", "D", "E", "F"]))]
+    legal_moves: Vec<String>,
+    #[schema(required = true, value_type = Option<MoveView>)]
+    last_move: Option<MoveJson>,
+    /// Offers that wait for an answer: one of each kind at most.
+    offers: Vec<OfferView>,
+    clock: ClockView,
+    /// Null until the game is finished.
+    #[schema(required = true)]
+    result: Option<ResultView>,
+    /// The game in which this one was played again, once both wanted to.
+    #[schema(required = true)]
+    rematch_game_id: Option<Uuid>,
+    /// Who could take the second seat.
+    opponent: OpponentView,
+    /// Shown to the creator of a game by link only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    join_code: Option<String>,
+    visibility: VisibilityWord,
+    created_at: Timestamp,
+    /// When the second seat was taken.
+    #[schema(required = true)]
+    started_at: Option<Timestamp>,
+    updated_at: Timestamp,
+    #[schema(required = true)]
+    finished_at: Option<Timestamp>,
+    /// When its analysis was made, if there is one.
+    #[schema(required = true)]
+    analysed_at: Option<Timestamp>,
+    /// Where it begins, if not with the opening of its options: `position` of the positions' text notation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    start: Option<StartView>,
+    /// When an open game ends unless somebody joins; null once somebody has.
+    #[schema(required = true)]
+    expires_at: Option<Timestamp>,
+}
+
+/// Where a game begins that does not begin with the opening.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Start)]
+struct StartView {
+    /// In text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+    /// The game that it was taken from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    game_id: Option<Uuid>,
+    /// The ply after which that game was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    ply: Option<u32>,
+}
+
+impl StartView {
+    fn of(start: &Start) -> Self {
+        let (game_id, ply) = start.from.map(|(game, ply)| (game.0, ply)).unzip();
+        Self { position: start.position.to_string(), game_id, ply }
+    }
+}
+
+/// An offer that waits for an answer.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Offer)]
+struct OfferView {
+    /// What is offered. Clients ignore values that they do not know.
+    #[serde(rename = "type")]
+    #[schema(example = "draw")]
+    kind: &'static str,
+    /// The side of the board on which whoever made it sits now.
+    side: SideWord,
+    /// Who made it.
+    #[schema(required = true)]
+    player_id: Option<Uuid>,
+    at: Timestamp,
+    /// Of a takeback: the ply after which the game would go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    to_ply: Option<u32>,
+}
+
+impl OfferView {
+    fn of(offer: &Offer, game: &Game) -> Self {
+        let side = if game.seat_at(Side::South) == offer.seat { Side::South } else { Side::North };
+        let player_id = game.players()[offer.seat].map(|player| player.0);
+        Self { kind: offer.kind.as_str(), side: side.into(), player_id, at: Timestamp(offer.at), to_ply: offer.to_ply }
+    }
+}
+
+/// Who sits at which side of the board; null where a seat is free.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct Seats {
+    #[schema(required = true)]
+    south: Option<PlayerView>,
+    #[schema(required = true)]
+    north: Option<PlayerView>,
+}
+
+/// The time that the players have, as of the last change: a client counts down to `deadline` by itself.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Clock)]
+struct ClockView {
+    #[serde(rename = "type")]
+    kind: ClockWord,
+    /// Of `per_move`: what each turn has. Moves that follow one another without the opponent in between are one turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 60, example = 86400)]
+    move_s: Option<i64>,
+    /// Of `bank`: what each side has for all its turns together, as of the beginning of its present or next turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    bank_s: Option<BanksView>,
+    /// Of `bank`: what each side began with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 60, example = 259_200)]
+    initial_s: Option<i64>,
+    /// Of `bank`: what is added after each turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0, example = 3600)]
+    increment_s: Option<i64>,
+    /// Of `bank`: what a bank holds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 60, example = 604_800)]
+    max_s: Option<i64>,
+    /// When the side to move runs out of time; null while no time runs.
+    #[schema(required = true)]
+    deadline: Option<Timestamp>,
+    /// Since when no time runs because both agreed to pause; absent when there is no pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    paused_at: Option<Timestamp>,
+    /// What the side to move has when time runs again; absent when there is no pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    left_s: Option<i64>,
+}
+
+/// What the sides have in their banks.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[schema(as = Banks)]
+struct BanksView {
+    #[schema(minimum = 0, example = 259_200)]
+    south: i64,
+    #[schema(minimum = 0, example = 259_200)]
+    north: i64,
+}
+
+impl ClockView {
+    fn of(game: &Game) -> Self {
+        let Time { deadline, banks, pause } = game.time();
+        let nothing = Self {
+            kind: ClockWord::Unlimited,
+            move_s: None,
+            bank_s: None,
+            initial_s: None,
+            increment_s: None,
+            max_s: None,
+            deadline: deadline.map(Timestamp),
+            paused_at: pause.map(|pause| Timestamp(pause.since)),
+            left_s: pause.map(|pause| pause.left.whole_seconds()),
+        };
+        let bank = |side| banks[game.seat_at(side)].whole_seconds();
+        match game.terms().clock {
+            Clock::Unlimited => nothing,
+            Clock::PerMove { allowance } => {
+                Self { kind: ClockWord::PerMove, move_s: Some(allowance.whole_seconds()), ..nothing }
+            }
+            Clock::Bank { initial, increment, max } => Self {
+                kind: ClockWord::Bank,
+                initial_s: Some(initial.whole_seconds()),
+                bank_s: Some(BanksView { south: bank(Side::South), north: bank(Side::North) }),
+                increment_s: Some(increment.whole_seconds()),
+                max_s: Some(max.whole_seconds()),
+                ..nothing
+            },
+        }
+    }
+}
+
+/// What kind of clock a game has. Clients ignore values that they do not know.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = ClockType)]
+enum ClockWord {
+    Unlimited,
+    PerMove,
+    Bank,
+}
+
+/// How a game ended.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Result)]
+pub struct ResultView {
+    /// Null on a draw.
+    #[schema(required = true)]
+    winner: Option<SideWord>,
+    #[schema(required = true)]
+    winner_player_id: Option<Uuid>,
+    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement`, `resignation` or `timeout`;
+    /// of an imported game whose record does not say it `unknown`; clients ignore values that they do not know.
+    #[schema(required = true, example = "side_empty")]
+    reason: Option<String>,
+    score: ScoreView,
+}
+
+impl GameView {
+    /// The game as `viewer` sees it.
+    pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
+        Self::with(seated, viewer, seated.last_ply.as_ref().map(MoveJson::of))
+    }
+
+    fn with(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
+        let SeatedGame { game, players, invited, .. } = seated;
+        let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
+        let Terms { options, rules_version, opponent, visibility, .. } = game.terms();
+        let opponent = match opponent {
+            Opponent::Open => OpponentView::Open {},
+            Opponent::Link { .. } => OpponentView::Link {},
+            Opponent::Player { player } => {
+                OpponentView::Player { player_id: player.0, player: invited.as_ref().map(PlayerView::from) }
+            }
+            Opponent::Oneself => OpponentView::Oneself {},
+            Opponent::Computer { level } => OpponentView::Computer { level: level.number() },
+            Opponent::Imported { by } => OpponentView::Imported { importer_id: by.map(|player| player.0) },
+        };
+        let turn = game.turn();
+        Self {
+            id: game.id().0,
+            version: game.version(),
+            variant: options.variant().to_string(),
+            preset: options.preset(),
+            options: options.values().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            rules_version: *rules_version,
+            status: match game.status() {
+                Status::Open => StatusWord::Open,
+                Status::Active => StatusWord::Active,
+                Status::Finished => StatusWord::Finished,
+                Status::Aborted => StatusWord::Aborted,
+            },
+            seats: Seats { south: seat(Side::South), north: seat(Side::North) },
+            ply: game.ply(),
+            board: BoardView::of(game.position()),
+            position: game.position().to_string(),
+            turn: turn.map(SideWord::from),
+            legal_moves: turn.map(|_| legal_moves(game.position())).unwrap_or_default(),
+            last_move,
+            offers: game.offers().iter().map(|offer| OfferView::of(offer, game)).collect(),
+            clock: ClockView::of(game),
+            result: game.result().map(|result| ResultView::of(result, game)),
+            rematch_game_id: game.rematch().map(|game| game.0),
+            opponent,
+            join_code: join_code_for(game, viewer).map(str::to_owned),
+            visibility: match visibility {
+                Visibility::Public => VisibilityWord::Public,
+                Visibility::Unlisted => VisibilityWord::Unlisted,
+                Visibility::Private => VisibilityWord::Private,
+            },
+            created_at: Timestamp(game.created_at()),
+            started_at: game.started_at().map(Timestamp),
+            updated_at: Timestamp(game.updated_at()),
+            finished_at: game.finished_at().map(Timestamp),
+            analysed_at: game.analysed_at().map(Timestamp),
+            expires_at: game.expires_at().map(Timestamp),
+            start: game.terms().start.as_ref().map(StartView::of),
+        }
+    }
+}
+
+/// A game as it is sent: its JSON, and the tag of exactly that.
+#[derive(Clone, Debug)]
+pub struct ShownGame {
+    pub version: u32,
+    pub etag: EntityTag,
+    pub json: Bytes,
+}
+
+impl ShownGame {
+    /// The game as `viewer` sees it. The tag is `W/"<version>-<h>"`: `h` covers everything shown, so names and the viewer's own
+    /// fields too.
+    pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
+        Self::new(&GameView::of(seated, viewer))
+    }
+
+    /// The game after a move that is JSON already, as everybody sees it but a creator who holds a join code.
+    pub fn after_move(seated: &SeatedGame, played: MoveJson) -> Self {
+        Self::new(&GameView::with(seated, None, Some(played)))
+    }
+
+    fn new(view: &GameView) -> Self {
+        let mut json = Vec::with_capacity(GAME_BYTES);
+        serde_json::to_writer(&mut json, view).expect(ALWAYS_JSON);
+        let mut hasher = DefaultHasher::new();
+        json.hash(&mut hasher);
+        let version = view.version;
+        Self { version, etag: EntityTag::new_weak(format!("{version}-{:016x}", hasher.finish())), json: json.into() }
+    }
+
+    /// The answer to its creation.
+    pub fn as_created(&self, id: GameId) -> StoredAnswer {
+        StoredAnswer {
+            location: format!("/v1/games/{}", id.0),
+            etag: self.etag.to_string(),
+            body: String::from_utf8(self.json.to_vec()).expect(ALWAYS_JSON),
+        }
+    }
+}
+
+/// Room for nearly every game's JSON.
+const GAME_BYTES: usize = 2048;
+
+/// The join code, for the creator of a game by link and nobody else.
+pub fn join_code_for(game: &Game, viewer: Option<PlayerId>) -> Option<&str> {
+    match &game.terms().opponent {
+        Opponent::Link { join_code } if viewer.is_some() && game.players()[game.terms().creator] == viewer => {
+            Some(join_code)
+        }
+        _ => None,
+    }
+}
+
+impl ResultView {
+    pub fn of(result: &GameResult, game: &Game) -> Self {
+        Self::new(result.winner, Some(result.reason.to_string()), result.score, game)
+    }
+
+    pub fn new(winner: Option<Side>, reason: Option<String>, score: BySide<u16>, game: &Game) -> Self {
+        Self {
+            winner: winner.map(SideWord::from),
+            winner_player_id: winner.and_then(|side| game.player_at(side)).map(|player| player.0),
+            reason,
+            score: ScoreView { south: score.south, north: score.north },
+        }
+    }
+}
+
+/// How far a game has come. Clients ignore values that they do not know.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Status)]
+pub enum StatusWord {
+    /// A seat is free.
+    Open,
+    Active,
+    /// Ended with a result.
+    Finished,
+    /// Ended without one.
+    Aborted,
+}
+
+impl From<StatusWord> for Status {
+    fn from(word: StatusWord) -> Self {
+        match word {
+            StatusWord::Open => Status::Open,
+            StatusWord::Active => Status::Active,
+            StatusWord::Finished => Status::Finished,
+            StatusWord::Aborted => Status::Aborted,
+        }
+    }
+}
+
+/// Who could take the second seat. Clients ignore types that they do not know.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+#[schema(as = Opponent)]
+enum OpponentView {
+    /// Anyone who can see the game.
+    Open {},
+    /// Whoever holds the join code.
+    Link {},
+    /// This player only.
+    Player {
+        player_id: Uuid,
+        /// Absent in the answer that creates the game.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        player: Option<PlayerView>,
+    },
+    /// Nobody: one player plays both sides.
+    #[serde(rename = "self")]
+    Oneself {},
+    /// The server.
+    Computer {
+        #[schema(minimum = 1, maximum = 8, example = 3)]
+        level: u8,
+    },
+    /// Nobody: the game was played elsewhere.
+    Imported {
+        /// Who imported it; null if the operator did.
+        #[schema(required = true)]
+        importer_id: Option<Uuid>,
+    },
+}
+
+/// Who may read the game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Visibility)]
+pub enum VisibilityWord {
+    /// Everybody; it is listed.
+    #[default]
+    Public,
+    /// Whoever has its id.
+    Unlisted,
+    /// Its players, and whoever is invited.
+    Private,
+}
+
+impl From<VisibilityWord> for Visibility {
+    fn from(word: VisibilityWord) -> Self {
+        match word {
+            VisibilityWord::Public => Visibility::Public,
+            VisibilityWord::Unlisted => Visibility::Unlisted,
+            VisibilityWord::Private => Visibility::Private,
+        }
+    }
+}

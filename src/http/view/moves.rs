@@ -1,0 +1,195 @@
+//! Moves and their effects, as the history shows them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{
+    board::ScoreView,
+    wire::{ALWAYS_JSON, SideWord, Timestamp},
+};
+use crate::{
+    domain::{Ply, PlyAction},
+    rules::{Effect, Place, Side},
+};
+
+/// A ply as the history shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Move)]
+pub struct MoveView {
+    /// Its number in the game, from 1; never used twice.
+    #[schema(minimum = 1, example = 6)]
+    ply: u32,
+    /// The side of the board that it was played for.
+    side: SideWord,
+    /// Who played it.
+    player_id: Uuid,
+    #[serde(rename = "move")]
+    #[schema(example = "D")]
+    word: String,
+    at: Timestamp,
+    /// Time since the ply before; of the first, since the game started.
+    #[schema(minimum = 0, example = 12400)]
+    elapsed_ms: u64,
+    /// What happened on the board, in order: enough to animate the move without knowing a rule.
+    effects: Vec<EffectView>,
+    /// The position after it, in text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
+}
+
+/// One frame of a move. Clients ignore types that they do not know.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[schema(as = Effect)]
+pub enum EffectView {
+    /// All seeds of a pit are taken into the hand.
+    Lift {
+        #[schema(example = "D")]
+        pit: String,
+        seeds: u16,
+    },
+    /// The sowing goes on: all seeds of the pit where the last one fell are taken into the hand.
+    Relay {
+        #[schema(example = "d")]
+        pit: String,
+        seeds: u16,
+    },
+    /// One seed falls: into a pit (its letter), or into `south_store` or `north_store`.
+    Sow {
+        #[schema(example = "E")]
+        to: String,
+    },
+    /// Seeds are taken from pits into a store.
+    Capture {
+        #[schema(example = json!(["C", "d"]))]
+        from: Vec<String>,
+        seeds: u16,
+        #[schema(example = "south_store")]
+        to: String,
+    },
+    /// The last seed fell into the own store: the same side moves again.
+    ExtraTurn,
+    /// The people change places; the board stays.
+    Swap,
+    /// What was played after that ply is taken back: the position after it is there again.
+    Takeback {
+        #[schema(minimum = 0)]
+        to_ply: u32,
+    },
+    /// An extra move is declined.
+    Pass,
+    /// At the end, the seeds left in a side's pits go to a store.
+    Sweep {
+        side: SideWord,
+        seeds: u16,
+        #[schema(example = "north_store")]
+        to: String,
+    },
+    /// At the end, the seeds left in all pits are put together and shared evenly between the stores.
+    Split {
+        /// What goes to each store.
+        #[schema(example = 3)]
+        seeds: u16,
+        /// The pit where an odd seed stays.
+        #[schema(required = true, example = "A")]
+        odd: Option<String>,
+    },
+    /// One of several rounds is over.
+    RoundOver {
+        #[schema(minimum = 1, example = 1)]
+        round: u32,
+        score: ScoreView,
+    },
+    /// For a new round, seeds go from a side's store to its pits, as many to each. The pits of that row that are not named
+    /// are burnt until the next refill.
+    Refill {
+        side: SideWord,
+        #[schema(example = json!(["b", "c", "d", "e", "f", "g"]))]
+        pits: Vec<String>,
+        #[schema(example = 7)]
+        seeds: u16,
+    },
+    /// The rules end the game.
+    GameOver {
+        #[schema(example = "side_empty")]
+        reason: String,
+    },
+}
+
+/// A [`MoveView`] that is already JSON: an answer to a move shows it twice, in the game and beside it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct MoveJson(pub(crate) Arc<RawValue>);
+
+impl MoveJson {
+    pub fn of(ply: &Ply) -> Self {
+        Self(to_raw_value(&MoveView::of(ply)).expect(ALWAYS_JSON).into())
+    }
+}
+
+impl MoveView {
+    pub fn of(ply: &Ply) -> Self {
+        Self {
+            ply: ply.number,
+            side: ply.side.into(),
+            player_id: ply.player.0,
+            word: ply.mv.to_string(),
+            at: Timestamp(ply.at),
+            elapsed_ms: u64::try_from(ply.elapsed.whole_milliseconds()).unwrap_or(0),
+            effects: match ply.mv {
+                PlyAction::Move(_) => ply.effects.iter().map(EffectView::of).collect(),
+                PlyAction::Takeback { to_ply } => vec![EffectView::Takeback { to_ply }],
+            },
+            position: ply.position.to_string(),
+        }
+    }
+}
+
+impl EffectView {
+    pub fn of(effect: &Effect) -> Self {
+        let store = |side: &Side| Place::Store(*side).to_string();
+        match effect {
+            Effect::Lift { pit, seeds } => EffectView::Lift { pit: pit.to_string(), seeds: *seeds },
+            Effect::Relay { pit, seeds } => EffectView::Relay { pit: pit.to_string(), seeds: *seeds },
+            Effect::Sow { to } => EffectView::Sow { to: to.to_string() },
+            Effect::Capture { from, seeds, to } => EffectView::Capture {
+                from: from.iter().map(ToString::to_string).collect(),
+                seeds: *seeds,
+                to: store(to),
+            },
+            Effect::ExtraTurn => EffectView::ExtraTurn,
+            Effect::Swap => EffectView::Swap,
+            Effect::Pass => EffectView::Pass,
+            Effect::Sweep { side, seeds, to } => {
+                EffectView::Sweep { side: (*side).into(), seeds: *seeds, to: store(to) }
+            }
+            Effect::Split { seeds, odd } => {
+                EffectView::Split { seeds: *seeds, odd: odd.as_ref().map(ToString::to_string) }
+            }
+            Effect::RoundOver { round, score } => {
+                EffectView::RoundOver { round: *round, score: ScoreView { south: score.south, north: score.north } }
+            }
+            Effect::Refill { side, pits, seeds } => EffectView::Refill {
+                side: (*side).into(),
+                pits: pits.iter().map(ToString::to_string).collect(),
+                seeds: *seeds,
+            },
+            Effect::GameOver { reason } => EffectView::GameOver { reason: reason.to_string() },
+        }
+    }
+}
+
+/// A page of a game's history.
+// Only described here: `Page` writes it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the answer")]
+pub struct MovePage {
+    items: Vec<MoveView>,
+    /// What `cursor` must be to get the next page; null on the last.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}

@@ -1,0 +1,71 @@
+//! Values of options on the wire.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error, Unexpected, Visitor},
+};
+use utoipa::ToSchema;
+
+use crate::rules::OptionValue;
+
+/// The value of an option: a number, true or false, or a word.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = OptionValue)]
+pub enum OptionValueView {
+    Integer(i64),
+    Boolean(bool),
+    Word(Cow<'static, str>),
+}
+
+/// To JSON Schema 6.0 is an integer, and some languages write every number so.
+impl<'de> Deserialize<'de> for OptionValueView {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Value;
+
+        impl Visitor<'_> for Value {
+            type Value = OptionValueView;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer, true or false, or a word")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Boolean(value))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Integer(value))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<OptionValueView, E> {
+                // What an `i64` cannot hold is out of every option's bounds.
+                Ok(OptionValueView::Integer(i64::try_from(value).unwrap_or(i64::MAX)))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<OptionValueView, E> {
+                // The text of a whole number has no point.
+                let whole = value.to_string().parse().map(OptionValueView::Integer);
+                whole.map_err(|_| E::invalid_type(Unexpected::Float(value), &self))
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<OptionValueView, E> {
+                Ok(OptionValueView::Word(Cow::Owned(word.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_any(Value)
+    }
+}
+
+impl From<OptionValue> for OptionValueView {
+    fn from(value: OptionValue) -> Self {
+        match value {
+            OptionValue::Integer(value) => OptionValueView::Integer(value),
+            OptionValue::Boolean(value) => OptionValueView::Boolean(value),
+            OptionValue::Word(value) => OptionValueView::Word(value),
+        }
+    }
+}
