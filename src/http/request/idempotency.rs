@@ -2,7 +2,6 @@
 
 use std::future::{Ready, ready};
 
-pub use crate::db::idempotency::StoredAnswer as Answer;
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse,
     dev::Payload,
@@ -25,7 +24,7 @@ use crate::{
     },
 };
 
-pub use crate::db::idempotency::Answer;
+pub use crate::db::idempotency::StoredAnswer as Answer;
 
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
