@@ -1,7 +1,7 @@
 //! Games that this process remembers: as they were after the last change through it, or when they were last read.
 //!
 //! Another process may have changed them since. So a remembered game may only lead to an append, which its version guards
-//! (`change::carry_out`); and it is shown only after the database has said that it is still the present one.
+//! (`change::execute`); and it is shown only after the database has said that it is still the present one.
 
 use std::{
     mem::size_of,
