@@ -24,10 +24,10 @@ use crate::{
     },
     http::{
         answer::problem::{Problem, ProblemBody},
-        request::player,
         request::{
             extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
+            player,
         },
         state::{AppState, tokens::Caller},
         variants::catalog::{STANDARD, chosen_options},

@@ -75,7 +75,7 @@ pub async fn get_game(
     let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(Topic::Game(path.0))?, wait_s)));
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
-    // In a box of its own: otherwise who waits would keep the room that reading takes.
+    // Boxed: otherwise each waiting request would keep the memory of the read future.
     let read_in_turn = async || in_turn(&state, Box::pin(read())).await;
     let mut game = if waiting.is_some() { read_in_turn().await? } else { Box::pin(read()).await? };
     let waits = waiting.is_some() && known.has(&game.etag);
@@ -130,7 +130,7 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
     request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
     responses(
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
-        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited",
+        (status = 403, description = "`forbidden`: the join code is missing or wrong, or another player is invited",
             body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`", body = ProblemBody,
