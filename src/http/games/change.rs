@@ -1,4 +1,4 @@
-//! Changes of games: load, let the domain decide, append. The writers tell who waits.
+//! Changes of games: load, decide, append. The domain decides; the writers append, and notify the subscribers.
 
 use std::{
     sync::Arc,
@@ -35,50 +35,50 @@ use crate::{
     rules::Effect,
 };
 
-/// How often a change is decided again after somebody else was faster, or the connection was lost. Whoever loses so
-/// often in a row is better told to come back.
+/// How many times a change is decided, on version conflicts and lost connections. After so many in a row the answer is 503,
+/// and the client retries.
 pub const ATTEMPTS_MAX: u32 = 8;
 
-/// How much longer each attempt waits than the one before it, from the third on: all of them together about half a second,
-/// in which a PostgreSQL that was killed is back.
-const RETRY_PAUSE: Duration = Duration::from_millis(20);
+/// How much longer each attempt waits than the one before it, from the third on: about half a second in total. A PostgreSQL
+/// that was killed is back by then.
+const RETRY_BACKOFF: Duration = Duration::from_millis(20);
 
-/// What came of a command.
+/// What a command has led to.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once; a box would cost each move an allocation")]
-pub enum Carried {
-    /// The game after these events, and as it was when they were decided; `effects` are those of the move among them.
-    Out { before: Arc<Remembered>, game: Game, events: Vec<Event>, effects: Vec<Effect> },
-    /// What was asked for was already so; of a move, the ply that the log has.
-    Already { found: Arc<Remembered>, recorded: Option<Ply> },
-    /// Nothing changed.
+pub enum Executed {
+    /// The game before and after these events, which are stored. `effects` are those of the move among them.
+    Changed { before: Arc<Remembered>, game: Game, events: Vec<Event>, effects: Vec<Effect> },
+    /// The game is already in the wanted state. `recorded` is, for a move, the ply that the log has.
+    Unchanged { found: Arc<Remembered>, recorded: Option<Ply> },
+    /// The domain refused the command.
     Refused { found: Arc<Remembered>, refusal: Refusal },
 }
 
-/// Loads the game, lets the domain decide, and appends; again from the start if somebody else was faster, or if it is
-/// not known what became of an append because the connection was lost: then the log is read, not guessed at.
+/// Loads the game, lets the domain decide, and appends. On a version conflict or a lost connection it reloads the game and
+/// decides again, at most [`ATTEMPTS_MAX`] times. After a lost connection the log shows whether the append was stored.
 ///
-/// The first time it decides on what is remembered of the game, if anything. That may be stale, which is harmless for
-/// what is accepted, because the append is guarded by the version; everything else is decided again on what is stored.
-pub async fn carry_out(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Carried, Problem> {
-    carry_out_by(state, id, command, async |_, next, events| games::append(&state.writers, next, events).await).await
+/// The first attempt decides on the cached game, if there is one. It may be stale. An append is still safe, because the
+/// version guards it (optimistic locking). Any other decision is made again on the stored game.
+pub async fn execute(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Executed, Problem> {
+    execute_with(state, id, command, async |_, next, events| games::append(&state.writers, next, events).await).await
 }
 
-/// The same with another way to append, which is given the game before the events, the game after them, and the events.
-pub async fn carry_out_by(
+/// [`execute`] with another append function. It gets the game before the events, the game after them, and the events.
+pub async fn execute_with(
     state: &AppState,
     id: GameId,
     command: &Command<'_>,
     append: impl AsyncFn(&Remembered, &Game, &[Event]) -> Result<Appended, DbError>,
-) -> Result<Carried, Problem> {
+) -> Result<Executed, Problem> {
     let mut failure = None;
-    let is_of_use = |known: &Arc<Remembered>| known.is_recent() && known.has_history;
-    // A remembered game does not show whether its players are still there.
-    let mut remembered = state.recent.get(id).filter(|_| !begins_rematch(command.action)).filter(is_of_use);
+    let is_usable = |cached: &Arc<Remembered>| cached.is_recent() && cached.has_history;
+    // A cached game does not show whether its players have been erased since.
+    let mut cached = state.recent.get(id).filter(|_| !begins_rematch(command.action)).filter(is_usable);
     let mut attempt = 0;
     while attempt < ATTEMPTS_MAX {
         pause_before(state, attempt).await;
-        let stored = remembered.is_none();
-        let loaded = match load(state, id, remembered.take(), command).await {
+        let is_stored = cached.is_none();
+        let loaded = match load(state, id, cached.take(), command).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => {
                 failure = Some(error);
                 attempt += 1;
@@ -86,11 +86,11 @@ pub async fn carry_out_by(
             }
             loaded => loaded?,
         };
-        state.metrics.game_looked_up(if stored { CacheLookup::Miss } else { CacheLookup::Hit });
+        state.metrics.game_looked_up(if is_stored { CacheLookup::Miss } else { CacheLookup::Hit });
         let mut loaded = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
         let present = &loaded.found.seated.game;
-        if stored {
-            // It may be news: of another process, or of an append whose answer was lost.
+        if is_stored {
+            // The version may be new here: from another process, or from an append whose answer was lost.
             state.hub.notify(id, present.version());
         }
         let now = now();
@@ -99,9 +99,9 @@ pub async fn carry_out_by(
         let Decision { events, effects } = match present.decide(command, &loaded.context(command.action, now)) {
             _ if is_due => Decision { events: due, effects: vec![] },
             Ok(decision) if !decision.events.is_empty() => decision,
-            _ if !stored => continue,
-            Ok(_) => return Ok(Carried::Already { found: loaded.found, recorded: loaded.plies.pop() }),
-            Err(refusal) => return Ok(Carried::Refused { found: loaded.found, refusal }),
+            _ if !is_stored => continue,
+            Ok(_) => return Ok(Executed::Unchanged { found: loaded.found, recorded: loaded.plies.pop() }),
+            Err(refusal) => return Ok(Executed::Refused { found: loaded.found, refusal }),
         };
         let mut game = present.clone();
         events.iter().try_for_each(|event| game.apply(event)).map_err(Problem::internal)?;
@@ -113,10 +113,12 @@ pub async fn carry_out_by(
         };
         count(state, &outcome, begun);
         match outcome {
-            Ok(Appended::Stored) if !is_due => return Ok(Carried::Out { before: loaded.found, game, events, effects }),
-            // Of a game that time or somebody else has changed, it is decided on what it is now.
+            Ok(Appended::Stored) if !is_due => {
+                return Ok(Executed::Changed { before: loaded.found, game, events, effects });
+            }
+            // A deadline or a concurrent request has changed the game: the next attempt decides on its new state.
             Ok(Appended::Stored | Appended::Conflict) => {}
-            Ok(Appended::KeyUsed) => return Ok(Carried::Already { found: loaded.found, recorded: None }),
+            Ok(Appended::KeyUsed) => return Ok(Executed::Unchanged { found: loaded.found, recorded: None }),
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),
         }
@@ -128,16 +130,16 @@ pub async fn carry_out_by(
     ))
 }
 
-/// How many of the newest plies a turn that is to be taken back is looked for in: more than any game has that people play.
-const PLIES_LOOKED_THROUGH: u32 = 1000;
+/// How many of the newest plies are searched for the turn that is taken back: more than any game between people has.
+const TAKEBACK_PLIES_MAX: u32 = 1000;
 
-/// A game, with what else a decision on it depends on.
+/// A game, and what else the decision on a command depends on.
 struct Loaded {
-    /// The game, as it is remembered or else stored.
+    /// The game, from the cache or from the database.
     found: Arc<Remembered>,
-    /// Of a move, the ply that the log has under the move's number; of a takeback, the newest plies.
+    /// For a move, the ply that the log has under its number. For a takeback, the newest plies.
     plies: Vec<Ply>,
-    /// Games that are not over, of the player that joins; of a rematch, of the player that has most of them.
+    /// Games that are not over: of the player that joins. For a rematch, of the player that has more of them.
     running_games: u32,
 }
 
@@ -155,15 +157,15 @@ impl Loaded {
     }
 }
 
-/// Loads the game, and what else a decision on the command depends on.
+/// Loads the game, and what else the decision on the command depends on.
 async fn load(
     state: &AppState,
     id: GameId,
-    remembered: Option<Arc<Remembered>>,
+    cached: Option<Arc<Remembered>>,
     command: &Command<'_>,
 ) -> Result<Option<Loaded>, DbError> {
-    let found = match remembered {
-        Some(remembered) => Some(remembered),
+    let found = match cached {
+        Some(cached) => Some(cached),
         None => read(state, id).await?,
     };
     let Some(found) = found else { return Ok(None) };
@@ -178,8 +180,8 @@ async fn load(
         | Action::Answer { kind: OfferKind::Takeback, answer: OfferAnswer::Accept }
             if is_seated =>
         {
-            let after = game.ply().saturating_sub(PLIES_LOOKED_THROUGH);
-            plies = games::plies(&state.db, game, after, PLIES_LOOKED_THROUGH).await?;
+            let after = game.ply().saturating_sub(TAKEBACK_PLIES_MAX);
+            plies = games::plies(&state.db, game, after, TAKEBACK_PLIES_MAX).await?;
         }
         Action::Join { .. } if !is_seated => running_games = games::count_running(&state.db, command.player).await?,
         action if begins_rematch(action) && is_seated && game.rematch().is_none() => {
@@ -192,7 +194,7 @@ async fn load(
     Ok(Some(Loaded { found, plies, running_games }))
 }
 
-/// Whether a rematch may begin with an action.
+/// Whether an action may begin a rematch.
 const fn begins_rematch(action: Action<'_>) -> bool {
     matches!(
         action,
@@ -206,7 +208,7 @@ async fn read(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, D
     Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered::whole(seated, read_at)))
 }
 
-/// The answer to a change that shows nothing but the game.
+/// Executes an action and answers with the game.
 pub async fn change(
     state: &AppState,
     caller: Caller,
@@ -215,8 +217,8 @@ pub async fn change(
     action: Action<'_>,
 ) -> Result<HttpResponse, Problem> {
     let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
-    let carried = carry_out(state, path.0, &command).await?;
-    Ok(answer_with(shown_after(state, caller, path.0, carried).await?))
+    let executed = execute(state, path.0, &command).await?;
+    Ok(answer_with(shown_after(state, caller, path.0, executed).await?))
 }
 
 /// A 200 with a game.
@@ -227,14 +229,19 @@ pub fn answer_with(game: ShownGame) -> HttpResponse {
     response.content_type(ContentType::json()).body(json)
 }
 
-/// The game as it is shown after a command, or why nothing changed.
-pub async fn shown_after(state: &AppState, caller: Caller, id: GameId, carried: Carried) -> Result<ShownGame, Problem> {
-    match carried {
-        Carried::Out { .. } | Carried::Already { .. } => {
-            // Read again: whoever joins brings a name along.
+/// The game as a command's answer shows it, or why the command was refused.
+pub async fn shown_after(
+    state: &AppState,
+    caller: Caller,
+    id: GameId,
+    executed: Executed,
+) -> Result<ShownGame, Problem> {
+    match executed {
+        Executed::Changed { .. } | Executed::Unchanged { .. } => {
+            // Read again, because a player that joins adds a name.
             Ok(find_visible(state, id, Some(caller.player)).await?.shown(Some(caller.player)))
         }
-        Carried::Refused { found, refusal } => Err(match refusal {
+        Executed::Refused { found, refusal } => Err(match refusal {
             Refusal::SeatTaken
             | Refusal::NotStarted
             | Refusal::Over
@@ -248,12 +255,12 @@ pub async fn shown_after(state: &AppState, caller: Caller, id: GameId, carried: 
     }
 }
 
-/// Lets a database come back, or another writer finish, before the next attempt.
+/// The backoff before an attempt: it lets the database come back, or a concurrent append finish.
 pub async fn pause_before(state: &AppState, attempt: u32) {
     if attempt > 0 {
         state.metrics.retried();
     }
     if attempt > 1 {
-        tokio::time::sleep(RETRY_PAUSE * attempt).await;
+        tokio::time::sleep(RETRY_BACKOFF * attempt).await;
     }
 }

@@ -1,4 +1,4 @@
-//! New games: what is asked for, made into a game, and stored with the answer.
+//! New games: a request becomes a game, which is stored together with the answer.
 
 use std::ops::RangeInclusive;
 
@@ -24,11 +24,11 @@ use crate::{
     },
     http::{
         answer::problem::Problem,
-        request::player,
         request::{
             conditional::IfMatch,
             extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
+            player,
         },
         state::{AppState, tokens::Caller},
         variants::catalog::{STANDARD, chosen_options},
@@ -45,8 +45,8 @@ const JOIN_CODE_BYTES: usize = 18;
 
 /// Create a game
 ///
-/// Only `variant` is required, or `from`. In a game against oneself (`opponent.type` `self`) play begins at once; otherwise it
-/// begins when somebody joins: of a game for one player (`player`), that player. Against the `computer` it begins at once as well.
+/// Only `variant` or `from` is required. Against oneself (`opponent.type` `self`) and against the `computer`, play begins at once.
+/// Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
 #[utoipa::path(
     tag = "games",
     operation_id = "create_game",
@@ -63,7 +63,7 @@ const JOIN_CODE_BYTES: usize = 18;
         (status = 409, description = "`too_many_games`"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        description = "With the same key and body the same game is answered again for a day, and not created twice")),
+        description = "For a day, the same key and body get the same game again, and no second one is created")),
     security(("bearer" = []))
 )]
 #[post("/games")]
@@ -92,7 +92,7 @@ pub async fn create_game(
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
     match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
-        // Another request with this key was faster.
+        // A concurrent request with this key was stored first.
         (Inserted::KeyUsed, Some(keyed)) => {
             keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
         }
@@ -102,7 +102,7 @@ pub async fn create_game(
 
 /// Renew a join code
 ///
-/// By the creator of an open game by link: the code that was given out is good for nothing any more, and the game shows another.
+/// Only for the creator of an open game by link. The old code becomes invalid, and the game shows a new one.
 #[utoipa::path(
     tag = "games",
     operation_id = "renew_join_code",
@@ -111,7 +111,7 @@ pub async fn create_game(
         ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
     ),
     responses(
-        (status = 200, description = "The game, with another `join_code`", body = GameView),
+        (status = 200, description = "The game, with a new `join_code`", body = GameView),
         (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it"),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`seat_taken`, `game_over`"),
@@ -136,11 +136,11 @@ fn new_join_code() -> String {
     BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>())
 }
 
-/// Whom a new game invites is somebody who is there, and somebody else.
+/// Checks that the invited player exists, and is not the creator.
 async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent) -> Result<(), Problem> {
     let Opponent::Player { player } = opponent else { return Ok(()) };
     if *player == creator {
-        let detail = "nobody invites themselves: choose `self` to play both sides";
+        let detail = "a player cannot invite themselves: choose `self` to play both sides";
         return Err(Problem::invalid("/opponent/player_id", detail));
     }
     let found = players::find(&state.db, *player).await?.map(|own| own.player);
@@ -148,8 +148,8 @@ async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent)
     invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
 }
 
-/// A new game with its people: its creator, and nobody else yet. The name of whoever is invited is not told: the answer may be
-/// kept for a day, and the name be erased meanwhile.
+/// A new game with its creator, and the computer if it plays. The name of an invited player is left out: the answer may be
+/// stored for a day, and the name may be erased meanwhile.
 fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     let computer = |level: Level| Player {
         id: level.player(),
@@ -164,7 +164,7 @@ fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     SeatedGame { game, players, invited: None, last_ply: None }
 }
 
-/// Stores a new game. If the connection is lost on the way it begins again: a game that was stored already is not stored twice.
+/// Stores a new game. After a lost connection it retries: the insert is idempotent, so the game is not stored twice.
 async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option<Keyed>) -> Result<Inserted, Problem> {
     let mut failure = None;
     for attempt in 0..ATTEMPTS_MAX {
@@ -184,11 +184,11 @@ async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option
     Err(failure.map_or_else(|| Problem::internal("no attempt was made"), Problem::from))
 }
 
-/// What a new game is to be.
+/// The settings of a new game.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateGame {
-    /// The game: see `GET /v1/variants`. Required, unless the game goes on `from` another.
+    /// The variant: see `GET /v1/variants`. Required without `from`.
     #[serde(default, deserialize_with = "extract::some_text")]
     #[schema(nullable = false, example = "kalah")]
     variant: Option<String>,
@@ -196,11 +196,11 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::some_text")]
     #[schema(nullable = false, example = "standard")]
     preset: Option<String>,
-    /// Where the rules differ from the preset.
+    /// The options that differ from the preset.
     #[serde(default, deserialize_with = "extract::entries")]
     #[schema(required = false, value_type = BTreeMap<String, OptionValueView>)]
     options: Vec<(String, OptionValueView)>,
-    /// Where the game begins, if not with the opening; the rules are then those of that game.
+    /// The position of another game with which this game begins, instead of the opening. The rules are then those of that game.
     #[serde(default, deserialize_with = "extract::some_object")]
     #[schema(nullable = false)]
     from: Option<FromGame>,
@@ -208,11 +208,11 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::word")]
     #[schema(required = false)]
     side: SideChoice,
-    /// Who may take the other seat: unless given, anyone; of a private game, whoever holds the join code.
+    /// Who may take the other seat; `open` unless given, and `link` for a private game.
     #[serde(default, deserialize_with = "extract::some_object")]
     #[schema(nullable = false)]
     opponent: Option<OpponentChoice>,
-    /// Time to think.
+    /// The time control.
     #[serde(default, deserialize_with = "extract::object")]
     #[schema(required = false)]
     clock: ClockChoice,
@@ -227,7 +227,7 @@ pub struct CreateGame {
 struct FromGame {
     #[schema(value_type = Uuid)]
     game_id: String,
-    /// The ply after which the position was there; 0 for where that game began.
+    /// The ply that led to the position; 0 for the position with which that game began.
     #[schema(minimum = 0, example = 12)]
     ply: u32,
 }
@@ -238,7 +238,7 @@ struct FromGame {
 enum SideChoice {
     South,
     North,
-    /// Drawn by lot.
+    /// Chosen at random.
     #[default]
     Random,
 }
@@ -249,52 +249,52 @@ enum SideChoice {
 enum OpponentChoice {
     /// Anyone who can see the game.
     Open {},
-    /// Whoever holds the join code.
+    /// Any player with the join code.
     Link {},
-    /// This player only, who may also decline.
+    /// Only this player, who may also decline.
     Player {
         #[schema(value_type = Uuid)]
         player_id: String,
     },
-    /// Nobody: one player plays both sides.
+    /// None: one player plays both sides.
     #[serde(rename = "self")]
     Oneself {},
     /// The server. Play begins at once.
     Computer {
-        /// From a beginner to as strong as it can within about a second.
+        /// The strength: 1 is a beginner, 8 is as strong as the computer can play within about a second.
         #[schema(minimum = 1, maximum = 8, example = 3)]
         level: u8,
     },
 }
 
-/// How much time the players have. Moves that follow one another without the opponent in between are one turn.
+/// How much time the players have. All moves of a player until the opponent is to move are one turn.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum ClockChoice {
-    /// As much as they like.
+    /// No limit.
     Unlimited {},
-    /// So long for each turn.
+    /// A fixed time for each turn.
     PerMove {
         #[schema(minimum = 60, maximum = 2_592_000, example = 86400)]
         move_s: u32,
     },
-    /// So long for all turns together: what is not used is kept.
+    /// A time for all turns together. Unused time is kept.
     Bank {
-        /// What each side begins with.
+        /// The bank of each side at the start.
         #[schema(minimum = 60, maximum = 2_592_000, example = 259_200)]
         bank_s: u32,
-        /// What is added after each turn.
+        /// The time that is added after each turn.
         #[serde(default)]
         #[schema(required = false, minimum = 0, maximum = 2_592_000, example = 3600)]
         increment_s: u32,
-        /// What a bank holds at most; not less than `bank_s`.
+        /// The most that a bank holds; not less than `bank_s`.
         #[serde(default = "longest")]
         #[schema(required = false, minimum = 60, maximum = 2_592_000, default = 2_592_000, example = 604_800)]
         max_s: u32,
     },
 }
 
-/// A minute, and thirty days: the shortest and the longest time that a clock gives, in seconds.
+/// The shortest and the longest time that a clock gives, in seconds: a minute and thirty days.
 const CLOCK_S: RangeInclusive<u32> = 60..=30 * 24 * 60 * 60;
 
 const fn longest() -> u32 {
@@ -329,7 +329,8 @@ impl ClockChoice {
     }
 }
 
-/// Whether two play a game, or the one that it goes on from, and so on: nobody is helped then.
+/// Whether two players compete in a game, in the game that it continues, or further back. The server does not help with such
+/// a game while it runs.
 pub(crate) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, Problem> {
     let from = |game: &Game| game.terms().start.as_ref().and_then(|start| start.from).map(|(id, _)| id);
     let (mut is_contested, mut before) = (game.is_contested(), from(game));
@@ -344,22 +345,26 @@ pub(crate) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, 
     Ok(true)
 }
 
-/// So many games are looked at that one goes on from, the one from the other.
+/// How many games back [`is_contested`] looks. A longer chain counts as contested.
 const ORIGINS_MAX: usize = 20;
 
 impl CreateGame {
-    /// The rules, and where the game begins if not with their opening.
+    /// The rules, and the start position if it is not their opening.
     async fn base(&self, state: &AppState, caller: Caller) -> Result<(AnyOptions, Option<Start>), Problem> {
         if let Some(from) = &self.from {
-            return self.going_on(from, state, caller).await;
+            return self.base_from(from, state, caller).await;
         }
-        let variant = self.variant.as_deref().ok_or_else(|| Problem::invalid("/variant", "which game is it to be?"))?;
+        let variant = self
+            .variant
+            .as_deref()
+            .ok_or_else(|| Problem::invalid("/variant", "`variant` is required without `from`"))?;
         let variant: Variant = variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
         let preset = self.preset.as_deref().unwrap_or(STANDARD);
         Ok((chosen_options(variant, preset, self.options.clone())?, None))
     }
 
-    async fn going_on(
+    /// [`Self::base`] for a game that continues another.
+    async fn base_from(
         &self,
         from: &FromGame,
         state: &AppState,
@@ -371,14 +376,17 @@ impl CreateGame {
             ("/options", !self.options.is_empty()),
         ];
         if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(Problem::invalid(field, "a game that goes on from another has its rules"));
+            return Err(Problem::invalid(
+                field,
+                "a game that continues another has the same rules: `from` excludes it",
+            ));
         }
         let unknown = || Problem::invalid("/from/game_id", "there is no such game");
         let id = GameId(Uuid::try_parse(&from.game_id).map_err(|_| unknown())?);
         let found = games::find(&state.db, id).await?.map(|seated| seated.game);
         let game = found.filter(|game| game.is_visible_to(Some(caller.player))).ok_or_else(unknown)?;
         if matches!(self.opponent, Some(OpponentChoice::Computer { .. })) {
-            let detail = "nobody is helped while they play: the computer goes on with games that are over";
+            let detail = "the computer continues only games that are over, or that one player plays alone";
             if is_contested(state, &game).await? {
                 return Err(Problem::invalid("/from/game_id", detail));
             }
@@ -403,7 +411,7 @@ impl CreateGame {
         let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
         let opponent = match self.opponent.unwrap_or(by_default) {
             OpponentChoice::Open {} if private => {
-                let detail = "nobody could find a private game to join it: choose `link`, or another visibility";
+                let detail = "other players cannot find a private game: choose `link`, or another visibility";
                 return Err(Problem::invalid("/opponent/type", detail));
             }
             OpponentChoice::Open {} => Opponent::Open,
@@ -426,7 +434,7 @@ impl CreateGame {
             SideChoice::North => false,
             SideChoice::Random => rand::random(),
         };
-        // Where the people of the other game had changed places, so have these.
+        // After a pie swap in the other game, the players of this game sit swapped as well.
         let is_swapped = start.as_ref().is_some_and(|start| start.position.swapped());
         let creator = if south == is_swapped { Seat::Second } else { Seat::First };
         let terms = Terms {

@@ -1,4 +1,4 @@
-//! Finds games: remembered and confirmed by the database, or loaded; and only for readers who may see them.
+//! Finds games for readers that may see them: in the cache, if the database confirms the version, or else in the database.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,8 +23,8 @@ use crate::{
 /// How long a reader waits for a permit. After that it reads without one: what holds the permits will not end by waiting.
 pub(crate) const READ_PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
-pub(crate) fn kept(game: &Game) -> (HeaderName, &'static str) {
+/// The `Cache-Control` of a game's moves and positions: of a finished public game, all caches may keep them for ever.
+pub(crate) fn cache_control(game: &Game) -> (HeaderName, &'static str) {
     if game.status() == Status::Finished && game.terms().visibility == Visibility::Public {
         KEPT_FOR_EVER
     } else {
@@ -41,15 +41,15 @@ pub(crate) async fn find_visible(
     let visible = |found: &Arc<Remembered>| found.seated.game.is_visible_to(reader);
     let mut found = find(state, id).await?.filter(visible);
     if let Some(due) = found.as_ref().filter(|found| !found.seated.game.due(now()).is_empty()) {
-        // Whoever notices that a deadline has passed records it.
+        // The first read after a deadline appends the events that are due.
         settle(state, &due.seated.game).await?;
         found = find(state, id).await?.filter(visible);
     }
     found.ok_or_else(|| Problem::from(&Refusal::Unknown))
 }
 
-/// A game whose past the reader may see. Of one that is over and remembered, the database need not be asked: its log is
-/// complete, and only its people's names may still change, which are not shown with it.
+/// A game whose past the reader may see. A cached game that is over needs no query: its log is complete. Only its players'
+/// names may still change, and the past does not show them.
 pub(crate) async fn find_past(
     state: &AppState,
     id: GameId,
@@ -73,8 +73,8 @@ pub(crate) async fn with_read_permit<T>(state: &AppState, work: impl Future<Outp
     work.await
 }
 
-/// The game as it is now. One that is remembered need not be read again if the database says that it is still the same, which
-/// it is asked for many at once.
+/// The game as it is now. A cached game is not read again if the database confirms that it is unchanged. These lookups are
+/// batched.
 pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     if let Some(remembered) = state.recent.get(id) {
         match state.lookups.fingerprint(id).await {
@@ -82,7 +82,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
                 state.metrics.game_looked_up(CacheLookup::Hit);
                 return Ok(Some(remembered));
             }
-            // It has changed; or the connection was lost, and another one may be there.
+            // The game has changed; or the connection was lost, and the pool may have another one.
             Ok(_) | Err(DbError::ConnectionLost(_)) => {}
             Err(error) => return Err(error),
         }
@@ -90,7 +90,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
     state.metrics.game_looked_up(CacheLookup::Miss);
     let read_at = now();
     let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
-    // Who plays on asks for the history, and is not to find a game without it.
+    // A command needs the history of a running game, so the cache takes no running game without it.
     if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status().is_over()) {
         state.recent.keep(found);
     }

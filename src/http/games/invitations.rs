@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     change::change,
-    list::{GamePage, answer, place_of},
+    list::{GamePage, answer, page_key},
 };
 use crate::{
     db::lists::invitations::{self, Direction},
@@ -24,8 +24,8 @@ use crate::{
 
 /// List invitations
 ///
-/// Open games to which the caller is invited, or has invited others; newest first. An invitation is accepted by joining the
-/// game, declined by its `decline`, and taken back by its creator's `abort`.
+/// Open games to which the caller is invited, or has invited others; newest first. The invited player accepts with `join`, or
+/// declines with `decline`. The creator withdraws the invitation with `abort`.
 #[utoipa::path(
     tag = "games",
     operation_id = "list_invitations",
@@ -48,15 +48,15 @@ pub async fn list_invitations(
         DirectionWord::Sent => Direction::Sent,
     };
     let list = format!("invitations {direction:?} {}", caller.player.0);
-    let after = query.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &list)).transpose()?;
+    let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = invitations::list(&state.db, caller.player, direction, after, limit).await?;
-    let seal = |place: &str| state.cursors.seal(place, &list);
+    let seal = |key: &str| state.cursors.seal(key, &list);
     Ok(answer("/v1/me/invitations", &request, &page, Some(caller.player), seal))
 }
 
 /// Decline an invitation
 ///
-/// By the invited player, as long as the game is open: it ends without a result. Declining again is 200.
+/// Only for the invited player, while the game is open. It ends without a result. Declining again is 200.
 #[utoipa::path(
     tag = "games",
     operation_id = "decline_invitation",
@@ -90,14 +90,14 @@ pub async fn decline_invitation(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListInvitations {
-    /// Those that the caller was sent, or has sent.
+    /// The invitations that the caller received, or sent.
     #[serde(default)]
     #[param(inline, required = false)]
     direction: DirectionWord,
     /// How many at most.
     #[param(minimum = 1, maximum = 100, default = 20)]
     limit: Option<u32>,
-    /// Where to go on: `next_cursor` of the page before, of the same direction.
+    /// Where to go on: `next_cursor` of the page before, with the same direction.
     cursor: Option<String>,
 }
 

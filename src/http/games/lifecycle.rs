@@ -1,4 +1,4 @@
-//! Games: get, join, resign, abort.
+//! One game: get it, wait for its change, join, resign, abort.
 
 use actix_web::{
     HttpResponse, get,
@@ -37,10 +37,10 @@ use crate::{
 
 /// Get a game
 ///
-/// Enough to draw the board and to play, without any other call. A private game is there for its players only.
+/// The answer is enough to draw the board and to play, without any other call. Only its players see a private game.
 ///
-/// With `If-None-Match` and `Prefer: wait=N` the answer comes when the game's version changes, or after N seconds: so a client
-/// waits for the opponent's move. If the game is not the one that the client has, the answer comes at once.
+/// With `If-None-Match` and `Prefer: wait=N` the call is a long poll: the answer comes when the game's version changes, or after
+/// N seconds. So a client waits for the opponent's move. If the client's tag is not the current one, the answer comes at once.
 #[utoipa::path(
     tag = "games",
     operation_id = "get_game",
@@ -48,16 +48,16 @@ use crate::{
         ("id" = Uuid, Path, description = "The game's id"),
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
         ("Prefer" = Option<String>, Header, description = "`wait=N`: how many seconds to wait for a change, at most 50. Ignored \
-            without a tag in `If-None-Match`, and if it is no positive integer", example = "wait=50"),
+            without a tag in `If-None-Match`, and if N is not a positive integer", example = "wait=50"),
     ),
     responses(
         (status = 200, description = "The game", body = GameView, headers(
             ("ETag" = String, description = "The game's version, and a digest of what else is shown"),
-            ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
-        (status = 304, description = "The client's answer is still the present one", headers(
+            ("Preference-Applied" = String, description = "`wait=N`: how long the server was ready to wait"))),
+        (status = 304, description = "The client's answer is still current", headers(
             ("ETag" = String, description = "As the client sent it"),
-            ("Preference-Applied" = String, description = "`wait=N`, if nothing changed for so long. If it is missing, the \
-                server did not wait: the client pauses before it asks again"))),
+            ("Preference-Applied" = String, description = "`wait=N`: nothing changed for N seconds. If it is missing, the \
+                server did not wait: the client pauses before it polls again"))),
         (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
@@ -71,12 +71,12 @@ pub async fn get_game(
     wait: Wait,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
-    // Before the game is read, so that nothing that happens from then on is missed.
+    // Subscribes before it reads the game, so that it misses no later change.
     let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
     let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(Topic::Game(path.0))?, wait_s)));
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
-    // In a box of its own: otherwise who waits would keep the room that reading takes.
+    // Boxed: otherwise each waiting request would keep the memory of the read future.
     let read_with_permit = async || with_read_permit(&state, Box::pin(read())).await;
     let mut game = if waiting.is_some() { read_with_permit().await? } else { Box::pin(read()).await? };
     let waits = waiting.is_some() && known.has(&game.etag);
@@ -84,7 +84,7 @@ pub async fn get_game(
         && known.has(&game.etag)
     {
         let ShownGame { version, etag, json } = game;
-        // Who waits holds next to nothing meanwhile, and no connection to the database.
+        // A waiting request holds little memory, and no database connection.
         drop(json);
         match timeout(prefer::duration(wait_s), waiter.past(version)).await {
             Ok(Ok(_)) => {}
@@ -99,13 +99,13 @@ pub async fn get_game(
     Ok(if waits { waited(answer) } else { answer })
 }
 
-/// The answer, marked for whoever measures how long answers take.
+/// Marks an answer that has waited: the metrics count its duration apart from the others.
 fn waited(mut answer: HttpResponse) -> HttpResponse {
     answer.extensions_mut().insert(Waited);
     answer
 }
 
-/// The game if it is news to the client, and how long the server would have waited for news.
+/// 200 with the game if the client has an older one, or else 304. `granted_s` is how long the server was ready to wait.
 fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> HttpResponse {
     let mut response = if news.is_some() { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
@@ -120,7 +120,7 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
 
 /// Join a game
 ///
-/// Takes the free seat; the game becomes active. Of two who try at once one gets the seat. Joining again is 200.
+/// Takes the free seat; the game becomes active. Of two concurrent calls one gets the seat. Joining again is 200.
 #[utoipa::path(
     tag = "games",
     operation_id = "join_game",
@@ -131,7 +131,7 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
     request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
     responses(
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
-        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited"),
+        (status = 403, description = "`forbidden`: the join code is missing or wrong, or another player is invited"),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`"),
         (status = 412, description = "`precondition_failed`"),
@@ -214,10 +214,10 @@ pub async fn abort_game(
     change(&state, caller, path, if_match, Action::Abort).await
 }
 
-/// What joining may need.
+/// What a game by link needs.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JoinGame {
-    /// The code that the creator of a game by link was given.
+    /// The join code, which the game shows to its creator.
     join_code: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Lists of games, in pages.
+//! Lists of games, in pages: checks the filters of a query, and binds cursors to them.
 
 use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::{Deserialize, Serialize};
@@ -30,13 +30,13 @@ use crate::{
     rules::{AnyOptions, Side, Variant},
 };
 
-/// More plies than anybody asks about.
+/// The largest number of plies that a query may name: more than any game has.
 const PLIES_MAX: u32 = 1_000_000;
 
 /// List games
 ///
-/// Newest first: everybody's public games, or those of one player. A caller's own games are listed to the caller
-/// whatever their visibility. A page may be shorter than `limit`, even empty, and not be the last: `next_cursor` decides.
+/// Newest first: all public games, or those of one player. A caller's own games are listed to the caller, whatever their
+/// visibility. A page before the last may be shorter than `limit`, or empty: only `next_cursor` says whether there are more.
 #[utoipa::path(
     tag = "games",
     operation_id = "list_games",
@@ -55,14 +55,14 @@ pub async fn list_games(
     let query = query.0;
     let limit = page_size(query.limit)?;
     let filter = query.filter(reader.0)?;
-    // A cursor is bound to all that was asked for, and to who asked.
+    // A cursor is bound to the order, the filters and the caller.
     let list = format!("games {:?} {filter:?}", query.sort);
-    let after = query.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &list)).transpose()?;
+    let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = lists::list(&state.db, &filter, after, limit).await?;
-    Ok(answer("/v1/games", &request, &page, reader.0, |place| state.cursors.seal(place, &list)))
+    Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
 }
 
-/// A page as it is answered, with the way to the next one.
+/// The response with a page, and the link to the next one.
 pub(crate) fn answer(
     path: &str,
     request: &HttpRequest,
@@ -70,7 +70,7 @@ pub(crate) fn answer(
     viewer: Option<PlayerId>,
     seal: impl FnOnce(&str) -> String,
 ) -> HttpResponse {
-    let next_cursor = page.next.map(|place| seal(&text_of(place)));
+    let next_cursor = page.next.map(|key| seal(&cursor_text(key)));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         response.insert_header(next_link(path, request.query_string(), cursor));
@@ -79,19 +79,19 @@ pub(crate) fn answer(
     response.insert_header(NOT_KEPT).insert_header(VARIES).json(GamePage { items, next_cursor })
 }
 
-/// Where a page begins.
-pub(crate) fn place_of(cursors: &Cursors, cursor: &str, list: &str) -> Result<PageKey, Problem> {
-    let place = cursors.open(cursor, list).and_then(|text| {
+/// The key in a cursor, after which the page begins.
+pub(crate) fn page_key(cursors: &Cursors, cursor: &str, list: &str) -> Result<PageKey, Problem> {
+    let key = cursors.open(cursor, list).and_then(|text| {
         let (at, id) = text.split_once(' ')?;
         let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
         Some(PageKey { at, id: GameId(Uuid::try_parse(id).ok()?) })
     });
-    place.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
+    key.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
 }
 
-/// A place as a cursor holds it: in microseconds, as exact as PostgreSQL's times are.
-pub(crate) fn text_of(place: PageKey) -> String {
-    format!("{} {}", place.at.unix_timestamp_nanos() / 1000, place.id.0)
+/// A key as a cursor holds it: in microseconds, the precision of PostgreSQL's timestamps.
+pub(crate) fn cursor_text(key: PageKey) -> String {
+    format!("{} {}", key.at.unix_timestamp_nanos() / 1000, key.id.0)
 }
 
 /// Which games to list.
@@ -105,19 +105,19 @@ pub struct ListGames {
     /// Only games of this variant.
     #[param(example = "kalah")]
     variant: Option<String>,
-    /// Only games of this preset. Needs `variant`. With `position`: the rules by which the position is meant, `standard` unless given.
+    /// Only games of this preset. Needs `variant`. With `position`: the preset of its rules, `standard` unless given.
     #[param(example = "standard")]
     preset: Option<String>,
-    /// Only public games that came to this position, in text notation, and ended with a result. Needs `variant`. Whatever came before it, and of
-    /// all presets with the same rules. Games take some seconds to be found so.
+    /// Only public games that reached this position, in text notation, and ended with a result. Needs `variant`. The moves before it
+    /// make no difference, and all presets with the same rules count. A game appears some seconds after its end.
     position: Option<String>,
-    /// With `position`: where the rules differ from the preset, as records write it.
+    /// With `position`: the options that differ from the preset, as records write them.
     #[param(max_length = 500)]
     options: Option<String>,
     /// Only games with this kind of clock.
     #[param(inline)]
     clock: Option<ClockFilter>,
-    /// Only games whose second seat is, or was, for such an opponent: with `status=open` and `open`, the games that anybody may join.
+    /// Only games whose second seat is, or was, for this kind of opponent. `open` with `status=open` lists the games that any player may join.
     #[param(inline)]
     opponent_type: Option<OpponentFilter>,
     /// Only games of this player: an id, or `me`.
@@ -128,26 +128,26 @@ pub struct ListGames {
     /// Only active games in which the caller is to move. Implies `status=active` and `player=me`.
     #[param(inline)]
     turn: Option<TurnWord>,
-    /// Only finished games that ended so. `won` and `lost` are the `player`'s, and need one; against oneself one does
+    /// Only finished games with this result. `won` and `lost` are results of `player`, and need it; games against oneself have
     /// neither.
     #[param(inline)]
     result: Option<ResultWord>,
     /// Only games that ended for this reason, such as `resignation`.
     #[param(example = "side_empty")]
     reason: Option<String>,
-    /// Only games of so many plies or more.
+    /// Only games with at least this many plies.
     #[param(minimum = 0, maximum = 1_000_000)]
     min_plies: Option<u32>,
-    /// Only games of so many plies or fewer.
+    /// Only games with at most this many plies.
     #[param(minimum = 0, maximum = 1_000_000)]
     max_plies: Option<u32>,
-    /// Only games that were played elsewhere and imported, or only others.
+    /// `true`: only games that were played elsewhere and imported. `false`: only the others.
     imported: Option<bool>,
-    /// Only games of which there is an analysis, or only others.
+    /// `true`: only games with an analysis. `false`: only the others.
     analysed: Option<bool>,
-    /// Only games that this player imported: an id, or `me`. Others than public ones are listed to their importer only.
+    /// Only games that this player imported: an id, or `me`. Games that are not public are listed to their importer only.
     importer: Option<String>,
-    /// Only games of this visibility. Others than `public` need `player`, and only those in which the caller sits are listed.
+    /// Only games of this visibility. All but `public` need `player`, and list only games in which the caller sits.
     #[param(inline)]
     visibility: Option<VisibilityWord>,
     /// Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339.
@@ -156,9 +156,9 @@ pub struct ListGames {
     /// Only games created before this moment; with `sort=finished_at`, finished. RFC 3339.
     #[param(format = DateTime)]
     until: Option<String>,
-    /// The order, the latest first. `finished_at` lists finished games only; `updated_at`, `deadline` and `turn` need
-    /// `status=active` and `player`, or `turn=me`. With `deadline` the nearest comes first, and games without one come last; `turn`
-    /// is the same, but first come the games in which the player is to move.
+    /// The order, the latest first. `finished_at` lists finished games only. `updated_at`, `deadline` and `turn` need
+    /// `status=active` and `player`, or `turn=me`. With `deadline` the nearest comes first, and games without one come last. `turn`
+    /// is the same, but the games in which the player is to move come first.
     #[serde(default)]
     #[param(inline, required = false)]
     pub(crate) sort: SortWord,
@@ -236,8 +236,7 @@ pub(crate) enum SortWord {
 }
 
 impl ListGames {
-    /// What is asked for, once it is known to make sense: filters that exclude each other are refused, for an empty list
-    /// would not say so.
+    /// The filter of the query. Filters that exclude each other are refused, because an empty list would not show the mistake.
     pub(crate) fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
         let variant = self.variant.as_deref().map(str::parse::<Variant>).transpose();
         let variant = variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
@@ -261,7 +260,7 @@ impl ListGames {
             variant,
             preset: match (&self.position, &self.preset) {
                 (None, Some(preset)) => Some(known_preset(variant, preset)?),
-                // It says where the position is to be looked for.
+                // With a position, the preset belongs to its rules.
                 _ => None,
             },
             clock: self.clock.map(|clock| match clock {
@@ -288,11 +287,13 @@ impl ListGames {
         })
     }
 
-    /// The position to which the games came, if it is asked for one.
+    /// The position that the games reached, if the query has one.
     fn position(&self, variant: Option<Variant>) -> Result<Option<PositionKey>, Problem> {
         let Some(text) = &self.position else {
             return match self.options {
-                Some(_) => Err(Problem::invalid("?options", "`options` needs `position`: by which rules it is meant")),
+                Some(_) => {
+                    Err(Problem::invalid("?options", "`options` needs `position`: they are the options of its rules"))
+                }
                 None => Ok(None),
             };
         };
@@ -306,11 +307,10 @@ impl ListGames {
             ("?result", matches!(self.result, Some(ResultWord::Won | ResultWord::Lost))),
         ];
         if let Some((name, _)) = with.into_iter().find(|(_, is_given)| *is_given) {
-            let detail = "everybody's games are listed by a position, the newest first: `position` excludes it";
+            let detail = "`position` lists the public games of all players, the newest first, and excludes it";
             return Err(Problem::invalid(name, detail));
         }
-        let variant =
-            variant.ok_or_else(|| Problem::invalid("?variant", "`position` needs `variant`: of which game"))?;
+        let variant = variant.ok_or_else(|| Problem::invalid("?variant", "`position` needs `variant`"))?;
         let preset = self.preset.as_deref().unwrap_or(STANDARD);
         let options = written_options(variant, preset, self.options.as_deref().unwrap_or_default())?;
         let position = line::start(&options, Some(text), "?position")?;
@@ -336,7 +336,7 @@ impl ListGames {
         Ok((i32::try_from(least).unwrap_or(i32::MAX), i32::try_from(most).unwrap_or(i32::MAX)))
     }
 
-    /// Whose imports, if it is asked for imports.
+    /// The player whose imports are listed, if the query has one.
     fn importer(&self, viewer: Option<PlayerId>) -> Result<Option<PlayerId>, Problem> {
         let importer = player("?importer", self.importer.as_deref(), viewer)?;
         let with = [
@@ -351,7 +351,9 @@ impl ListGames {
             ("?opponent_type", self.opponent_type.is_some()),
         ];
         match with.into_iter().find(|(_, is_given)| *is_given && importer.is_some()) {
-            Some((name, _)) => Err(Problem::invalid(name, "imported games are not listed so: `importer` excludes it")),
+            Some((name, _)) => {
+                Err(Problem::invalid(name, "a list of imported games has no such filter: `importer` excludes it"))
+            }
             None => Ok(importer),
         }
     }
@@ -368,12 +370,12 @@ impl ListGames {
         let player = match self.turn {
             None => player,
             Some(TurnWord::Me) if player.is_none() || player == viewer => {
-                Some(viewer.ok_or_else(|| unknown_me("turn=me"))?)
+                Some(viewer.ok_or_else(|| no_caller("turn=me"))?)
             }
             Some(TurnWord::Me) => {
                 return Err(Problem::invalid(
                     "?turn",
-                    "`turn=me` lists the caller's games, and `player` is somebody else",
+                    "`turn=me` lists the caller's games, and `player` is another player",
                 ));
             }
         };
@@ -382,10 +384,13 @@ impl ListGames {
         let listed = visibility.is_none_or(|visibility| visibility == Visibility::Public);
         let Some(player) = player else {
             if opponent.is_some() {
-                return Err(Problem::invalid("?opponent", "`opponent` needs `player`: whose opponent"));
+                return Err(Problem::invalid("?opponent", "`opponent` needs `player`"));
             }
             if matches!(self.result, Some(ResultWord::Won | ResultWord::Lost)) {
-                return Err(Problem::invalid("?result", "`won` and `lost` need `player`: by whom"));
+                return Err(Problem::invalid(
+                    "?result",
+                    "`won` and `lost` need `player`: they are results of one player",
+                ));
             }
             if !listed {
                 return Err(Problem::invalid("?visibility", "without `player`, only public games are listed"));
@@ -393,12 +398,12 @@ impl ListGames {
             return Ok(Whose::Everybodys);
         };
         if !listed && viewer.is_none() {
-            return Err(unknown_me("games that are not public are listed to their players only: this call"));
+            return Err(no_caller("games that are not public are listed to their players only: this call"));
         }
         Ok(Whose::Players(Of { player, opponent, visibility, to_move: self.turn.is_some() }))
     }
 
-    /// The status that is asked for, or that follows from what is asked for.
+    /// The status that the query names or implies.
     fn status(&self) -> Result<Option<Status>, Problem> {
         let mut status = self.status.map(Status::from);
         let implied = [
@@ -411,7 +416,7 @@ impl ListGames {
         for (name, implied) in implied {
             let Some(implied) = implied else { continue };
             if status.is_some_and(|status| status != implied) {
-                let detail = format!("this lists {} games only, and another filter others", implied.as_str());
+                let detail = format!("this lists only {} games, and another filter excludes them", implied.as_str());
                 return Err(Problem::invalid(name, detail));
             }
             status = Some(implied);
@@ -430,7 +435,7 @@ impl ListGames {
 
 /// A preset of a variant.
 fn known_preset(variant: Option<Variant>, preset: &str) -> Result<&'static str, Problem> {
-    let variant = variant.ok_or_else(|| Problem::invalid("?preset", "`preset` needs `variant`: of which game"))?;
+    let variant = variant.ok_or_else(|| Problem::invalid("?preset", "`preset` needs `variant`"))?;
     let options = AnyOptions::new(variant, preset, &[]);
     options.map(|options| options.preset()).map_err(|_| Problem::invalid("?preset", "the variant has no such preset"))
 }
@@ -439,7 +444,7 @@ fn known_preset(variant: Option<Variant>, preset: &str) -> Result<&'static str, 
 fn player(name: &str, value: Option<&str>, viewer: Option<PlayerId>) -> Result<Option<PlayerId>, Problem> {
     match value {
         None => Ok(None),
-        Some("me") => viewer.map(Some).ok_or_else(|| unknown_me(&format!("{}=me", &name[1..]))),
+        Some("me") => viewer.map(Some).ok_or_else(|| no_caller(&format!("{}=me", &name[1..]))),
         Some(id) => {
             let id = Uuid::try_parse(id).map_err(|_| Problem::invalid(name, "a player is an id, or `me`"))?;
             Ok(Some(PlayerId(id)))
@@ -447,8 +452,8 @@ fn player(name: &str, value: Option<&str>, viewer: Option<PlayerId>) -> Result<O
     }
 }
 
-fn unknown_me(what: &str) -> Problem {
-    Problem::new(Code::Unauthenticated, format!("{what} needs an access token to know who calls"))
+fn no_caller(what: &str) -> Problem {
+    Problem::new(Code::Unauthenticated, format!("{what} needs an access token"))
 }
 
 fn moment(name: &str, value: Option<&str>) -> Result<Option<OffsetDateTime>, Problem> {

@@ -1,4 +1,4 @@
-//! Games: created, shown, listed, changed.
+//! The endpoints of games: create, show, list, change. What a command leads to is decided in `domain`.
 
 pub(crate) mod change;
 pub(crate) mod create;

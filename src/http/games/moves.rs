@@ -12,8 +12,8 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    change::{Carried, carry_out},
-    find::{find_past, kept},
+    change::{Executed, execute},
+    find::{cache_control, find_past},
 };
 use crate::{
     db::games::{self, SeatedGame},
@@ -47,8 +47,8 @@ use crate::{
 
 /// Play a move
 ///
-/// `ply` is the number that the move will bear: one more than the game's. So a move is safe to send again: the second
-/// time it is found in the log and answered with 200, and nothing is played twice.
+/// `ply` is the number of the move: the game's `ply` plus one. This makes the call idempotent: a repeated move is found in
+/// the log, answered with 200, and not played twice.
 #[utoipa::path(
     tag = "moves",
     operation_id = "play_move",
@@ -83,21 +83,21 @@ pub async fn play_move(
     }
     let command =
         Command { player: caller.player, if_version: if_match.0.as_deref(), action: Action::Play { ply, word } };
-    match carry_out(&state, path.0, &command).await? {
-        Carried::Out { before, game, events, effects } => {
+    match execute(&state, path.0, &command).await? {
+        Executed::Changed { before, game, events, effects } => {
             let seated = after_move(&before.seated, game, &events, effects)?;
             let played = seated.last_ply.as_ref().map(MoveJson::of);
-            let played = played.ok_or_else(|| Problem::internal("a move was stored but is not there"))?;
+            let played = played.ok_or_else(|| Problem::internal("a stored move has no ply"))?;
             let after = Remembered::after_move(seated, before.read_at, played.clone());
             state.recent.keep(&after);
             state.metrics.move_played(after.seated.game.terms().options.variant().word());
             Ok(answer(HttpResponse::Created(), &played, after.shown(Some(caller.player))))
         }
-        Carried::Already { found, recorded } => {
-            let recorded = recorded.ok_or_else(|| Problem::internal("a move that the log has is not there"))?;
+        Executed::Unchanged { found, recorded } => {
+            let recorded = recorded.ok_or_else(|| Problem::internal("a move that the log has could not be read"))?;
             Ok(answer(HttpResponse::Ok(), &MoveJson::of(&recorded), found.shown(Some(caller.player))))
         }
-        Carried::Refused { found, refusal } => {
+        Executed::Refused { found, refusal } => {
             let seated = &found.seated;
             let problem = Problem::from(&refusal);
             Err(match refusal {
@@ -106,10 +106,10 @@ pub async fn play_move(
                 }
                 Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(seated.game.position())),
                 Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
-                    let unseen = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
+                    let missed = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
                     problem
                         .with_game(GameView::of(seated, Some(caller.player)))
-                        .with_moves(unseen.iter().map(MoveView::of).collect())
+                        .with_moves(missed.iter().map(MoveView::of).collect())
                 }
                 _ => problem,
             })
@@ -119,7 +119,7 @@ pub async fn play_move(
 
 /// Read the history
 ///
-/// Every ply that was ever played, oldest first, with what happened frame by frame.
+/// Every ply of the game, oldest first, with its effects frame by frame. Plies that were taken back stay in it.
 #[utoipa::path(
     tag = "moves",
     operation_id = "list_moves",
@@ -153,11 +153,11 @@ pub async fn list_moves(
         let path = format!("/v1/games/{}/moves", game.id().0);
         response.insert_header(next_link(&path, &format!("limit={limit}"), cursor));
     }
-    response.insert_header(kept(game)).insert_header(VARIES).content_type(ContentType::json());
+    response.insert_header(cache_control(game)).insert_header(VARIES).content_type(ContentType::json());
     Ok(response.body(page.json(next_cursor.as_deref())))
 }
 
-/// The whole history of a game that is over, which never changes again; read once, and remembered with the game.
+/// The whole history of a game that is over. It never changes again, so it is read once and cached with the game.
 async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result<Option<Arc<History>>, Problem> {
     let game = &found.seated.game;
     if !game.status().is_over() || game.ply() > PLIES_CACHED_MAX {
@@ -171,33 +171,33 @@ async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result
     Ok(Some(history))
 }
 
-/// A [`PlayedMove`] of which the game is already JSON.
+/// Writes a [`PlayedMove`] whose game is already JSON.
 fn answer(mut response: HttpResponseBuilder, played: &MoveJson, game: ShownGame) -> HttpResponse {
     let body = [br#"{"move":"#, played.0.get().as_bytes(), br#","game":"#, &game.json, b"}"].concat();
     response.insert_header((header::ETAG, game.etag)).insert_header(NOT_KEPT).insert_header(VARIES);
     response.content_type(ContentType::json()).body(body)
 }
 
-/// The game after a move that was just stored, with the people who were there before it.
+/// The game after a move that was just stored. Its players are those from before the move.
 fn after_move(before: &SeatedGame, game: Game, events: &[Event], effects: Vec<Effect>) -> Result<SeatedGame, Problem> {
     let moved = events.iter().find_map(|event| match &event.fact {
         Fact::Moved(moved) => Some((moved, event.at)),
         _ => None,
     });
-    let (moved, at) = moved.ok_or_else(|| Problem::internal("a move was stored as something else"))?;
+    let (moved, at) = moved.ok_or_else(|| Problem::internal("a stored move has no such event"))?;
     let since = before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at);
     let last_ply = Some(Ply::played(&before.game, since, moved, at, effects).map_err(Problem::internal)?);
     Ok(SeatedGame { game, players: before.players.clone(), invited: before.invited.clone(), last_ply })
 }
 
-/// The largest number of a ply: what the database's integers hold.
+/// The largest ply number that the database's integers hold.
 const PLY_MAX: u32 = i32::MAX as u32;
 
 /// A move to play.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlayMove {
-    /// The number that the move will bear: the game's `ply` plus one.
+    /// The number of the move: the game's `ply` plus one.
     #[schema(minimum = 1, maximum = 2_147_483_647, example = 6)]
     ply: u32,
     /// One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    change::{Carried, answer_with, carry_out_by, shown_after},
+    change::{Executed, answer_with, execute_with, shown_after},
     find::find_visible,
 };
 use crate::{
@@ -28,10 +28,12 @@ use crate::{
 
 /// Make an offer
 ///
-/// To the other player, who accepts or declines it. If the other has offered the same, that is accepted. A draw and an agreed end
-/// (`end`, in Oware) end the game; a takeback undoes the caller's last turn and what was played since; a pause stops the clock
-/// until either goes on; a rematch, once the game is over, begins another with the sides exchanged. A move by the other side
-/// declines a draw, an end and a takeback. Offering again what is offered already is 200.
+/// The other player accepts or declines it. If the other player has made the same offer, this call accepts it. Making a pending
+/// offer again is 200.
+///
+/// A draw and an agreed end (`end`, in Oware) end the game. A takeback undoes the caller's last turn and all moves since. A pause
+/// stops the clock until either player withdraws it. A rematch, once the game is over, begins another game with the sides
+/// exchanged. A move by the other side declines a draw, an end and a takeback.
 #[utoipa::path(
     tag = "offers",
     operation_id = "make_offer",
@@ -39,14 +41,14 @@ use crate::{
         ("id" = Uuid, Path, description = "The game's id"),
         ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            description = "With the same key and body the same is answered again for a day, and nothing offered twice"),
+            description = "For a day, the same key and body get the game again, and nothing is offered twice"),
     ),
     request_body = MakeOffer,
     responses(
-        (status = 201, description = "The game, with the offer or with what came of it", body = GameView,
+        (status = 201, description = "The game, with the offer or with its effect", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 200, description = "The game, in which it is so already", body = GameView),
+        (status = 200, description = "The game, unchanged: it already has the offer or its effect", body = GameView),
         (status = 403, description = "`not_seated`"),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`offer_not_possible`, `offer_pending`, `game_not_started`, `game_over`, `too_many_games`"),
@@ -71,20 +73,20 @@ pub async fn make_offer(
         return replay(&state, caller, path.0).await;
     }
     let action = Action::Offer { kind: body.0.kind.into() };
-    let carried = agree(&state, caller, path.0, &if_match, action, keyed.as_ref()).await?;
-    let is_new = matches!(carried, Carried::Out { .. });
-    // Another request with this key was faster.
+    let executed = execute_offer(&state, caller, path.0, &if_match, action, keyed.as_ref()).await?;
+    let is_new = matches!(executed, Executed::Changed { .. });
+    // A concurrent request with this key was stored first.
     if let (Some(keyed), false) = (&keyed, is_new)
         && keyed.stored_answer(&state).await?.is_some()
     {
         return replay(&state, caller, path.0).await;
     }
-    let game = shown_after(&state, caller, path.0, carried).await?;
+    let game = shown_after(&state, caller, path.0, executed).await?;
     Ok(if is_new { idempotency::created(&game.as_created(path.0)) } else { answer_with(game) })
 }
 
-/// The answer to an offer that was made before under the same key: the game as it is now. It was not kept, for it shows names,
-/// which may be erased meanwhile.
+/// The answer to an offer that was made before under the same key: the game as it is now. The first answer is not stored,
+/// because it shows names, which may be erased meanwhile.
 async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResponse, Problem> {
     let found = find_visible(state, id, Some(caller.player)).await?;
     Ok(idempotency::replayed(&found.shown(Some(caller.player)).as_created(id)))
@@ -92,7 +94,7 @@ async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResp
 
 /// Accept an offer
 ///
-/// By the other side. Accepting again is 200.
+/// Only for the other side. Accepting again is 200.
 #[utoipa::path(
     tag = "offers",
     operation_id = "accept_offer",
@@ -102,7 +104,7 @@ async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResp
         ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
     ),
     responses(
-        (status = 200, description = "The game after it; of a rematch, `rematch_game_id` is the new game", body = GameView),
+        (status = 200, description = "The game after it; for a rematch, `rematch_game_id` is the new game", body = GameView),
         (status = 403, description = "`not_seated`"),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`no_such_offer`, `offer_not_possible`, `too_many_games`"),
@@ -120,12 +122,12 @@ pub async fn accept_offer(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    answer(&state, caller, path, &offer, &if_match, OfferAnswer::Accept).await
+    answer_offer(&state, caller, path, &offer, &if_match, OfferAnswer::Accept).await
 }
 
 /// Decline an offer
 ///
-/// By the other side.
+/// Only for the other side.
 #[utoipa::path(
     tag = "offers",
     operation_id = "decline_offer",
@@ -153,12 +155,12 @@ pub async fn decline_offer(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    answer(&state, caller, path, &offer, &if_match, OfferAnswer::Decline).await
+    answer_offer(&state, caller, path, &offer, &if_match, OfferAnswer::Decline).await
 }
 
 /// Withdraw an offer
 ///
-/// By whoever made it. Of a pause that was accepted, by either: the clock goes on.
+/// Only for the side that made it. Either side may withdraw an accepted pause: the clock runs again.
 #[utoipa::path(
     tag = "offers",
     operation_id = "withdraw_offer",
@@ -186,10 +188,10 @@ pub async fn withdraw_offer(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    answer(&state, caller, path, &offer, &if_match, OfferAnswer::Withdraw).await
+    answer_offer(&state, caller, path, &offer, &if_match, OfferAnswer::Withdraw).await
 }
 
-async fn answer(
+async fn answer_offer(
     state: &AppState,
     caller: Caller,
     path: GamePath,
@@ -198,20 +200,20 @@ async fn answer(
     answer: OfferAnswer,
 ) -> Result<HttpResponse, Problem> {
     let action = Action::Answer { kind: offer.0, answer };
-    let carried = agree(state, caller, path.0, if_match, action, None).await?;
-    Ok(answer_with(shown_after(state, caller, path.0, carried).await?))
+    let executed = execute_offer(state, caller, path.0, if_match, action, None).await?;
+    Ok(answer_with(shown_after(state, caller, path.0, executed).await?))
 }
 
-/// Carries out what makes or answers an offer. With a key the answer is stored with it, and a rematch that both want begins in
-/// the same transaction.
-async fn agree(
+/// Executes an action that makes or answers an offer. One transaction stores the events, the answer's address under the key,
+/// and the rematch that both players want.
+async fn execute_offer(
     state: &AppState,
     caller: Caller,
     id: GameId,
     if_match: &IfMatch,
     action: Action<'_>,
     keyed: Option<&KeyedRequest>,
-) -> Result<Carried, Problem> {
+) -> Result<Executed, Problem> {
     player::find(state, caller).await?;
     let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
     let kept =
@@ -226,7 +228,7 @@ async fn agree(
         }
         let outcome = games::append_with(&state.db, next, events, &extras).await;
         if matches!(outcome, Ok(Appended::Stored)) {
-            // It did not go through the writers, who tell of what they have stored.
+            // The writers notify the hub of their own appends; this append bypasses them.
             state.hub.stored(next.change());
             if let Some((rematch, _)) = &extras.begun {
                 state.hub.stored(rematch.change());
@@ -234,7 +236,7 @@ async fn agree(
         }
         outcome
     };
-    carry_out_by(state, id, &command, append).await
+    execute_with(state, id, &command, append).await
 }
 
 /// What to offer.
@@ -251,13 +253,13 @@ pub struct MakeOffer {
 enum OfferChoice {
     /// To end the game without a winner.
     Draw,
-    /// To end the game where the rules let both agree to (Oware): each takes the own row.
+    /// To end the game by agreement, where the rules allow it (Oware): each side takes the seeds of its own row.
     End,
-    /// To undo the last turn of whoever asks, and what was played since.
+    /// To undo the last turn of the player that offers, and all moves since.
     Takeback,
-    /// To let no time run until either goes on.
+    /// To stop the clock until either player withdraws the pause.
     Pause,
-    /// To play the same again, with sides exchanged.
+    /// To play another game with the same settings, and with the sides exchanged.
     Rematch,
 }
 
@@ -273,7 +275,7 @@ impl From<OfferChoice> for OfferKind {
     }
 }
 
-/// The kind of offer that the address names.
+/// The kind of offer that the path names.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferPath(OfferKind);
 

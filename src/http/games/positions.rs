@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::find::{find_past, kept};
+use super::find::{cache_control, find_past};
 use crate::{
     db::games,
     domain::Game,
@@ -60,7 +60,7 @@ pub async fn get_position(
         Some(_) => return Err(unknown()),
     };
     let mut response = HttpResponse::Ok();
-    response.insert_header(kept(game)).insert_header(VARIES);
+    response.insert_header(cache_control(game)).insert_header(VARIES);
     Ok(response.json(PositionView::of(ply, &position, game)))
 }
 
@@ -80,7 +80,7 @@ pub struct PositionView {
     /// What the side to move may play.
     #[schema(example = json!(["A", "B", "D", "E", "F"]))]
     legal_moves: Vec<String>,
-    /// Present where the rules end the game. A resignation is no matter of the position.
+    /// Present where the rules end the game. A resignation is not part of the position.
     #[schema(required = true)]
     result: Option<ResultView>,
 }

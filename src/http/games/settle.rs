@@ -1,4 +1,4 @@
-//! Appends the events that the passing of time has caused.
+//! Appends the events that time has caused, such as a timeout, and counts appends in the metrics.
 
 use std::time::Instant;
 
@@ -13,17 +13,7 @@ use crate::{
     metrics::AppendOutcome,
 };
 
-/// Counts what became of an append.
-pub(crate) fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun: Instant) {
-    let counted = match outcome {
-        Ok(Appended::Stored) => AppendOutcome::Stored,
-        Ok(Appended::Conflict | Appended::KeyUsed) => AppendOutcome::Conflict,
-        Err(_) => AppendOutcome::Failed,
-    };
-    state.metrics.append_ended(counted, begun.elapsed());
-}
-
-/// Takes into the log what the passing of time has led to. Whoever else did it at the same time has done the same.
+/// Appends the events that are due. A version conflict needs no retry: the concurrent call has appended the same events.
 pub async fn settle(state: &AppState, game: &Game) -> Result<(), Problem> {
     let due = game.due(now());
     let mut next = game.clone();
@@ -33,4 +23,14 @@ pub async fn settle(state: &AppState, game: &Game) -> Result<(), Problem> {
     count(state, &outcome, begun);
     outcome?;
     Ok(())
+}
+
+/// Counts the outcome of an append.
+pub(crate) fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun: Instant) {
+    let counted = match outcome {
+        Ok(Appended::Stored) => AppendOutcome::Stored,
+        Ok(Appended::Conflict | Appended::KeyUsed) => AppendOutcome::Conflict,
+        Err(_) => AppendOutcome::Failed,
+    };
+    state.metrics.append_ended(counted, begun.elapsed());
 }

@@ -1,4 +1,4 @@
-//! The caller: profile, name, password, and leaving for good.
+//! The caller: profile, name, password, and erasure.
 
 use actix_web::{HttpResponse, delete, get, patch, web::Data};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
-        games::change::{Carried, carry_out},
+        games::change::{Executed, execute},
         request::{
             extract::{Body, NoQuery, Query},
             player::{find, gone},
@@ -31,10 +31,10 @@ use crate::{
     metrics::Grant,
 };
 
-/// How often a change of the caller is tried again after another one was faster.
+/// How many times a change of the caller is attempted, on version conflicts.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// How many games are ended between two looks at what is left.
+/// How many unfinished games are read and ended as one batch.
 const GAMES_AT_ONCE: u32 = 100;
 
 /// Get the caller
@@ -55,8 +55,8 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
 
 /// Change the caller's name or password
 ///
-/// With a password a guest becomes an account, and keeps all games. A new password voids all refresh tokens that were given
-/// out; the answer brings the caller new ones.
+/// With a password a guest becomes an account, and keeps all games. A new password revokes all refresh tokens; the answer
+/// contains new ones.
 #[utoipa::path(
     tag = "players",
     operation_id = "update_me",
@@ -79,7 +79,7 @@ pub async fn update_me(
 ) -> Result<HttpResponse, Problem> {
     let UpdateMe { name, password } = body.0;
     let name = name.map(|name| parse_name(&name)).transpose()?;
-    // Before the password is hashed, which nobody shall cause without a right to it.
+    // Checked before the password is hashed: only an authorized caller may cause this expensive work.
     find(&state, caller).await?;
     let hash = match password.map(|password| parse_password(&password)).transpose()? {
         Some(password) => Some(state.passwords.hash(password).await?),
@@ -111,10 +111,10 @@ pub async fn update_me(
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
 }
 
-/// Leave for good
+/// Erase the caller
 ///
-/// Open games are aborted, active ones resigned, invitations declined. Name, password and sign-ins are erased; the games and
-/// their moves stay, because they are the opponents' as well, with the seat shown as a deleted player's. It cannot be undone.
+/// Open games are aborted, active ones resigned, invitations declined. Name, password and sign-ins are erased. The games and
+/// their moves stay, because they belong to the opponents as well; the seat shows a deleted player. This cannot be undone.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_me",
@@ -123,12 +123,12 @@ pub async fn update_me(
 )]
 #[delete("/me")]
 pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
-    // Who is erased already has lost the answer.
+    // A caller that is already erased repeats the call, because the first answer was lost.
     let found = players::find(&state.db, caller.player).await?.ok_or_else(gone)?;
     if found.player.kind != PlayerKind::Deleted {
         find(&state, caller).await?;
     }
-    // First, so that no game begins meanwhile. Should the server stop half-way, a job ends the rest.
+    // The erasure comes first, so that no game begins meanwhile. If the server stops half-way, a job ends the other games.
     players::erase(&state.db, caller.player, now()).await?;
     state.recent.forget(caller.player);
     state.hub.audience().report(caller.player, Credentials::Erased);
@@ -136,7 +136,7 @@ pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// Ends what a player has not finished.
+/// Ends the unfinished games of a player.
 async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     loop {
         let unfinished = games::list_unfinished(&state.db, player, GAMES_AT_ONCE).await?;
@@ -145,21 +145,21 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
         }
         for id in unfinished {
             let command = Command { player, if_version: None, action: Action::Leave };
-            if let Carried::Refused { refusal, .. } = carry_out(state, id, &command).await? {
+            if let Executed::Refused { refusal, .. } = execute(state, id, &command).await? {
                 return Err(Problem::internal(refusal));
             }
         }
     }
 }
 
-/// What is to be different.
+/// The changes of the caller.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateMe {
     /// What others see.
     #[schema(min_length = 1, max_length = 32, example = "Ana")]
     name: Option<String>,
-    /// Makes a guest an account.
+    /// Turns a guest into an account.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     password: Option<String>,
 }
@@ -169,7 +169,7 @@ pub struct UpdateMe {
 struct UpdatedMe {
     #[serde(flatten)]
     profile: ProfileView,
-    /// With a new password: new tokens, since those before are void.
+    /// Present after a new password: new tokens, because the earlier ones are revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     tokens: Option<TokenSet>,

@@ -1,4 +1,4 @@
-//! Players: profiles, accounts, tokens, and their figures.
+//! Players: profiles, accounts, tokens, and statistics.
 
 pub(crate) mod me;
 pub(crate) mod profiles;

@@ -1,4 +1,4 @@
-//! Players: becoming one, as a guest or with an account, and what others see of one.
+//! Players: creates guests and accounts, and shows public profiles.
 
 use std::future::{Ready, ready};
 
@@ -25,8 +25,8 @@ use crate::{
 
 /// Become a player
 ///
-/// For a guest nothing is needed, not even a name: the tokens say who the guest is, and nothing else does. With a name and a
-/// password it is an account, which can sign in again anywhere.
+/// A guest needs nothing, not even a name: only the tokens identify the guest. A name and a password make an account, which
+/// can sign in again anywhere.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_player",
@@ -65,7 +65,7 @@ pub async fn create_player(
 
 /// Get a player
 ///
-/// What everybody may know. A player who was erased is shown as a deleted one.
+/// The public profile. An erased player is shown as a deleted one.
 #[utoipa::path(
     tag = "players",
     operation_id = "get_player",
@@ -83,7 +83,7 @@ pub async fn get_player(state: Data<AppState>, path: PlayerPath, _: Query<NoQuer
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
 }
 
-/// The player that the address names. What is no UUID names none.
+/// The player that the path names. A value that is no UUID is 404.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerPath(pub PlayerId);
 
@@ -113,19 +113,19 @@ pub(crate) fn name_taken() -> Problem {
     Problem::new(Code::NameTaken, "an account has this name, or one that reads the same")
 }
 
-/// Who the new player wants to be.
+/// The name and the password of the new player.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreatePlayer {
-    /// What others see; made up for a guest if none is given. Only the names of accounts are unique, capitals or not.
+    /// What others see; generated for a guest without one. Only the names of accounts are unique, regardless of case.
     #[schema(min_length = 1, max_length = 32, example = "Ana")]
     name: Option<String>,
-    /// Makes it an account.
+    /// Makes the player an account.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     password: Option<String>,
 }
 
-/// What everybody may know of a player.
+/// The public profile of a player.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Profile)]
 pub struct ProfileView {
@@ -133,12 +133,12 @@ pub struct ProfileView {
     #[schema(example = "Ana")]
     name: String,
     kind: PlayerKindWord,
-    /// When the player came.
+    /// When the player was created.
     since: Timestamp,
     counts: CountsView,
 }
 
-/// Games against others, by what came of them; those against oneself do not count.
+/// Games against others, by outcome. Games against oneself do not count.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Counts)]
 struct CountsView {

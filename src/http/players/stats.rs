@@ -1,4 +1,4 @@
-//! How players have fared, in figures: what everybody may know.
+//! The public statistics of players.
 
 use std::time::Duration;
 
@@ -30,25 +30,25 @@ use crate::{
     },
 };
 
-/// For how many players at once a process counts: those of many games keep the database busy, and moves come first.
+/// For how many players a process counts at once. Players with many games keep the database busy, and moves have priority.
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
-/// How long a call waits for its turn: as long as for a connection to the database.
+/// How long a call waits for a permit: as long as for a database connection.
 const TURN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// As many kinds of opponents as there are.
+/// The number of kinds of opponents.
 const OPPONENT_TYPES_MAX: usize = 6;
 
-/// Get how a player has fared
+/// Get a player's statistics
 ///
-/// By variant, over the 10,000 games that the player finished last. Games of all visibilities count, as in the profile; those against
+/// By variant, over the last 10,000 games that the player finished. Games of all visibilities count, as in the profile. Games against
 /// oneself do not.
 #[utoipa::path(
     tag = "players",
     operation_id = "get_player_stats",
     params(("player_id" = Uuid, Path, description = "The player's id"), GetPlayerStats),
     responses(
-        (status = 200, description = "The figures", body = StatsView),
+        (status = 200, description = "The statistics", body = StatsView),
         (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
@@ -61,7 +61,7 @@ pub async fn get_player_stats(
 ) -> Result<HttpResponse, Problem> {
     let player = players::find(&state.db, path.0).await?.ok_or_else(no_player)?.player.id;
     let opponents = query.0.opponent_type.map(|words| words.into_iter().map(OpponentKind::from).collect::<Vec<_>>());
-    let _permit = permits::acquire(&AT_ONCE, TURN_TIMEOUT, "others are being counted; try again").await?;
+    let _permit = permits::acquire(&AT_ONCE, TURN_TIMEOUT, "too many statistics are being computed; try again").await?;
     let stats = stats::find(&state.db, player, opponents.as_deref()).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(StatsView::of(player, &stats)))
 }
@@ -71,7 +71,7 @@ pub async fn get_player_stats(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct GetPlayerStats {
-    /// Only games whose second seat was for such opponents, with commas in between: `open,link,player` are people.
+    /// Only games whose second seat was for these kinds of opponents, separated by commas: `open,link,player` are people.
     #[serde(default, deserialize_with = "opponent_types")]
     #[param(value_type = Option<Vec<OpponentFilter>>, inline, style = Form, explode = false, min_items = 1, max_items = 6,
         example = json!(["open", "link", "player"]))]
@@ -89,24 +89,24 @@ fn opponent_types<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<V
         .map(Some)
 }
 
-/// How a player has fared.
+/// The statistics of a player.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PlayerStats)]
 pub struct StatsView {
     player_id: Uuid,
-    /// Whether all finished games of the player were looked at, and not just the last 10,000.
+    /// Whether all finished games of the player are counted, and not just the last 10,000.
     is_complete: bool,
-    /// The variants of which games count.
+    /// The variants with at least one such game.
     variants: Vec<VariantStatsView>,
 }
 
-/// How a player has fared in one variant.
+/// The statistics of a player in one variant.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VariantStats)]
 struct VariantStatsView {
     #[schema(example = "kalah")]
     variant: String,
-    /// Those won, drawn and lost.
+    /// The games won, drawn and lost.
     #[schema(minimum = 0, example = 12)]
     games: u32,
     #[schema(minimum = 0, example = 7)]
@@ -115,18 +115,18 @@ struct VariantStatsView {
     draws: u32,
     #[schema(minimum = 0, example = 4)]
     losses: u32,
-    /// How many seeds more than the other's were in the own store at the end, on average, to two decimals. Games that ended by
-    /// `resignation` or `timeout`, or for an `unknown` reason, are left out; null if there are no others. A draw is 0.
+    /// The average difference between the player's store and the opponent's at the end, in seeds, to two decimals. A draw is 0.
+    /// Games that ended by `resignation` or `timeout`, or for an `unknown` reason, are left out; null if there are no others.
     #[schema(required = true, example = 4.25)]
     average_margin: Option<f64>,
-    /// What the games that were finished last have in common.
+    /// The streak that the last finished game belongs to.
     current_streak: StreakView,
     /// The most wins in a row.
     #[schema(minimum = 0, example = 5)]
     longest_winning_streak: u32,
 }
 
-/// Games in a row that ended alike, the last finished one among them.
+/// Games in a row with the same result, up to the last finished one.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Streak)]
 struct StreakView {

@@ -1,4 +1,4 @@
-//! What waits for the caller, in numbers.
+//! The counts of what waits for the caller.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -36,7 +36,7 @@ use crate::{
     params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has")),
     responses(
         (status = 200, description = "The numbers", body = SummaryView,
-            headers(("ETag" = String, description = "Of just these numbers"))),
+            headers(("ETag" = String, description = "A digest of just these numbers"))),
         (status = 304, description = "They are still the same"),
     ),
     security(("bearer" = []))
@@ -68,7 +68,7 @@ pub struct SummaryView {
     /// All active games of the caller.
     #[schema(minimum = 0)]
     active: i64,
-    /// Games of the caller that nobody has joined yet.
+    /// Games of the caller that wait for an opponent.
     #[schema(minimum = 0)]
     open: i64,
     /// Games to which the caller is invited; 1,000 stands for any larger number.
@@ -80,7 +80,7 @@ pub struct SummaryView {
     /// The ids of the games in which they wait, the newest 100.
     #[schema(max_items = 100)]
     offered_in: Vec<Uuid>,
-    /// When the caller next runs out of time, if nothing is done.
+    /// When the caller next runs out of time without a move.
     #[schema(required = true)]
     next_deadline: Option<Timestamp>,
 }

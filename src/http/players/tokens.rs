@@ -1,4 +1,4 @@
-//! Tokens: a password or a refresh token becomes a new pair; tokens are revoked; the keys that verify access tokens.
+//! Tokens: a password or a refresh token is exchanged for new tokens, refresh tokens are revoked, and public keys are shown.
 
 use actix_web::{HttpResponse, get, http::header, post, web::Data};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -32,7 +32,7 @@ const REFRESH_TOKEN_BYTES: usize = 32;
 
 /// Sign in, or get new tokens
 ///
-/// With a name and a password an account is signed in. A refresh token is used once, and its answer brings the next one. If
+/// An account signs in with its name and password. A refresh token is used once, and its answer brings the next one. If
 /// that answer was lost, the same token may be sent again. Once a later token of the same sign-in has been used, sending
 /// this one again revokes them all.
 #[utoipa::path(
@@ -62,14 +62,14 @@ pub async fn create_token(
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 
-/// The tokens of a new sign-in. A name that is nobody's costs the same time as a wrong password, and gets the same answer.
+/// The tokens of a new sign-in. An unknown name takes as long as a wrong password, and gets the same answer.
 async fn sign_in(state: &AppState, name: &str, password: &str) -> Result<TokenSet, Problem> {
     let refused = || Problem::new(Code::InvalidCredentials, "no account has this name and this password");
-    // What cannot be a name or a password is none of an account's either.
+    // No account has a malformed name or password.
     let (Ok(name), Ok(password)) = (name.parse(), password.parse()) else { return Err(refused()) };
     let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
-    let right = state.passwords.compare(password, hash).await?;
-    let player = player.filter(|_| right).ok_or_else(refused)?;
+    let is_right = state.passwords.compare(password, hash).await?;
+    let player = player.filter(|_| is_right).ok_or_else(refused)?;
     TokenSet::begin(state, &player, Grant::Password).await
 }
 
@@ -86,12 +86,12 @@ async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem>
 
 /// Revoke a refresh token
 ///
-/// And all others of the same sign-in (RFC 7009). It is 200 whether or not the token was known.
+/// All others of the same sign-in are revoked as well (RFC 7009). An unknown token is 200, too.
 #[utoipa::path(
     tag = "players",
     operation_id = "revoke_token",
     request_body(content = RevokeToken, example = json!({"token": "ov6Z…"})),
-    responses((status = 200, description = "The token is good for nothing now")),
+    responses((status = 200, description = "The token is not valid any more")),
     security(())
 )]
 #[post("/tokens/revoke")]
@@ -106,7 +106,7 @@ pub async fn revoke_token(
 
 /// Get the keys that verify access tokens
 ///
-/// As a JSON Web Key Set (RFC 7517), for services that take the same tokens.
+/// As a JSON Web Key Set (RFC 7517), for services that accept the same tokens.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_jwks",
@@ -120,7 +120,8 @@ pub async fn get_jwks(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse 
     HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(state.tokens.public_keys())
 }
 
-/// A JSON Web Key Set (RFC 7517). Only described here: what is sent is the library's own.
+/// A JSON Web Key Set (RFC 7517).
+// Only described here: the library writes it.
 #[derive(ToSchema)]
 #[schema(as = JwkSet)]
 #[expect(dead_code, reason = "it describes the answer")]
@@ -143,15 +144,15 @@ struct JwkView {
     alg: String,
     #[schema(rename = "use", example = "sig")]
     usage: String,
-    /// What tokens that are signed with it have in their header.
+    /// The key's id, which is in the header of the tokens that it signs.
     kid: String,
 }
 
-/// What is exchanged for tokens.
+/// The credentials that are exchanged for tokens.
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "grant_type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CreateToken {
-    /// An account's name, in capitals or not, and its password.
+    /// An account's name, regardless of case, and its password.
     Password {
         #[schema(example = "Ana")]
         name: String,
@@ -162,7 +163,7 @@ pub enum CreateToken {
     RefreshToken { refresh_token: String },
 }
 
-/// A token that is to be good for nothing.
+/// The token to revoke.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeToken {
@@ -170,7 +171,7 @@ pub struct RevokeToken {
     token: String,
 }
 
-/// A player, and the tokens that say so.
+/// A player, and the tokens that identify it.
 #[derive(Serialize, ToSchema)]
 pub struct TokenSet {
     player: PlayerView,
@@ -181,7 +182,7 @@ pub struct TokenSet {
     /// Seconds until the access token expires.
     #[schema(example = 900)]
     expires_in: i64,
-    /// Gets the next tokens from `POST /v1/tokens`, once. Whoever has it is this player: keep it like a password.
+    /// Exchanged for the next tokens by `POST /v1/tokens`, once. It is as good as the player's password: keep it as secret.
     refresh_token: String,
 }
 
@@ -197,14 +198,14 @@ impl TokenSet {
         }
     }
 
-    /// The first tokens of a player who signs in again.
+    /// The first tokens of a player that signs in again.
     pub(crate) async fn begin(state: &AppState, player: &OwnPlayer, grant: Grant) -> Result<Self, Problem> {
         let (now, first) = (now(), new_refresh_token());
         refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
         Ok(Self::new(state, player, grant, first, now))
     }
 
-    /// The first tokens of a new player, who is stored with them; `None`: another account has the name.
+    /// Stores a new player with its first tokens; `None` if another account has the name.
     pub(crate) async fn begin_as_new(
         state: &AppState,
         player: &Player,
@@ -218,7 +219,7 @@ impl TokenSet {
     }
 }
 
-/// What is stored of a sign-in whose holder gets this first refresh token.
+/// The record of a sign-in that begins with this refresh token.
 fn new_sign_in(first: &str, now: OffsetDateTime) -> SignIn {
     SignIn { family: Uuid::now_v7(), first: hash(first), expires_at: now + refresh_tokens::LIFETIME }
 }

@@ -26,7 +26,7 @@ use crate::{
     domain::{PlayerId, Ply},
     http::{
         answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem},
-        games::list::{ListGames, place_of, text_of},
+        games::list::{ListGames, cursor_text, page_key},
         request::{accept::prefers_text, auth::Reader, extract::read_query},
         state::AppState,
         view::wire::ALWAYS_JSON,
@@ -68,7 +68,7 @@ pub async fn export_games(
     let filter = list.filter(reader.0)?;
     // A cursor is bound to all that was asked for, and to who asked; it may be asked for in the other form.
     let name = format!("export {:?} {filter:?}", list.sort);
-    let after = list.cursor.as_deref().map(|cursor| place_of(&state.cursors, cursor, &name)).transpose()?;
+    let after = list.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &name)).transpose()?;
     let form = format.unwrap_or(if prefers_text(&request) { ListForm::Text } else { ListForm::Ndjson });
     let export = Export {
         db: state.db.clone(),
@@ -142,7 +142,7 @@ impl Export {
         let histories = games::histories(&self.db, &page.games).await?;
         let mut text = String::new();
         for ((seated, plies), place) in page.games.iter().zip(&histories).zip(&page.keys) {
-            let cursor = self.cursors.seal(&text_of(*place), &self.name);
+            let cursor = self.cursors.seal(&cursor_text(*place), &self.name);
             write_game(&mut text, self.form, seated, plies, self.viewer, Some(cursor));
         }
         self.left = self.left.map(|left| left.saturating_sub(u32::try_from(page.games.len()).unwrap_or(left)));

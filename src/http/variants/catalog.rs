@@ -1,4 +1,4 @@
-//! Variants: what can be played, and with which options.
+//! Variants with their presets and options: shows them, and reads the options of a request.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::{
 /// The longest name of a preset or an option that is looked up, in characters.
 const NAME_MAX: usize = 64;
 
-/// The longest text of options, in characters: that of all options of any game is half as long.
+/// The longest text of options, in characters: twice as long as that of all options of any variant.
 const OPTIONS_MAX: usize = 500;
 
 /// List the variants
@@ -39,7 +39,7 @@ pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
 
 /// Get a variant
 ///
-/// With all that a form for a new game needs: the options also as JSON Schemas, and the rules in words.
+/// The answer has all that a form for a new game needs: the options also as JSON Schemas, and the rules as text.
 #[utoipa::path(
     tag = "variants",
     operation_id = "get_variant",
@@ -55,40 +55,40 @@ pub async fn get_variant(path: VariantPath, _: Query<NoQuery>) -> HttpResponse {
     HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantView::of(path.0))
 }
 
-/// The preset that every variant has, of who names none.
+/// The default preset, which every variant has.
 pub const STANDARD: &str = "standard";
 
-/// The same for fields.
+/// [`STANDARD`] as the default of a field.
 pub fn standard() -> String {
     STANDARD.to_owned()
 }
 
-/// The options that a request chooses, or which field of it is wrong.
+/// The options that a request chooses, or a problem that points to the wrong field.
 pub fn chosen_options(
     variant: Variant,
     preset: &str,
     overrides: Vec<(String, OptionValueView)>,
 ) -> Result<AnyOptions, Problem> {
-    let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (shown(&name), value.into())).collect();
-    AnyOptions::new(variant, &shown(preset), &overrides).map_err(|error| {
+    let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (truncated(&name), value.into())).collect();
+    AnyOptions::new(variant, &truncated(preset), &overrides).map_err(|error| {
         let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
         Problem::invalid(option.unwrap_or_else(|| "/preset".to_owned()), error.to_string())
     })
 }
 
-/// The same for options that are written as records write them, in a query.
+/// [`chosen_options`] for a query, which writes options as records do.
 pub fn written_options(variant: Variant, preset: &str, text: &str) -> Result<AnyOptions, Problem> {
     if text.chars().nth(OPTIONS_MAX).is_some() {
         return Err(Problem::invalid("?options", format!("options have at most {OPTIONS_MAX} characters")));
     }
-    AnyOptions::parse(variant, &shown(preset), text).map_err(|error| {
+    AnyOptions::parse(variant, &truncated(preset), text).map_err(|error| {
         let is_preset = matches!(error, OptionsError::UnknownPreset { .. });
         Problem::invalid(if is_preset { "?preset" } else { "?options" }, error.to_string())
     })
 }
 
-/// A name as it may be sent back: what is longer than any preset or option is cut, and as unknown as before.
-fn shown(name: &str) -> String {
+/// A name as an error detail may repeat it. A name longer than any preset or option is cut, and stays unknown.
+fn truncated(name: &str) -> String {
     match name.char_indices().nth(NAME_MAX) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
@@ -104,12 +104,12 @@ pub struct VariantPage {
     next_cursor: Option<String>,
 }
 
-/// A game that can be played.
+/// A variant.
 #[derive(Debug, Serialize, ToSchema)]
 struct VariantSummary {
     #[schema(example = "kalah")]
     name: String,
-    /// The name that people read.
+    /// The display name.
     #[schema(example = "Kalah")]
     title: &'static str,
     /// The edition of the rules that new games are pinned to.
@@ -117,11 +117,11 @@ struct VariantSummary {
     rules_version: u16,
     /// Named sets of options; the first is `standard`.
     presets: Vec<PresetView>,
-    /// What can be chosen, whatever the preset.
+    /// All options of the variant.
     options: Vec<OptionView>,
 }
 
-/// A game that can be played, with all that a form for a new one needs.
+/// A variant, with all that a form for a new game needs.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Variant)]
 struct VariantView {
@@ -145,14 +145,14 @@ struct VariantView {
 struct PresetView {
     #[schema(example = "standard")]
     name: &'static str,
-    /// The name that people read.
+    /// The display name.
     title: &'static str,
-    /// What it is, and where it comes from.
+    /// What the preset is, and its origin.
     description: &'static str,
     /// The documents or the tradition that it follows.
     #[schema(example = "Board Game Arena's help page")]
     source: &'static str,
-    /// What every option is in this preset that matters in it. Sent as `options` of a new game they change nothing.
+    /// The values of all options that matter in this preset. Sent as `options` of a new game with this preset, they change nothing.
     options: BTreeMap<&'static str, OptionValueView>,
     /// Options whose bounds are narrower here than in general.
     bounds: Vec<BoundsView>,
@@ -170,7 +170,7 @@ struct BoundsView {
     max: u16,
 }
 
-/// Something that can be chosen for a game.
+/// An option of a variant.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OptionSpec)]
 struct OptionView {
@@ -178,7 +178,7 @@ struct OptionView {
     name: &'static str,
     #[serde(rename = "type")]
     kind: OptionType,
-    /// What it is in the preset `standard`.
+    /// The value in the preset `standard`.
     default: OptionValueView,
     /// With `integer`: the least value.
     #[serde(skip_serializing_if = "Option::is_none")]

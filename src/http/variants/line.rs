@@ -1,7 +1,7 @@
-//! A line of moves played without a game: for dry runs, analysis boards, and clients that certify rules of their own.
+//! A line of moves played without a game: for dry runs, analysis boards, and clients that test their own rules.
 //!
-//! Nothing is stored and nobody plays. A line is checked first, and then played again while its answer is written, so that an
-//! answer of many megabytes is never in memory, and a refused line is refused before anything is sent.
+//! Nothing is stored. The handler first checks the line, and plays it again while it writes the answer. So an illegal line is
+//! refused before anything is sent, and an answer of many megabytes is never in memory as a whole.
 
 use std::{io, mem, vec};
 
@@ -33,22 +33,22 @@ use crate::{
     rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, Outcome, ParseMoveError, Side, Variant},
 };
 
-/// The most moves of a line: several times the longest game that people play, a match of many rounds.
+/// The most moves of a line: several times the longest game between people, a match of many rounds.
 const LINE_MOVES_MAX: usize = 2000;
 
-/// For how many moves a line counts as one call: they take two milliseconds at most, and a game has fewer. So a script that
-/// sends long lines costs no more than one that sends many short ones.
+/// How many moves of a line the rate limit counts as one call. They take two milliseconds at most, and a game has fewer. So
+/// long lines cost a client as many calls as the same moves in short lines.
 const MOVES_PER_CALL: usize = 100;
 
-/// How many moves are played before other requests of the same thread have their turn: a millisecond or two.
+/// How many moves are played before the handler yields to other requests of its thread: a millisecond or two.
 const MOVES_AT_ONCE: usize = 20;
 
-/// How much of an answer is written before it is sent on, and other requests have their turn.
+/// How many bytes of an answer are written before they are sent, and the handler yields.
 const BYTES_AT_ONCE: usize = 16 * 1024;
 
 /// Play a line
 ///
-/// From the opening, or from `position`. Nothing is stored. Every move is answered as a game's history would tell it, with the
+/// From the opening, or from `position`. Nothing is stored. The answer shows every move as a game's history does, with the
 /// position after it.
 #[utoipa::path(
     tag = "variants",
@@ -60,7 +60,7 @@ const BYTES_AT_ONCE: usize = 16 * 1024;
             "position": "4,4,4,4,4,0/5,5,5,4,4,4 1-0 N p 1 1S", "moves": ["swap"]}))),
     )),
     responses(
-        (status = 200, description = "Where the line starts, and its moves; an answer that breaks off is not all of it",
+        (status = 200, description = "Where the line starts, and its moves; an answer that breaks off is incomplete",
             body = PlayedLine),
         (status = 404, description = "`not_found`"),
     ),
@@ -81,13 +81,13 @@ pub async fn play_line(
     Ok(HttpResponse::Ok().insert_header(ContentType::json()).streaming(written(start, moves)))
 }
 
-/// The position of a text, or the opening. `pointer` is where the text came from.
+/// The position of a text, or the opening. `pointer` names the field with the text.
 pub(crate) fn start(options: &AnyOptions, position: Option<&str>, pointer: &str) -> Result<AnyPosition, Problem> {
     let Some(text) = position else { return Ok(AnyPosition::opening(options)) };
     AnyPosition::parse(options, text).map_err(|error| Problem::invalid(pointer, error.to_string()))
 }
 
-/// The moves of a line, every one of them legal; or which is not, and why.
+/// The moves of a line, all of them legal; or a problem that names the first illegal one, and why.
 async fn check(mut position: AnyPosition, words: &[String]) -> Result<Vec<Move>, Problem> {
     let mut moves = Vec::with_capacity(words.len());
     for (index, word) in words.iter().enumerate() {
@@ -100,7 +100,7 @@ async fn check(mut position: AnyPosition, words: &[String]) -> Result<Vec<Move>,
                 .with_place(index, position.to_string())
         };
         let m: Move = word.parse().map_err(|error: ParseMoveError| refused("not_a_move", &error))?;
-        // What is listed need not be tried; an agreed end never is.
+        // A listed move needs no trial. An agreed end is legal, but never listed.
         if !position.legal_moves().contains(&m) {
             position.play(m).map_err(|illegal| refused(illegal.reason(), &illegal))?;
         }
@@ -110,42 +110,42 @@ async fn check(mut position: AnyPosition, words: &[String]) -> Result<Vec<Move>,
     Ok(moves)
 }
 
-/// The answer's text, a few moves at a time. Whoever takes it slowly keeps no more of it than that in memory.
+/// Streams the answer, a few moves at a time. A slow client keeps no more than these in memory.
 fn written(start: AnyPosition, moves: Vec<Move>) -> impl Stream<Item = Result<Bytes, io::Error>> {
     let mut text = serde_json::to_vec(&PlayedLine::without_moves(&start)).expect("wire types are always JSON");
     // The list of moves is the last field, and empty.
     text.truncate(text.len() - "]}".len());
-    let answer = Answer { text, position: start, left: moves.into_iter(), comma: "" };
-    stream::unfold(Some(answer), |answer| async {
-        let mut answer = answer?;
+    let writer = LineWriter { text, position: start, remaining: moves.into_iter(), comma: "" };
+    stream::unfold(Some(writer), |writer| async {
+        let mut writer = writer?;
         yield_now().await;
-        let more = match answer.write_some() {
+        let more = match writer.write_some() {
             Ok(more) => more,
-            // There is no other way left to say so than to break off.
+            // The status is sent already, so the stream can only break off.
             Err(illegal) => {
                 tracing::error!("a line that was checked broke off: {illegal}");
                 return Some((Err(io::Error::other("the line broke off")), None));
             }
         };
-        let text = Bytes::from(mem::take(&mut answer.text));
-        Some((Ok(text), more.then_some(answer)))
+        let text = Bytes::from(mem::take(&mut writer.text));
+        Some((Ok(text), more.then_some(writer)))
     })
 }
 
-/// An answer that is being written.
-struct Answer {
-    /// What has not been sent on.
+/// Writes an answer, piece by piece.
+struct LineWriter {
+    /// The text that is not yet sent.
     text: Vec<u8>,
     position: AnyPosition,
-    left: vec::IntoIter<Move>,
+    remaining: vec::IntoIter<Move>,
     comma: &'static str,
 }
 
-impl Answer {
-    /// Writes some moves, or the end. Says whether there is more.
+impl LineWriter {
+    /// Writes some moves, or the end. Returns whether there is more.
     fn write_some(&mut self) -> Result<bool, IllegalMove> {
         for _ in 0..MOVES_AT_ONCE {
-            let Some(m) = self.left.next() else {
+            let Some(m) = self.remaining.next() else {
                 self.text.extend(b"]}");
                 return Ok(false);
             };
@@ -171,16 +171,16 @@ pub struct PlayLine {
     #[serde(default = "standard")]
     #[schema(required = false, example = "standard")]
     preset: String,
-    /// Where the rules differ from the preset.
+    /// The options that differ from the preset.
     #[serde(default, deserialize_with = "extract::entries")]
     #[schema(required = false, value_type = BTreeMap<String, OptionValueView>)]
     options: Vec<(String, OptionValueView)>,
-    /// Where the line starts, in text notation; the opening unless given. What came before it is not known, so that a rule
-    /// against repetition counts from here.
+    /// The start position, in text notation; the opening unless given. Earlier positions are unknown, so a rule against
+    /// repetition counts from here.
     #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: Option<String>,
-    /// Pits' letters (capital for South, small for North), `pass`, `swap`; and `agree` where the rules know an agreed end: here
-    /// is nobody to ask.
+    /// Pits' letters (capital for South, small for North), `pass` and `swap`. Where the rules know an agreed end also `agree`,
+    /// which needs no offer here.
     #[schema(max_items = 2000, example = json!(["C", "F", "a"]))]
     moves: Vec<String>,
 }
@@ -196,10 +196,10 @@ impl PlayLine {
     }
 }
 
-/// A line that was played. All but `moves` says where it starts.
+/// A line that was played. All fields but `moves` describe its start.
 #[derive(Debug, Serialize, ToSchema)]
 struct PlayedLine {
-    /// In text notation. A `position` in which the rules end the game has been ended.
+    /// In text notation. If the rules end the game in the `position` of the request, this is the position after that end.
     #[schema(example = "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S")]
     position: String,
     board: BoardView,

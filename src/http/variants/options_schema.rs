@@ -1,7 +1,7 @@
 //! The options of a new game as JSON Schema (draft 2020-12), for form builders and validators.
 //!
-//! Says of each preset what `rules::AnyOptions` accepts with it: bounds, words, and what contradicts each other. Knows how
-//! options are described, and none of them.
+//! Describes for each preset what `rules::AnyOptions` accepts: bounds, words, and contradictions. Knows how options are
+//! described, but no option by name.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::{
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What `options` may be in a new game with a preset. Whole in itself, so that a form builder needs nothing else.
+/// The schema of `options` in a new game with a preset. It is self-contained: a form builder needs nothing else.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OptionsSchema {
@@ -24,7 +24,7 @@ pub struct OptionsSchema {
     kind: &'static str,
     properties: Properties,
     additional_properties: bool,
-    /// What contradicts each other.
+    /// The contradictions between options.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     all_of: Vec<Value>,
 }
@@ -44,7 +44,7 @@ struct PropertySchema {
     #[serde(rename = "type")]
     kind: &'static str,
     description: &'static str,
-    /// What it is if it is left out.
+    /// The value if the option is left out.
     default: OptionValueView,
     #[serde(skip_serializing_if = "Option::is_none")]
     minimum: Option<u16>,
@@ -87,8 +87,8 @@ impl PropertySchema {
     }
 }
 
-/// If the one option is as it is refused, then the other is something else. Which of them must be given for that to be so
-/// depends on what they are when they are left out.
+/// A contradiction as a condition: if one option has the refused value, then the other has another value. The defaults decide
+/// which of the two must be given for that.
 fn condition(refused: &Contradiction, variant: Variant, defaults: &[(&'static str, OptionValue)]) -> Value {
     let Contradiction { option, value, other, other_value } = refused;
     let is_default =
@@ -114,7 +114,7 @@ fn condition(refused: &Contradiction, variant: Variant, defaults: &[(&'static st
     })
 }
 
-/// The values of an option without one. Those that are left are named, so that a form can offer them.
+/// All values of an option but one. The remaining values are named, so that a form can offer them.
 fn anything_but(value: &OptionValue, option: &str, variant: Variant) -> Value {
     match (variant.options().iter().find(|spec| spec.name == option).map(|spec| spec.kind), value) {
         (Some(OptionKind::Choice(words)), OptionValue::Word(value)) => {
