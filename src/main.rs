@@ -197,7 +197,7 @@ fn start_telling(
     metrics: &Arc<Metrics>,
 ) -> Result<Beside, Failure> {
     let sender = Sender::new(reach(options), system_names());
-    let settings = webhooks::Settings { sender, write: http::write_notice, metrics: metrics.clone() };
+    let settings = webhooks::Settings { sender, write: http::write_message, metrics: metrics.clone() };
     let (database, webhook_events) = (database.clone(), writers.webhook_events());
     Beside::start("webhooks", || {}, move |stopping| webhooks::run(database, webhook_events, settings, stopping))
 }

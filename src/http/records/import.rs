@@ -106,8 +106,8 @@ pub async fn import_games(
     let (report, stored) = replay(&state, caller, visibility, games).await?;
     let body = serde_json::to_string(&report).expect(ALWAYS_JSON);
     let answer = Answer { location: String::new(), etag: String::new(), body };
-    let key = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (import::store(&state.db, &stored, key.as_ref(), now()).await?, keyed) {
+    let stored_answer = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+    match (import::store(&state.db, &stored, stored_answer.as_ref(), now()).await?, keyed) {
         // A concurrent request with this key has stored its answer first.
         (Inserted::KeyUsed, Some(keyed)) => {
             keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))

@@ -68,8 +68,7 @@ pub async fn analyse_game(
     let found = find_visible(&state, path.0, Some(caller.player)).await?;
     let game = &found.seated.game;
     if !game.may_be_analysed_for(caller.player) || is_contested(&state, game).await? {
-        let detail =
-            "the engine gives no help during play: only games that are over, or that the caller plays alone, are analysed";
+        let detail = "the engine gives no help during play: only games that are over, or that the caller plays alone, are analysed";
         return Err(Problem::new(Code::GameNotOver, detail));
     }
     let stored = analyses::find(&state.db, game.id()).await?;
@@ -120,7 +119,7 @@ pub async fn get_analysis(
     state: Data<AppState>,
     reader: Reader,
     path: GamePath,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
@@ -131,7 +130,7 @@ pub async fn get_analysis(
     }
     let json = serde_json::to_string(&status).expect(ALWAYS_JSON);
     let etag = digest_tag(&json);
-    let has = known.has(&etag);
+    let has = if_none_match.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag)).insert_header(status.cache_control(game)).insert_header(VARIES);
     if matches!(status.status, StatusWord::Queued | StatusWord::Running) {

@@ -62,7 +62,7 @@ pub async fn get_explorer(
     state: Data<AppState>,
     _: Reader,
     query: Query<ExplorePosition>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let ExplorePosition { variant, preset, options, position } = query.0;
     let variant: Variant = variant.parse().map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
@@ -72,7 +72,7 @@ pub async fn get_explorer(
     let explored = ExploredPosition::of(&position, key, &explorer::find(&state.db, key).await?);
     let body = serde_json::to_string(&explored).expect(ALWAYS_JSON);
     let etag = digest_tag(&body);
-    let has = known.has(&etag);
+    let has = if_none_match.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag)).insert_header(KEPT_FOR_A_MINUTE);
     Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(body) })
@@ -108,7 +108,7 @@ pub struct ExploredPosition {
     /// In text notation. If the rules end the game in the requested `position`, this is the position after that end.
     #[schema(example = "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S")]
     position: String,
-    /// Identifies the position and its options, in 16 hexadecimal digits. It is stable over the server's lifetime.
+    /// Identifies the position and its options, in 16 hexadecimal digits. It never changes.
     #[schema(min_length = 16, max_length = 16, example = "100ca454399fa86a")]
     key: String,
     /// The number of games that reached it, each counted once.

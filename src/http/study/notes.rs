@@ -74,7 +74,7 @@ pub async fn list_notes(
         ("id" = Uuid, Path, description = "The game's id"),
         ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0),
     ),
-    request_body(content = WriteNote, example = json!({"text": "F was better: it feeds nobody."})),
+    request_body(content = WriteNote, example = json!({"text": "F was better: it gives no seed away."})),
     responses(
         (status = 201, description = "The note, which is new", body = NoteView),
         (status = 200, description = "The note, which replaced another", body = NoteView),
@@ -185,7 +185,7 @@ pub struct WriteNote {
         min_length = 1,
         max_length = 4000,
         pattern = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*$",
-        example = "F was better: it feeds nobody."
+        example = "F was better: it gives no seed away."
     )]
     text: String,
 }
@@ -198,7 +198,7 @@ pub struct NoteView {
     /// The ply's number; 0 is the opening.
     #[schema(minimum = 0, example = 6)]
     ply: u32,
-    #[schema(example = "F was better: it feeds nobody.")]
+    #[schema(example = "F was better: it gives no seed away.")]
     text: String,
     /// When it was last written.
     updated_at: Timestamp,

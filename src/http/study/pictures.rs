@@ -70,7 +70,7 @@ pub async fn get_board_picture(
     reader: Reader,
     path: GamePath,
     query: Query<DrawBoard>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let DrawBoard { ply, side, mirror, theme } = query.0;
     let found = find_visible(&state, path.0, reader.0).await?;
@@ -88,7 +88,7 @@ pub async fn get_board_picture(
         }
         Some(_) => return Err(no_such_ply()),
     };
-    Ok(vary(answer(svg, NOT_KEPT, &known)))
+    Ok(vary(answer(svg, NOT_KEPT, &if_none_match)))
 }
 
 /// Draw a position
@@ -115,7 +115,7 @@ pub async fn get_board_picture(
 pub async fn get_variant_board_picture(
     path: VariantPath,
     query: Query<DrawPosition>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let DrawPosition { preset, options, position, side, mirror, theme } = query.0;
     let options = written_options(path.0, &preset, options.as_deref().unwrap_or_default())?;
@@ -127,7 +127,7 @@ pub async fn get_variant_board_picture(
         last: None,
         status: SceneStatus::of(&position),
     };
-    Ok(answer(draw_board(&scene, view(side, mirror, theme)), KEPT_FOR_MINUTES, &known))
+    Ok(answer(draw_board(&scene, view(side, mirror, theme)), KEPT_FOR_MINUTES, &if_none_match))
 }
 
 /// Draw a game's graph
@@ -157,7 +157,7 @@ pub async fn get_game_graph(
     reader: Reader,
     path: GamePath,
     query: Query<DrawGraph>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
     let (seated, game) = (&found.seated, &found.seated.game);
@@ -176,7 +176,7 @@ pub async fn get_game_graph(
         points: opening.into_iter().chain(plies.iter().map(point)).collect(),
     };
     let svg = draw_graph(&course, view(query.0.side, None, query.0.theme));
-    Ok(vary(answer(svg, NOT_KEPT, &known)))
+    Ok(vary(answer(svg, NOT_KEPT, &if_none_match)))
 }
 
 /// The mistakes and blunders of an analysed game by ply, with the present side of the player who made each.
@@ -198,9 +198,9 @@ async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Si
 }
 
 /// A picture, or 304 if the client's copy is current.
-fn answer(svg: String, cache_control: (HeaderName, &'static str), known: &IfNoneMatch) -> HttpResponse {
+fn answer(svg: String, cache_control: (HeaderName, &'static str), if_none_match: &IfNoneMatch) -> HttpResponse {
     let etag = digest_tag(&svg);
-    let has = known.has(&etag);
+    let has = if_none_match.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag)).insert_header(cache_control);
     response.insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY));
