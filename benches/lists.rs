@@ -1,6 +1,6 @@
-//! What every list costs among a million games: the indexes that it reads, how many of their rows, how many pages of memory,
-//! and how long it takes. The queries are the service's own, with the plans that it uses: PostgreSQL tells them by its
-//! module `auto_explain`, which has to be installed beside it (in Debian it is).
+//! The cost of every list among a million games: the indexes that it reads, how many of their rows, how many pages of memory,
+//! and how long it takes. The queries and their plans are those of the service. PostgreSQL logs the plans by its module
+//! `auto_explain`, which has to be installed (in Debian it is).
 //!
 //! `cargo bench --bench lists` prints a table. Games: `GAMES`, at least 1,000.
 
@@ -39,16 +39,16 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::{Layer, layer::Context, prelude::*};
 use uuid::Uuid;
 
-/// Who plays in the games; all others play now and then.
+/// The players of most games; all others play now and then.
 const BUSY: u32 = 0;
 const RECLUSE: u32 = 1;
 const FRIEND: u32 = 2;
 const ORDINARY: u32 = 5000;
 
-/// Who plays, beside the first ten.
+/// How many players there are, beside the first ten.
 const PLAYERS: u32 = 20_000;
 
-/// How often a list is read for its time.
+/// How often a list is read to measure its time.
 const RUNS: usize = 9;
 
 const PAGE: u32 = 20;
@@ -61,36 +61,40 @@ fn main() -> io::Result<()> {
     let games = env::var("GAMES").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench_lists");
     let _ = fs::remove_dir_all(&folder);
-    // Nothing is written while it is measured, so the disk need not be waited for.
+    // Nothing is written while lists are measured, so commits need not wait for the disk.
     let settings = Settings { folder: folder.join("postgres"), durability: Durability::Ephemeral };
     let embedded = Embedded::start(&settings).map_err(io::Error::other)?;
-    let told = Told::default();
-    tracing_subscriber::registry().with(told.clone()).init();
+    let plans = Plans::default();
+    tracing_subscriber::registry().with(plans.clone()).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(measure(&embedded, games, &told));
+    let outcome = runtime.block_on(measure(&embedded, games, &plans));
     embedded.stop();
     fs::remove_dir_all(folder)?;
     outcome.map_err(io::Error::other)
 }
 
-/// All active games are played by the clock.
+/// Gives all active games a clock.
 const CLOCKS: &str = "update game set clock = 'per_move 259200', deadline = updated_at + interval '3 days', \
     wake_at = updated_at + interval '3 days' where status = 'active'";
 
-async fn measure(embedded: &Embedded, games: u32, told: &Told) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+async fn measure(
+    embedded: &Embedded,
+    games: u32,
+    logged: &Plans,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let options = embedded::connect_options(embedded);
     migrations::run(options.clone()).await?;
     let begun = Instant::now();
-    // The service's own limits on a statement's time are too narrow for this one.
+    // Filling takes longer than the service's statement timeout allows.
     let filler = PgPool::connect_with(options.clone()).await?;
     fill(&filler, games, PLAYERS, &recorded()).await?;
     sqlx::raw_sql(CLOCKS).execute(&filler).await?;
-    // Only an owner's vacuum tells the indexes which rows all can see; the service's databases have it of autovacuum.
+    // Sets the visibility map, which index-only scans need; in the service's databases autovacuum does.
     sqlx::raw_sql("vacuum game, event, player").execute(&filler).await?;
     let took = begun.elapsed().as_secs_f64();
     println!("{games} games made in {took:.0} s; {} are the busy player's, {} the recluse's", games / 20, games / 50);
 
-    // Only a superuser may have plans told; what else is set for the service's connections holds here too.
+    // Only a superuser may log plans. The other settings are those of the service's connections.
     let plain = db::pool(options.clone(), 1);
     let explained = db::pool(
         options.username("postgres").options([
@@ -105,12 +109,12 @@ async fn measure(embedded: &Embedded, games: u32, told: &Told) -> Result<(), Box
     );
     println!("| list | indexes: rows read | buffers | games | ms |\n| --- | --- | --- | --- | --- |");
     for (name, list) in lists() {
-        // Twice: the first time a connection asks something, it is planned.
+        // Twice: the first run on a connection plans the statement.
         list.run(&explained).await?;
-        told.take();
+        logged.take();
         let shown = list.run(&explained).await?;
-        let plans = told.take();
-        let plan = plans.first().ok_or("PostgreSQL told no plan: auto_explain is not installed")?;
+        let plans = logged.take();
+        let plan = plans.first().ok_or("PostgreSQL logged no plan: auto_explain is not installed")?;
         let ms = list.time(&plain).await?;
         println!("| {name} | {} | {} | {shown} | {ms:.2} |", scans(plan), buffers(plan));
     }
@@ -129,14 +133,14 @@ enum List {
     Invitations(u32, Direction),
     Running(u32),
     Summary(u32),
-    /// What has happened in a player's games since just now.
+    /// The new events in a player's games since a moment ago.
     News(u32),
-    /// Which games are due: none is.
+    /// The games that are due, of which there are none.
     Due,
 }
 
 impl List {
-    /// How many games there are on a page.
+    /// Reads it; returns how many games a page has.
     async fn run(&self, pool: &PgPool) -> Result<usize, DbError> {
         let page: Page = match self {
             List::Games(filter, after) => lists::list(pool, filter, *after, PAGE).await?,
@@ -152,8 +156,8 @@ impl List {
             List::News(player) => {
                 static SINCE: OnceCell<Moment> = OnceCell::const_new();
                 let since = SINCE.get_or_try_init(|| player_feed::now(pool)).await?;
-                let asked = FeedQuery { since, until: None, past: None, limit: PAGE };
-                return Ok(player_feed::news(pool, player_id(*player), &asked).await?.games.len());
+                let query = FeedQuery { since, until: None, past: None, limit: PAGE };
+                return Ok(player_feed::news(pool, player_id(*player), &query).await?.games.len());
             }
             List::Due => {
                 let taken = wakes::take(pool, BEGIN, BEGIN, PAGE).await?;
@@ -163,7 +167,7 @@ impl List {
         Ok(page.games.len())
     }
 
-    /// Milliseconds for both queries of a page, the middle of several runs.
+    /// Milliseconds for both queries of a page, the median of several runs.
     async fn time(&self, pool: &PgPool) -> Result<f64, DbError> {
         let mut times = vec![];
         for _ in 0..RUNS {
@@ -198,7 +202,7 @@ fn ended(filter: &Filter, ended: Ended) -> List {
     first(Filter { status: Some(Status::Finished), ended: Some(ended), ..filter.clone() })
 }
 
-/// Every query, with what is asked for often and with what is rare.
+/// Every query, with frequent filters and with rare ones.
 fn lists() -> Vec<(&'static str, List)> {
     let mut lists = public_lists();
     lists.extend(lists_of_players());
@@ -219,7 +223,7 @@ fn lists() -> Vec<(&'static str, List)> {
 fn public_lists() -> Vec<(&'static str, List)> {
     let middle = BEGIN + Duration::from_secs_f64(YEARS_S / 2.0);
     let ms = u128::try_from(middle.unix_timestamp()).expect("after 1970") * 1000;
-    let place = Some(PageKey { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
+    let key = Some(PageKey { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
     let of_status = |status| first(Filter { status: Some(status), ..PUBLIC });
     let by_end = Filter { order: Order::Finished, ..PUBLIC };
     let lobby =
@@ -232,11 +236,11 @@ fn public_lists() -> Vec<(&'static str, List)> {
         ("`status=active`", of_status(Status::Active)),
         ("`status=finished`", of_status(Status::Finished)),
         ("`status=aborted`", of_status(Status::Aborted)),
-        ("(no filter), after half of all", List::Games(PUBLIC, place)),
+        ("(no filter), after half of all", List::Games(PUBLIC, key)),
         ("`since` and `until`, a day", first(day)),
         ("`result=draw`", ended(&PUBLIC, Ended::Drawn)),
         ("`sort=finished_at`", first(by_end.clone())),
-        ("`sort=finished_at`, after half", List::Games(by_end.clone(), place)),
+        ("`sort=finished_at`, after half", List::Games(by_end.clone(), key)),
         ("`sort=finished_at&result=draw`", ended(&by_end, Ended::Drawn)),
     ]
 }
@@ -270,18 +274,18 @@ fn lists_of_players() -> Vec<(&'static str, List)> {
     ]
 }
 
-/// What PostgreSQL tells: its notices come as events of the log.
+/// The plans that PostgreSQL logs: its messages to the client arrive as events of the log.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<Value>>>);
+struct Plans(Arc<Mutex<Vec<Value>>>);
 
-impl Told {
-    /// The plans since the last time.
+impl Plans {
+    /// The plans since the last call.
     fn take(&self) -> Vec<Value> {
-        std::mem::take(&mut *self.0.lock().expect("nobody panics while telling"))
+        std::mem::take(&mut *self.0.lock().expect("no panic while a plan is logged"))
     }
 }
 
-impl<S: tracing::Subscriber> Layer<S> for Told {
+impl<S: tracing::Subscriber> Layer<S> for Plans {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
         struct Message(Option<Value>);
 
@@ -300,7 +304,7 @@ impl<S: tracing::Subscriber> Layer<S> for Told {
         if event.metadata().target() == "sqlx::postgres::notice" {
             let mut message = Message(None);
             event.record(&mut message);
-            self.0.lock().expect("nobody panics while telling").extend(message.0);
+            self.0.lock().expect("no panic while a plan is logged").extend(message.0);
         }
     }
 }
@@ -322,7 +326,7 @@ fn scans(plan: &Value) -> String {
     found.join(", ")
 }
 
-/// Pages of the database that a plan touched.
+/// How many pages of the database a plan read.
 fn buffers(plan: &Value) -> u64 {
     ["Shared Hit Blocks", "Shared Read Blocks"].iter().filter_map(|name| plan["Plan"][name].as_u64()).sum()
 }

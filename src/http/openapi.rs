@@ -14,7 +14,7 @@ use utoipa::{
     },
 };
 
-use super::layers::limits::UNLIMITED;
+use super::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
 
 /// What the document says beyond the routes.
 #[derive(OpenApi)]
@@ -66,6 +66,7 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
         for operation in operations.into_iter().flatten() {
             add_empty_body(operation);
             add_common_failures(path, operation);
+            add_failure_bodies(operation);
             add_common_headers(path, operation);
             operation.parameters.iter_mut().flatten().for_each(say_text);
             if let Some(RefOr::T(body)) = &mut operation.request_body {
@@ -341,11 +342,54 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
         failures.push(("415", "`unsupported_media_type`"));
     }
     for (status, description) in failures {
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| RefOr::T(problem(description)));
+        let response = ResponseBuilder::new().description(description).build();
+        operation.responses.responses.entry(status.to_owned()).or_insert(RefOr::T(response));
     }
 }
 
-fn problem(description: &str) -> Response {
-    let content = Content::new(Some(Ref::from_schema_name("Problem")));
-    ResponseBuilder::new().description(description).content("application/problem+json", content).build()
+/// Gives every response with a failing status the one body of all failures: handlers only name the codes.
+fn add_failure_bodies(operation: &mut Operation) {
+    for (_, response) in failures(operation) {
+        let content = Content::new(Some(Ref::from_schema_name("Problem")));
+        response.content = [(PROBLEM_JSON.to_owned(), RefOr::T(content))].into();
+    }
+}
+
+/// The responses of an operation with status 4xx or 5xx.
+fn failures(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Response)> {
+    let failing = operation.responses.responses.iter_mut().filter(|(status, _)| status.starts_with(['4', '5']));
+    failing.filter_map(|(status, response)| match response {
+        RefOr::T(response) => Some((status.as_str(), response)),
+        RefOr::Ref(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{answer::problem::Code, routes};
+
+    /// The codes that the clauses of a failure's description begin with.
+    fn codes(description: &str) -> Vec<&str> {
+        let clauses = description.split("; ").map(|clause| clause.split(": ").next().unwrap_or_default());
+        let words = clauses.flat_map(|clause| clause.split(", ").take_while(|word| word.starts_with('`')));
+        words.map(|word| word.trim_matches('`')).collect()
+    }
+
+    #[test]
+    fn each_failure_names_codes_of_its_status() {
+        let mut document = routes::document();
+        for (path, item) in &mut document.paths.paths {
+            let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+            for (status, response) in operations.into_iter().flatten().flat_map(failures) {
+                let (description, codes) = (&response.description, codes(&response.description));
+                assert!(description.starts_with('`'), "{path} {status}: {description}");
+                for word in codes {
+                    let code = Code::ALL.iter().find(|code| code.as_str() == word);
+                    let of_code = code.map(|code| code.status().as_str().to_owned());
+                    assert_eq!(of_code.as_deref(), Some(status), "{path}: {word}");
+                }
+            }
+        }
+    }
 }

@@ -86,10 +86,11 @@ impl Analysis {
         self.edition >= ANALYSIS_EDITION && self.ply == game.ply()
     }
 
-    /// How well each player played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over the moves that were not
-    /// forced. `None` for a player without such a move.
+    /// How well each player played, from 0 to 100: the mean of `100 * exp(-loss / 4 seeds)` over the moves that were
+    /// not forced. `None` for a player without such a move.
     ///
-    /// The form is that of the accuracy of chess sites, which falls with the loss of a move as well. The four seeds are our choice.
+    /// The form is that of the accuracy of chess sites, which falls with the loss of a move as well. The four seeds are
+    /// our choice.
     pub fn accuracy(&self) -> BySeat<Option<f64>> {
         let of = |seat| {
             let choices = self.plies.iter().filter(|ply| ply.seat == seat && ply.class != Class::Forced);
@@ -145,8 +146,8 @@ impl Class {
 }
 
 impl Game {
-    /// Whether a player may have the game analysed: it is over, or the player plays both sides. An analysis must not help a player
-    /// against another.
+    /// Whether a player may have the game analysed: it is over, or the player plays both sides. An analysis must not
+    /// help a player against another.
     pub fn may_be_analysed_for(&self, player: PlayerId) -> bool {
         let is_alone = self.terms().opponent == Opponent::Oneself && self.seats(player);
         self.status().is_over() || self.status() == Status::Active && is_alone

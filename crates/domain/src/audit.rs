@@ -112,8 +112,8 @@ impl Flaw {
     }
 }
 
-/// All flaws of a game, by its whole log and by the game that is stored beside it, if that can be read. They are in the order
-/// of the log, then of the game's fields.
+/// All flaws of a game, by its whole log and by the game that is stored beside it, if that can be read. They are in the
+/// order of the log, then of the game's fields.
 pub fn audit(id: GameId, log: &[Event], stored: Option<&Game>) -> Vec<Flaw> {
     let mut flaws = flaws_of_log(log);
     match (Game::replay(id, log), stored) {
@@ -219,8 +219,8 @@ fn next(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved) -> Optio
     }
 }
 
-/// Whether a game may end with that result in a position. An agreement is a move that ends the game by the rules, or leaves the
-/// position as it is.
+/// Whether a game may end with that result in a position. An agreement is a move that ends the game by the rules, or
+/// leaves the position as it is.
 fn is_possible(result: &GameResult, position: &AnyPosition) -> bool {
     match (position.outcome(), result.reason) {
         (Some(outcome), reason @ (Reason::Rules(_) | Reason::Agreement)) => {

@@ -1,7 +1,7 @@
 //! What the explorer counts of a game: the positions that it came to, what was played there, and how it ended.
 //!
-//! A key stands for a position, whatever came before it. `docs/explorer.md` says how keys are made. A change of the keys
-//! requires a reindex of all games.
+//! A key stands for a position, whatever came before it. `docs/explorer.md` says how keys are made. A change of the
+//! keys requires a reindex of all games.
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
@@ -14,8 +14,8 @@ use time::OffsetDateTime;
 
 use crate::{Event, Fact, GameResult, PlyAction, Visibility};
 
-/// The key of a position under its options: the first 64 bits of the SHA-256 of their text. Among a thousand million positions
-/// the odds that any two share a key are about one in forty.
+/// The key of a position under its options: the first 64 bits of the SHA-256 of their text. Among a thousand million
+/// positions the odds that any two share a key are about one in forty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PositionKey(pub u64);
 
@@ -31,8 +31,8 @@ impl fmt::Display for PositionKey {
 pub struct PositionKeys(Sha256);
 
 impl PositionKeys {
-    /// Presets do not count, only their options. The text names the options that do not have their default, in the order in
-    /// which the variant lists them. So a new option changes no key of an older game.
+    /// Presets do not count, only their options. The text names the options that do not have their default, in the
+    /// order in which the variant lists them. So a new option changes no key of an older game.
     pub fn of(options: &AnyOptions) -> Self {
         let variant = options.variant();
         let is_standard = |(name, value): &(&str, _)| {
@@ -80,8 +80,8 @@ pub struct Exploration {
     pub visits: Vec<Visit>,
     /// The side of the board that won.
     pub winner: Option<Side>,
-    /// By how many seeds South was ahead at the end of a game that was played to its end. The stores at a resignation, a timeout
-    /// or an agreed draw say nothing about the moves.
+    /// By how many seeds South was ahead at the end of a game that was played to its end. The stores at a resignation,
+    /// a timeout or an agreed draw say nothing about the moves.
     pub lead: Option<i32>,
 }
 
@@ -91,8 +91,8 @@ impl Exploration {
         visibility == Visibility::Public && result.is_some()
     }
 
-    /// Of a game that began with a position, has this log, and ended with a result. Plies that were taken back do not count: they
-    /// did not lead to the result.
+    /// Of a game that began with a position, has this log, and ended with a result. Plies that were taken back do not
+    /// count: they did not lead to the result.
     pub fn of(opening: &AnyPosition, log: &[Event], result: &GameResult, ended_at: OffsetDateTime) -> Self {
         let keys = PositionKeys::of(&opening.options());
         let mut here = keys.key(opening);

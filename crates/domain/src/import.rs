@@ -1,4 +1,5 @@
-//! Imports: games that were played elsewhere, made into games with a log. Every move is played again, and the end is checked.
+//! Imports: games that were played elsewhere, made into games with a log. Every move is played again, and the end is
+//! checked.
 //!
 //! Knows what a record says, not in which format it was written.
 
@@ -183,7 +184,8 @@ impl Import {
         }
     }
 
-    /// The game with its log, as if these players had played it here. A game that its record leaves unfinished is aborted.
+    /// The game with its log, as if these players had played it here. A game that its record leaves unfinished is
+    /// aborted.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ pub struct Level(u8);
 #[error("a level is from 1 to 8")]
 pub struct LevelError;
 
-/// The id of the computer of level 0, if there were one; the last byte is the level. It is a UUIDv7 of the first moment that such
-/// an id can name: older than any player.
+/// The id of the computer of level 0, if there were one; the last byte is the level. It is a UUIDv7 of the first moment
+/// that such an id can name: older than any player.
 const PLAYER: u128 = 0x0000_0000_0000_7000_8000_0000_0000_0000;
 
 impl Level {

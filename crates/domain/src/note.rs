@@ -4,13 +4,14 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The text of a note: 1 to 4,000 characters, none of them a control character except line feeds and tabs. It is stored as it was
-/// written: it is compared with no other, and only its writer reads it.
+/// The text of a note: 1 to 4,000 characters, none of them a control character except line feeds and tabs. It is stored
+/// as it was written: it is compared with no other, and only its writer reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteText(String);
 
 impl NoteText {
-    /// The longest note, in characters: two pages. With each character escaped, it still fits the largest body of a request.
+    /// The longest note, in characters: two pages. With each character escaped, it still fits the largest body of a
+    /// request.
     pub const CHARS_MAX: usize = 4000;
 
     /// A stored text, which was accepted before.

@@ -1,4 +1,5 @@
-//! Notices, which webhooks deliver: which player gets one, of what kind, for which event. Does not know how they are sent.
+//! Notices, which webhooks deliver: which player gets one, of what kind, for which event. Does not know how they are
+//! sent.
 
 use time::{Duration, OffsetDateTime};
 
@@ -60,8 +61,8 @@ pub struct Notice {
     pub seq: u32,
 }
 
-/// The notices of events that were appended together; `previous` is the last ply before them. They depend on what never changes
-/// in the game, so they may be made later.
+/// The notices of events that were appended together; `previous` is the last ply before them. They depend on what never
+/// changes in the game, so they may be made later.
 pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice> {
     let mut notices: Vec<Notice> = vec![];
     // In a game against oneself both seats are one player's.
@@ -124,8 +125,8 @@ const LEFT_MIN: Duration = Duration::hours(1);
 /// The longest time before the deadline at which the notice is sent.
 const BEFORE_DEADLINE_MAX: Duration = Duration::hours(12);
 
-/// The player that gets a notice of the deadline, and when: once a quarter of the time is left that the player has at `at`, a
-/// moment of the turn. It is at most twelve hours before the deadline. `None` if less than an hour is left.
+/// The player that gets a notice of the deadline, and when: once a quarter of the time is left that the player has at
+/// `at`, a moment of the turn. It is at most twelve hours before the deadline. `None` if less than an hour is left.
 pub fn deadline_soon(game: &Game, at: OffsetDateTime) -> Option<(PlayerId, OffsetDateTime)> {
     let deadline = game.time().deadline?;
     let left: Duration = deadline - at;

@@ -5,8 +5,8 @@ use std::{fmt, str::FromStr};
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
-/// A password that may be chosen: 8 to 128 characters of any kind. It is compared in Unicode's form NFC, because keyboards
-/// differ in how they write an accent (RFC 8265, section 4.2).
+/// A password that may be chosen: 8 to 128 characters of any kind. It is compared in Unicode's form NFC, because
+/// keyboards differ in how they write an accent (RFC 8265, section 4.2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 

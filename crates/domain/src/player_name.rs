@@ -7,8 +7,8 @@ use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// The name that others see, in Unicode's form NFC: 1 to 32 characters, none of them a control character or invisible, and
-/// no blank at either end.
+/// The name that others see, in Unicode's form NFC: 1 to 32 characters, none of them a control character or invisible,
+/// and no blank at either end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerName(String);
 
@@ -36,8 +36,8 @@ impl PlayerName {
         &self.0
     }
 
-    /// The key by which names are compared: Unicode's full case folding, with all blanks alike. Names with the same key read
-    /// alike.
+    /// The key by which names are compared: Unicode's full case folding, with all blanks alike. Names with the same key
+    /// read alike.
     pub fn key(&self) -> String {
         let words: Vec<_> = self.0.split_whitespace().collect();
         UniCase::unicode(words.join(" ")).to_folded_case().nfc().collect()

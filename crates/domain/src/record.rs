@@ -22,10 +22,11 @@ pub enum RecordingError {
     Name(#[from] NameError),
 }
 
-/// The record of a game with its whole history: the moves without those that were taken back, and how the game stands or ended.
+/// The record of a game with its whole history: the moves without those that were taken back, and how the game stands
+/// or ended.
 ///
-/// A takeback begins the history of positions anew. If the moves lead elsewhere without that, the record begins with the
-/// position that stood again.
+/// A takeback begins the history of positions anew. If the moves lead elsewhere without that, the record begins with
+/// the position that stood again.
 ///
 /// # Errors
 ///

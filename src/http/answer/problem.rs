@@ -29,7 +29,8 @@ use crate::{
 /// How long a client waits before it tries again what failed for want of a database: long enough for a restart.
 const RETRY_AFTER_S: u64 = 2;
 
-const PROBLEM_JSON: &str = "application/problem+json";
+/// The type of every failure's body.
+pub const PROBLEM_JSON: &str = "application/problem+json";
 
 static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 

@@ -19,7 +19,7 @@ use crate::{
             cursor::Cursors,
             headers::NOT_KEPT,
             page::{next_link, page_size},
-            problem::{Problem, ProblemBody},
+            problem::Problem,
         },
         games::find::{find_visible, in_turn},
         layers::observe::Waited,
@@ -64,7 +64,7 @@ use crate::{
             ("Link" = String, description = "The address of the next page, if there is one"),
             ("Preference-Applied" = String, description = "`wait=N`, if the server was ready to wait that long"))),
         (status = 204, description = "To a client that resumes a stream: the game is over, and no event will follow"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

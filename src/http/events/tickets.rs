@@ -10,7 +10,7 @@ use crate::{
     clock::now,
     domain::{GameId, PlayerId},
     http::{
-        answer::problem::{Code, Problem, ProblemBody},
+        answer::problem::{Code, Problem},
         games::find::find_visible,
         request::{
             auth,
@@ -112,8 +112,7 @@ pub async fn admit(
     request_body(content = CreateStreamTicket),
     responses(
         (status = 201, description = "The ticket", body = StreamTicketView),
-        (status = 404, description = "`not_found`: no such game, or a private one of others", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or a private one of others"),
     ),
     security(("bearer" = []))
 )]

@@ -23,7 +23,7 @@ use crate::{
         Refusal, Seat, Start, Terms, Visibility,
     },
     http::{
-        answer::problem::{Problem, ProblemBody},
+        answer::problem::Problem,
         request::player,
         request::{
             extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
@@ -59,7 +59,7 @@ const JOIN_CODE_BYTES: usize = 18;
         (status = 201, description = "The game", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 409, description = "`too_many_games`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`too_many_games`"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "With the same key and body the same game is answered again for a day, and not created twice")),
@@ -111,11 +111,10 @@ pub async fn create_game(
     ),
     responses(
         (status = 200, description = "The game, with another `join_code`", body = GameView),
-        (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`seat_taken`, `game_over`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`seat_taken`, `game_over`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]

@@ -12,10 +12,7 @@ use crate::{
     db::lists::invitations::{self, Direction},
     domain::Action,
     http::{
-        answer::{
-            page::page_size,
-            problem::{Problem, ProblemBody},
-        },
+        answer::{page::page_size, problem::Problem},
         request::extract::{GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
         state::{AppState, tokens::Caller},
         view::game::GameView,
@@ -66,13 +63,10 @@ pub async fn list_invitations(
     ),
     responses(
         (status = 200, description = "The aborted game", body = GameView),
-        (status = 403, description = "`forbidden`: the caller is not invited", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`seat_taken`: the caller has joined; `game_over`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden`: the caller is not invited"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`seat_taken`: the caller has joined; `game_over`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]

@@ -19,7 +19,7 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Problem, ProblemBody},
+            problem::Problem,
         },
         layers::observe::Waited,
         request::{
@@ -57,7 +57,7 @@ use crate::{
             ("ETag" = String, description = "As the client sent it"),
             ("Preference-Applied" = String, description = "`wait=N`, if nothing changed for so long. If it is missing, the \
                 server did not wait: the client pauses before it asks again"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -130,13 +130,10 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
     request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
     responses(
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
-        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden`: the join code is missing or wrong, or somebody else is invited"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -166,12 +163,10 @@ pub async fn join_game(
     ),
     responses(
         (status = 200, description = "The finished game", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_not_started`, `game_over`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_not_started`, `game_over`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -199,12 +194,10 @@ pub async fn resign_game(
     ),
     responses(
         (status = 200, description = "The aborted game", body = GameView),
-        (status = 403, description = "`not_seated`; `forbidden`: the caller has already moved", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_over`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`; `forbidden`: the caller has already moved"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_over`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]

@@ -23,7 +23,7 @@ use crate::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
             page::{PAGE_SIZE_MAX, next_link, page_size},
-            problem::{Problem, ProblemBody},
+            problem::Problem,
         },
         request::{
             auth::Reader,
@@ -59,12 +59,10 @@ use crate::{
     responses(
         (status = 201, description = "The move was played", body = PlayedMove),
         (status = 200, description = "The same player had already played the same move under this number", body = PlayedMove),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_not_started`, `game_over`, `stale_ply`, `not_your_turn`: with `game` and `moves`",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_not_started`, `game_over`, `stale_ply`, `not_your_turn`: with `game` and `moves`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -128,7 +126,7 @@ pub async fn play_move(
     responses(
         (status = 200, description = "A page of the history", body = MovePage,
             headers(("Link" = String, description = "Where the next page is, if there is one"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

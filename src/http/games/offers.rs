@@ -14,7 +14,7 @@ use crate::{
     db::games::{self, AppendExtras, Appended},
     domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind},
     http::{
-        answer::problem::{Problem, ProblemBody},
+        answer::problem::Problem,
         request::{
             extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
@@ -46,12 +46,10 @@ use crate::{
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
         (status = 200, description = "The game, in which it is so already", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`offer_not_possible`, `offer_pending`, `game_not_started`, `game_over`, `too_many_games`",
-            body = ProblemBody, content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`offer_not_possible`, `offer_pending`, `game_not_started`, `game_over`, `too_many_games`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -104,12 +102,10 @@ async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResp
     ),
     responses(
         (status = 200, description = "The game after it; of a rematch, `rematch_game_id` is the new game", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`, `too_many_games`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`, `too_many_games`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -139,12 +135,10 @@ pub async fn accept_offer(
     ),
     responses(
         (status = 200, description = "The game without the offer", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]
@@ -174,12 +168,10 @@ pub async fn decline_offer(
     ),
     responses(
         (status = 200, description = "The game without the offer", body = GameView),
-        (status = 403, description = "`not_seated`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 412, description = "`precondition_failed`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 403, description = "`not_seated`"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_such_offer`, `offer_not_possible`"),
+        (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
 )]

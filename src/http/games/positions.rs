@@ -9,10 +9,7 @@ use crate::{
     db::games,
     domain::Game,
     http::{
-        answer::{
-            headers::VARIES,
-            problem::{Problem, ProblemBody},
-        },
+        answer::{headers::VARIES, problem::Problem},
         request::{
             auth::Reader,
             extract::{GamePath, NoQuery, Query, ply_of},
@@ -39,8 +36,7 @@ use crate::{
     ),
     responses(
         (status = 200, description = "The position", body = PositionView),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
     ),
     security((), ("bearer" = []))
 )]

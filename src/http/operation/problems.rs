@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use crate::http::{
     answer::{
         headers::KEPT_FOR_MINUTES,
-        problem::{Code, Problem, ProblemBody},
+        problem::{Code, Problem},
     },
     request::extract::{NoQuery, Query},
 };
@@ -21,7 +21,7 @@ use crate::http::{
     params(("code" = String, Path, description = "The failure's `code`", example = "stale_ply")),
     responses(
         (status = 200, description = "The page", body = String, content_type = "text/html; charset=utf-8"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(())
 )]

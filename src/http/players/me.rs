@@ -18,7 +18,7 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         games::change::{Carried, carry_out},
         request::{
@@ -66,7 +66,7 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),
-        (status = 409, description = "`name_taken`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`name_taken`"),
     ),
     security(("bearer" = []))
 )]

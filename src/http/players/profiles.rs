@@ -15,7 +15,7 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         request::extract::{NoQuery, OptionalBody, Query},
         state::AppState,
@@ -36,7 +36,7 @@ use crate::{
     )),
     responses(
         (status = 201, description = "The player, and the tokens to play with", body = TokenSet),
-        (status = 409, description = "`name_taken`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`name_taken`"),
     ),
     security(())
 )]
@@ -72,7 +72,7 @@ pub async fn create_player(
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 200, description = "The player", body = ProfileView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

@@ -21,7 +21,7 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Problem, ProblemBody},
+            problem::Problem,
         },
         games::list::OpponentFilter,
         layers::permits::turn,
@@ -49,7 +49,7 @@ const OPPONENT_TYPES_MAX: usize = 6;
     params(("player_id" = Uuid, Path, description = "The player's id"), GetPlayerStats),
     responses(
         (status = 200, description = "The figures", body = StatsView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

@@ -18,7 +18,7 @@ use crate::{
     http::{
         answer::{
             headers::KEPT_FOR_MINUTES,
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         request::extract::{Body, NoQuery, Query},
         state::{AppState, tokens::ACCESS_TOKEN_LIFETIME},
@@ -45,7 +45,7 @@ const REFRESH_TOKEN_BYTES: usize = 32;
     responses(
         (status = 200, description = "The new tokens", body = TokenSet),
         (status = 401, description = "`invalid_token`: unknown, expired, revoked, or used before; `invalid_credentials`: no \
-            account has this name and this password", body = ProblemBody, content_type = "application/problem+json"),
+            account has this name and this password"),
     ),
     security(())
 )]

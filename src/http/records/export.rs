@@ -15,7 +15,7 @@ use crate::{
     http::{
         answer::{
             headers::NOT_KEPT,
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         games::find::find_visible,
         request::{
@@ -49,8 +49,8 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Pr
             (String = "text/plain", example = "[Variant \"kalah\"]\n[Preset \"standard\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\
                 [Result \"*\"]\n\n1. CF a *\n"),
         ), headers(("Content-Disposition" = String, description = "A file name"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`no_record`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`no_record`"),
     ),
     security((), ("bearer" = []))
 )]

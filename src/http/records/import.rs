@@ -24,7 +24,7 @@ use crate::{
     db::{games::Inserted, records::import},
     domain::{Import, Visibility},
     http::{
-        answer::problem::{Code, Problem, ProblemBody},
+        answer::problem::{Code, Problem},
         layers::{limits, permits::turn},
         request::{
             extract::{Query, check_plain},
@@ -76,8 +76,7 @@ const BUSY: &str = "other games are being imported; try again";
     responses(
         (status = 200, description = "The outcome for each game", body = ImportReport,
             headers(("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
-        (status = 413, description = "`payload_too_large`: more than 8 MiB", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 413, description = "`payload_too_large`: more than 8 MiB"),
     ),
     security(("bearer" = []))
 )]

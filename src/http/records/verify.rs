@@ -11,7 +11,7 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Problem, ProblemBody},
+            problem::Problem,
         },
         request::{
             auth::Reader,
@@ -31,7 +31,7 @@ use crate::{
     params(("id" = Uuid, Path, description = "The game's id")),
     responses(
         (status = 200, description = "The outcome", body = VerificationView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

@@ -17,7 +17,7 @@ use crate::{
     http::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, VARIES, digest_tag},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         games::{create::is_contested, find::find_visible},
         request::{
@@ -51,9 +51,8 @@ const QUEUE_FULL_RETRY_S: u64 = 60;
             headers(("Location" = String, description = "The address of the progress"),
                 ("Retry-After" = u64, description = "The seconds until the next poll"))),
         (status = 200, description = "The analysis exists", body = AnalysisStatus),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`game_not_over`, `too_many_analyses`", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`game_not_over`, `too_many_analyses`"),
     ),
     security(("bearer" = []))
 )]
@@ -109,8 +108,7 @@ pub async fn analyse_game(
             ("Retry-After" = Option<u64>, description = "The seconds until the next poll, while it is queued or running"))),
         (status = 304, description = "The client's answer is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or nobody has asked for its analysis", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no request for its analysis"),
     ),
     security((), ("bearer" = []))
 )]

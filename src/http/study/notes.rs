@@ -14,7 +14,7 @@ use crate::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         games::find::{find_past, find_visible},
         request::{
@@ -36,7 +36,7 @@ use crate::{
     responses(
         (status = 200, description = "A page of notes", body = NotePage,
             headers(("Link" = String, description = "The address of the next page, if there is one"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -78,9 +78,8 @@ pub async fn list_notes(
     responses(
         (status = 201, description = "The note, which is new", body = NoteView),
         (status = 200, description = "The note, which replaced another", body = NoteView),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
-        (status = 409, description = "`too_many_notes`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
+        (status = 409, description = "`too_many_notes`"),
     ),
     security(("bearer" = []))
 )]
@@ -121,8 +120,7 @@ pub async fn write_note(
     ),
     responses(
         (status = 204, description = "The caller has no note there"),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
     ),
     security(("bearer" = []))
 )]

@@ -19,7 +19,7 @@ use crate::{
     http::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, PICTURE_POLICY, VARIES, digest_tag},
-            problem::{Problem, ProblemBody},
+            problem::Problem,
         },
         games::find::find_visible,
         request::{
@@ -59,8 +59,7 @@ const SVG: &str = "image/svg+xml; charset=utf-8";
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet", body = ProblemBody,
-            content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
     ),
     security((), ("bearer" = []))
 )]
@@ -107,7 +106,7 @@ pub async fn get_board_picture(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -147,7 +146,7 @@ pub async fn get_variant_board_picture(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

@@ -9,10 +9,7 @@ use utoipa::ToSchema;
 use super::options_schema::OptionsSchema;
 use crate::{
     http::{
-        answer::{
-            headers::KEPT_FOR_MINUTES,
-            problem::{Problem, ProblemBody},
-        },
+        answer::{headers::KEPT_FOR_MINUTES, problem::Problem},
         request::extract::{NoQuery, Query, VariantPath, pointer_token},
         view::options::OptionValueView,
     },
@@ -49,7 +46,7 @@ pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
     params(("variant" = String, Path, description = "The variant's name", example = "kalah")),
     responses(
         (status = 200, description = "The variant", body = VariantView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use super::catalog::{chosen_options, standard};
 use crate::{
     http::{
-        answer::problem::{Code, Problem, ProblemBody},
+        answer::problem::{Code, Problem},
         layers::limits,
         request::extract::{self, Body, NoQuery, Query, VariantPath},
         state::AppState,
@@ -62,7 +62,7 @@ const BYTES_AT_ONCE: usize = 16 * 1024;
     responses(
         (status = 200, description = "Where the line starts, and its moves; an answer that breaks off is not all of it",
             body = PlayedLine),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]

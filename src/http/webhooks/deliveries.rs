@@ -18,7 +18,7 @@ use crate::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         request::{
             extract::{NoQuery, Nothing, OptionalBody, Query},
@@ -38,8 +38,8 @@ use crate::{
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 202, description = "The delivery, which is queued", body = DeliveryView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`webhook_disabled`"),
     ),
     security(("bearer" = []))
 )]
@@ -68,7 +68,7 @@ pub async fn ping_webhook(
     responses(
         (status = 200, description = "A page of deliveries", body = DeliveryPage,
             headers(("Link" = String, description = "The address of the next page, if there is one"))),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -117,8 +117,8 @@ pub async fn list_webhook_deliveries(
     ),
     responses(
         (status = 202, description = "The delivery, which is queued", body = DeliveryView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`webhook_disabled`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`webhook_disabled`"),
     ),
     security(("bearer" = []))
 )]

@@ -17,7 +17,7 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem, ProblemBody},
+            problem::{Code, Problem},
         },
         request::{
             extract::{self, Body, NoQuery, Nothing, OptionalBody, Query},
@@ -53,7 +53,7 @@ const SECRET_PREFIX: &str = "whsec_";
         (status = 201, description = "The webhook with its secret", body = WebhookWithSecret,
             headers(("Location" = String, description = "The webhook's address"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
-        (status = 409, description = "`too_many_webhooks`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`too_many_webhooks`"),
     ),
     security(("bearer" = []))
 )]
@@ -130,7 +130,7 @@ pub async fn list_webhooks(state: Data<AppState>, caller: Caller, _: Query<NoQue
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "The webhook", body = WebhookView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -157,7 +157,7 @@ pub async fn get_webhook(
     )),
     responses(
         (status = 200, description = "The webhook", body = WebhookView),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -185,7 +185,7 @@ pub async fn update_webhook(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 204, description = "The webhook is deleted"),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]
@@ -213,7 +213,7 @@ pub async fn delete_webhook(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "The webhook with its new secret", body = WebhookWithSecret),
-        (status = 404, description = "`not_found`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
 )]

@@ -345,7 +345,7 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
     let mut expected = BTreeSet::new();
     for visibility in Visibility::ALL {
         for end in ["open", "active", "aborted", "finished"] {
-            let opponent = if end == "open" { "open" } else { "self" };
+            let opponent = if end == "open" { "link" } else { "self" };
             let body = json!({"variant": "kalah", "visibility": visibility.as_str(), "opponent": {"type": opponent}});
             let id = app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned();
             match end {

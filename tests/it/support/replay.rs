@@ -36,7 +36,7 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
         let seats = sqlx::query_as("select winner_seat, turn_seat from game where id = $1").bind(id.0);
         let seats: (Option<i16>, Option<i16>) = seats.fetch_one(db).await.expect("the game is there");
         let seat_at = |side| i16::from(row.seat_at(side) == Seat::Second);
-        let winner = row.result().as_ref().and_then(|result| result.winner);
+        let winner = row.result().and_then(|result| result.winner);
         assert_eq!(seats, (winner.map(seat_at), row.turn().map(seat_at)));
     }
     let orphans = "select count(*) from event where not exists (select from game where id = game_id)";

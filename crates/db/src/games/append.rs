@@ -203,6 +203,7 @@ impl Append {
 /// are tried one by one. A CTE that locks the rows first would write a tenth more WAL.
 ///
 /// Every row is found by its game's id, and tables are joined on nothing else, so that they can be distributed by it.
+#[expect(clippy::too_many_lines, reason = "one statement, with a line for each of its parameters")]
 pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> Result<Stored, DbError> {
     let given = GivenColumns::of(group.iter().map(|append| append.given()));
     let further = FurtherColumns::of(group.iter().flat_map(|append| append.further()));

@@ -26,12 +26,12 @@ const WAIT: Duration = Duration::from_secs(3);
 
 /// A task that looks games up, over a connection of its own. Lookups that arrive while a statement is in flight form
 /// the next batch; if none is in flight, none waits. The task ends when its last handle is dropped.
-pub struct Lookups(mpsc::Sender<Question>);
+pub struct Lookups(mpsc::Sender<Lookup>);
 
 /// A lookup that is queued.
-struct Question {
+struct Lookup {
     game: Uuid,
-    answer: oneshot::Sender<Result<Option<Fingerprint>, DbError>>,
+    reply: oneshot::Sender<Result<Option<Fingerprint>, DbError>>,
 }
 
 /// What distinguishes the present state of a game from any other: its version, and the names that are shown with it.
@@ -45,17 +45,17 @@ pub struct Fingerprint {
 impl Lookups {
     /// Starts the task on the present runtime.
     pub fn start(options: PgConnectOptions) -> Self {
-        let (questions, asked) = mpsc::channel(QUEUE_MAX);
-        tokio::spawn(answer_all(DedicatedConnection::new(options), asked));
-        Self(questions)
+        let (lookups, queue) = mpsc::channel(QUEUE_MAX);
+        tokio::spawn(reply_to_all(DedicatedConnection::new(options), queue));
+        Self(lookups)
     }
 
     /// The fingerprint of a game as it is now, if there is such a game.
     pub async fn fingerprint(&self, game: GameId) -> Result<Option<Fingerprint>, DbError> {
-        let (answer, answered) = oneshot::channel();
-        self.0.try_send(Question { game: game.0, answer }).map_err(|_| DbError::QueueFull)?;
-        let answered = timeout(WAIT, answered).instrument(statement("select game player")).await;
-        answered.map_err(|_| DbError::unreachable())?.unwrap_or_else(|_| Err(DbError::silent()))
+        let (reply, replied) = oneshot::channel();
+        self.0.try_send(Lookup { game: game.0, reply }).map_err(|_| DbError::QueueFull)?;
+        let replied = timeout(WAIT, replied).instrument(statement("select game player")).await;
+        replied.map_err(|_| DbError::unreachable())?.unwrap_or_else(|_| Err(DbError::silent()))
     }
 }
 
@@ -74,17 +74,17 @@ impl Fingerprint {
 }
 
 /// Answers lookups until all handles are dropped.
-async fn answer_all(mut connection: DedicatedConnection, mut asked: mpsc::Receiver<Question>) {
-    let mut questions = Vec::with_capacity(GROUP_MAX);
-    while asked.recv_many(&mut questions, GROUP_MAX).await > 0 {
-        let ids: Vec<_> = questions.iter().map(|question| question.game).collect();
+async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Receiver<Lookup>) {
+    let mut lookups = Vec::with_capacity(GROUP_MAX);
+    while queue.recv_many(&mut lookups, GROUP_MAX).await > 0 {
+        let ids: Vec<_> = lookups.iter().map(|lookup| lookup.game).collect();
         // A panic fails this batch, and none after it.
         let found =
             AssertUnwindSafe(connection.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
         let found = found.unwrap_or_else(|_| Err(DbError::silent()));
-        for Question { game, answer } in questions.drain(..) {
+        for Lookup { game, reply } in lookups.drain(..) {
             // A caller that is gone needs no reply.
-            let _ = answer.send(found.clone().map(|found| found.get(&game).cloned()));
+            let _ = reply.send(found.clone().map(|found| found.get(&game).cloned()));
         }
     }
 }

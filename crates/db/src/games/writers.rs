@@ -175,26 +175,26 @@ struct Writer {
 impl Writer {
     /// Runs until it is ended or all handles are dropped, and all queued appends have their replies.
     async fn run(mut self, mut queue: mpsc::Receiver<Queued>, ending: CancellationToken) {
-        let mut waiting = Vec::with_capacity(GROUP_MAX);
+        let mut backlog = Vec::with_capacity(GROUP_MAX);
         loop {
-            let room = GROUP_MAX - waiting.len();
-            if waiting.is_empty() {
+            let room = GROUP_MAX - backlog.len();
+            if backlog.is_empty() {
                 tokio::select! {
                     biased;
-                    taken = queue.recv_many(&mut waiting, room) => if taken == 0 { return },
+                    taken = queue.recv_many(&mut backlog, room) => if taken == 0 { return },
                     () = ending.cancelled(), if !queue.is_closed() => {
                         queue.close();
                         continue;
                     }
                 }
             } else {
-                waiting.extend(iter::from_fn(|| queue.try_recv().ok()).take(room));
+                backlog.extend(iter::from_fn(|| queue.try_recv().ok()).take(room));
             }
             self.busy.fetch_add(1, Ordering::Relaxed);
-            let group = take_group(&mut waiting);
+            let group = take_group(&mut backlog);
             // A panic fails this group, whose callers then read the state of their games, and none after it.
             let stored = AssertUnwindSafe(self.write(group)).catch_unwind().await.unwrap_or_default();
-            refuse_superseded(&mut waiting, &stored);
+            refuse_superseded(&mut backlog, &stored);
             self.busy.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -203,25 +203,25 @@ impl Writer {
     /// others are stored without it. Returns the games that were stored by the first statement.
     async fn write(&mut self, group: Vec<Queued>) -> HashSet<Uuid> {
         let (late, group): (Vec<_>, Vec<_>) = group.into_iter().partition(|queued| queued.since.elapsed() > WAIT);
-        let waiting = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.reply)).collect();
-        reply_to_all(waiting(late), &Err(DbError::unreachable()));
-        let waiting = self.refuse_locked(waiting(group)).await;
-        if waiting.is_empty() {
+        let pending = |queued: Vec<Queued>| queued.into_iter().map(|queued| (queued.append, queued.reply)).collect();
+        reply_to_all(pending(late), &Err(DbError::unreachable()));
+        let pending = self.refuse_locked(pending(group)).await;
+        if pending.is_empty() {
             return HashSet::new();
         }
         if let Some(observe) = self.observers.group.get() {
-            observe(waiting.len());
+            observe(pending.len());
         }
-        match self.store(&waiting).await {
-            Err(error) if waiting.len() > 1 && error.may_be_caused_by_one_row() => {
-                self.write_split(waiting, error).await;
+        match self.store(&pending).await {
+            Err(error) if pending.len() > 1 && error.may_be_caused_by_one_row() => {
+                self.write_split(pending, error).await;
                 HashSet::new()
             }
             stored => {
                 if matches!(stored, Err(DbError::Busy(_))) {
-                    self.locked = waiting.iter().map(|(append, _)| append.game()).collect();
+                    self.locked = pending.iter().map(|(append, _)| append.game()).collect();
                 }
-                reply_to_all(waiting, &stored);
+                reply_to_all(pending, &stored);
                 stored.unwrap_or_default()
             }
         }
@@ -293,22 +293,22 @@ impl Writer {
 
 /// Takes the next group from the queued appends: the first one of each game, in the order of their ids. Further appends
 /// of a game wait for the result of the first.
-fn take_group(waiting: &mut Vec<Queued>) -> Vec<Queued> {
+fn take_group(backlog: &mut Vec<Queued>) -> Vec<Queued> {
     // A stable sort: the appends of one game stay in the order of their arrival.
-    waiting.sort_by_key(|queued| queued.append.game());
-    let mut group: Vec<Queued> = Vec::with_capacity(waiting.len());
-    for queued in mem::take(waiting) {
+    backlog.sort_by_key(|queued| queued.append.game());
+    let mut group: Vec<Queued> = Vec::with_capacity(backlog.len());
+    for queued in mem::take(backlog) {
         let is_first = group.last().is_none_or(|last| last.append.game() != queued.append.game());
-        if is_first { &mut group } else { &mut *waiting }.push(queued);
+        if is_first { &mut group } else { &mut *backlog }.push(queued);
     }
     group
 }
 
 /// Of several appends to one game that were decided on the same version only one can be stored. Then the others are
 /// conflicts without a statement.
-fn refuse_superseded(waiting: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
+fn refuse_superseded(backlog: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
     // These were queued together with the stored one, so none of them was decided on its result.
-    for queued in waiting.extract_if(.., |queued| stored.contains(&queued.append.game())) {
+    for queued in backlog.extract_if(.., |queued| stored.contains(&queued.append.game())) {
         let _ = queued.reply.send(Ok(Appended::Conflict));
     }
 }

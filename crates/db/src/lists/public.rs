@@ -29,7 +29,7 @@ pub(super) async fn newest_public(pool: &PgPool, filter: &Filter, window: &Windo
         r#"
                     and created_at >= $14 and created_at < $15) is true as shown
                 from (
-                    select id, created_at, result_winner, preset, clock, opponent, result_reason, ply, analysed_at from game
+                    select id, created_at, preset, clock, opponent, result_reason, ply, analysed_at, result_winner from game
                     where visibility = 'public' and variant = leg.variant
                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $16 and id < $17
                     order by id desc limit $1
@@ -69,7 +69,7 @@ pub(super) async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &W
         r#"
                     ) is true as shown
                 from (
-                    select id, finished_at, result_winner, preset, clock, opponent, result_reason, ply, analysed_at from game
+                    select id, finished_at, preset, clock, opponent, result_reason, ply, analysed_at, result_winner from game
                     where visibility = 'public' and variant = leg.variant
                       and finished_at >= $13 and (finished_at, id) < ($14, $15)
                     order by finished_at desc, id desc limit $1

@@ -57,12 +57,12 @@ pub async fn play(
         let sound = imports.iter().zip(&played).filter(|(_, played)| played.is_ok());
         let sound = names(sound.map(|(import, _)| import));
         make_players(pool, importer, &sound, &players, now).await?;
-        let known = Players::of(&sound, &find_players(pool, importer, &sound).await?);
-        if sound.iter().all(|name| known.id(name) == players.id(name)) {
+        let stored = Players::of(&sound, &find_players(pool, importer, &sound).await?);
+        if sound.iter().all(|name| stored.id(name) == players.id(name)) {
             return Ok(played);
         }
         // Another import has created players with the same names meanwhile.
-        players.0.extend(known.0);
+        players.0.extend(stored.0);
     }
 }
 
@@ -80,8 +80,8 @@ struct Players(HashMap<String, PlayerId>);
 
 impl Players {
     /// The existing players, and new ones that are not stored yet.
-    fn of(names: &[String], known: &HashMap<String, PlayerId>) -> Self {
-        let id = |name| known.get(name).copied().unwrap_or_else(|| PlayerId(Uuid::now_v7()));
+    fn of(names: &[String], stored: &HashMap<String, PlayerId>) -> Self {
+        let id = |name| stored.get(name).copied().unwrap_or_else(|| PlayerId(Uuid::now_v7()));
         Self(names.iter().map(|name| (name.clone(), id(name))).collect())
     }
 

@@ -118,7 +118,7 @@ async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Optio
         return Ok((None, None));
     }
     match analyses::find(pool, game.id()).await {
-        Ok(known) => Ok((audit_analysis(log, game, known.analysis.as_ref()), None)),
+        Ok(found) => Ok((audit_analysis(log, game, found.analysis.as_ref()), None)),
         Err(error) if error.is_data_error() => Ok((None, Some(reason(&error)))),
         Err(error) => Err(error),
     }

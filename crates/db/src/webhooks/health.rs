@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_fails_is_left_alone_for_longer_each_time_and_disabled_after_five_days() {
+    fn an_endpoint_that_fails_backs_off_and_is_disabled_after_five_days() {
         let mut now = OffsetDateTime::UNIX_EPOCH;
         let failed = outcome(NextStep::Again(now));
         let mut health = Health { is_quick: true, ..Health::default() };
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn one_success_makes_an_endpoint_well_and_a_soon_one_quick() {
+    fn one_success_resets_the_health_and_a_fast_one_makes_it_quick() {
         let now = OffsetDateTime::UNIX_EPOCH;
         let failed = Health::default().after(&outcome(NextStep::Gone), Duration::ZERO, now);
         assert_eq!(failed.disabled, Some("gone"));

@@ -130,7 +130,7 @@ pub struct Reminder {
 /// What a message is written from.
 #[derive(Debug)]
 pub struct MessageContent<'a> {
-    /// Who is notified of what.
+    /// The player, the type of the message, and the event.
     pub notice: Notice,
     /// The time of the event.
     pub at: OffsetDateTime,

@@ -16,7 +16,8 @@ pub struct Decision {
 }
 
 impl Game {
-    /// Decides on a command. Nothing else decides what may happen to a game, except [`Game::due`], whose events come first.
+    /// Decides on a command. Nothing else decides what may happen to a game, except [`Game::due`], whose events come
+    /// first.
     pub fn decide(&self, command: &Command<'_>, context: &Context<'_>) -> Result<Decision, Refusal> {
         let Facts { facts, effects } = match command.action {
             Action::Join { join_code } => self.join(command, join_code, context)?.into(),
@@ -32,8 +33,9 @@ impl Game {
         Ok(Decision { events: self.events(facts, in_microseconds(context.now)), effects })
     }
 
-    /// The events that the passing of time has led to: the player to move has no time left, or no player has joined. The
-    /// fold takes them before anything else is decided. They are dated when they were due, not when they are noticed.
+    /// The events that the passing of time has led to: the player to move has no time left, or no player has joined.
+    /// The fold takes them before anything else is decided. They are dated when they were due, not when they are
+    /// noticed.
     pub fn due(&self, now: OffsetDateTime) -> Vec<Event> {
         let Some(wakes_at) = self.wakes_at().filter(|wakes_at| *wakes_at < now) else { return vec![] };
         let facts = match self.seat_to_move() {

@@ -1,7 +1,8 @@
 //! What may happen next in a game: [`Game::decide`](crate::Game::decide) answers commands, and
 //! [`Game::due`](crate::Game::due) the passing of time. Nothing else decides it.
 //!
-//! Knows the order of the checks, which is the API's contract. Does not know how a game is stored, or how a refusal is shown.
+//! Knows the order of the checks, which is the API's contract. Does not know how a game is stored, or how a refusal is
+//! shown.
 
 mod checks;
 mod command;

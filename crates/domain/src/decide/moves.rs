@@ -58,8 +58,8 @@ impl Game {
     }
 }
 
-/// What a move does to a pending offer. A move declines the other player's offer to end the game, and changes what could be
-/// taken back.
+/// What a move does to a pending offer. A move declines the other player's offer to end the game, and changes what
+/// could be taken back.
 fn dropped_by_move(&Offer { kind, seat: by, .. }: &Offer, seat: Seat) -> Option<Fact> {
     match kind {
         OfferKind::Draw | OfferKind::End | OfferKind::Takeback if by != seat => {

@@ -147,8 +147,8 @@ impl Game {
         }
     }
 
-    /// The number of the ply before a seat's last turn, and the position after it, by the newest plies of the game. `None`
-    /// if the seat has no standing turn, or if the turn began before these plies.
+    /// The number of the ply before a seat's last turn, and the position after it, by the newest plies of the game.
+    /// `None` if the seat has no standing turn, or if the turn began before these plies.
     fn turn_began(&self, plies: &[Ply], seat: Seat) -> Option<(u32, AnyPosition)> {
         let standing = standing_plies(plies);
         let is_own = |ply: &&Ply| self.players()[seat] == Some(ply.player);

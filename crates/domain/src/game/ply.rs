@@ -46,8 +46,8 @@ pub struct UnplayableError {
 }
 
 impl Ply {
-    /// A ply that was just played in a game: `before` is the game before it, `since` when the ply before was played, and
-    /// `effects` are those of the [`Decision`](crate::Decision).
+    /// A ply that was just played in a game: `before` is the game before it, `since` when the ply before was played,
+    /// and `effects` are those of the [`Decision`](crate::Decision).
     pub fn played(
         before: &Game,
         since: OffsetDateTime,
