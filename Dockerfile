@@ -1,7 +1,7 @@
-# The server alone. It holds no PostgreSQL: DATABASE_URL and JWT_PRIVATE_KEY_FILE must be given (docker-compose.yml does).
+# The server without PostgreSQL: DATABASE_URL and JWT_PRIVATE_KEY_FILE are required (docker-compose.yml sets them).
 
 FROM rust:1.95-slim-bookworm AS build
-# The allocator is built from C.
+# The allocator, jemalloc, is built with make.
 RUN apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
@@ -11,7 +11,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     && cp target/release/mancala-server /usr/local/bin/
 
 FROM debian:bookworm-slim
-# To make a signing key with.
+# openssl makes signing keys: see the service `key` of docker-compose.yml.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends openssl \
     && rm -rf /var/lib/apt/lists/*

@@ -1,5 +1,7 @@
-//! Logs: text for a person at a terminal, JSON for everything else. Traces: the same spans, sent to a collector by OTLP, if
-//! one is configured by OpenTelemetry's standard variables.
+//! Logs and traces.
+//!
+//! The log is text on a terminal and JSON otherwise. Traces are the same spans, sent to a collector by OTLP if OpenTelemetry's
+//! standard variables name one.
 
 use std::{
     env, io,
@@ -27,45 +29,46 @@ use tracing_subscriber::{
 
 use crate::config::LogFormat;
 
-/// What is logged unless `RUST_LOG` says otherwise. Left out is what libraries say of every start, and of every client that
-/// sends what is no HTTP.
+/// The log filter unless `RUST_LOG` is set. It omits the messages of libraries about each start, and about each client that does
+/// not send HTTP.
 const FILTER_DEFAULT: &str = "info,actix_server=warn,actix_http=off,sqlx::postgres::notice=warn";
 
-/// What traces are called unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` says otherwise.
+/// The service's name in traces, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` is set.
 const SERVICE_NAME: &str = "mancala-server";
 
-/// Whose spans are exported: ours, those of statements included. Libraries' are none that anybody asked for, and the
-/// exporter's own would beget others.
+/// The prefix of the crates whose spans are exported: those of the service, including its statements. Spans of libraries would be
+/// noise, and each span of the exporter would cause another one.
 const TRACED: &str = "mancala_";
 
-/// How long the end of the process waits for the last spans to be sent.
+/// How long the process waits at its end for the last spans to be sent.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Logs and traces, until it is dropped: then the last spans are sent.
+/// Keeps traces running. When it is dropped, the last spans are sent.
 #[derive(Debug)]
 pub struct Telemetry {
     traces: Option<SdkTracerProvider>,
 }
 
-/// Why logs or traces cannot be as the environment says.
+/// An invalid setting of logs or traces.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
-    #[error("RUST_LOG is no filter for the log, such as `info` or `warn,mancala_server=debug`: {0}")]
+    #[error("RUST_LOG must be a log filter such as `info` or `info,mancala=debug`: {0}")]
     Filter(String),
-    #[error("{variable}: traces are sent by `http/protobuf` only")]
+    #[error("{variable}: the only supported protocol is `http/protobuf`")]
     Protocol { variable: &'static str },
     #[error(
-        "{variable} is not like http://localhost:4318: traces are sent by plain HTTP, to a collector beside the server, and \
-         a password for it goes into OTEL_EXPORTER_OTLP_HEADERS"
+        "{variable} must look like http://localhost:4318: traces are sent by plain HTTP, and a password belongs into \
+         OTEL_EXPORTER_OTLP_HEADERS"
     )]
     Endpoint { variable: &'static str },
-    #[error("{variable} is no {expected}")]
+    #[error("{variable} must be a {expected}")]
     Sampling { variable: &'static str, expected: &'static str },
     #[error("traces cannot be exported: {0}")]
     Exporter(String),
 }
 
-/// Starts logging to standard error, and exporting traces if the environment asks for it. `None`: as the terminal suggests.
+/// Starts the log on standard error, and traces if the environment names a collector. The format `None` means text on a terminal
+/// and JSON otherwise.
 pub fn init(format: Option<LogFormat>) -> Result<Telemetry, TelemetryError> {
     let filter = filter()?;
     let traces = traces()?;
@@ -77,7 +80,7 @@ pub fn init(format: Option<LogFormat>) -> Result<Telemetry, TelemetryError> {
         Box::new(fmt::layer().json().flatten_event(true).with_writer(io::stderr))
     };
     match &traces {
-        // Each with a filter of its own, so that what is logged does not depend on what is exported, nor the other way round.
+        // Each layer has its own filter, so that the log and the traces do not depend on each other.
         Some(traces) => {
             let spans = tracing_opentelemetry::layer()
                 .with_tracer(traces.tracer(SERVICE_NAME))
@@ -95,14 +98,14 @@ pub fn init(format: Option<LogFormat>) -> Result<Telemetry, TelemetryError> {
 impl Drop for Telemetry {
     fn drop(&mut self) {
         if let Some(traces) = &self.traces {
-            // What could not be sent was logged.
+            // Failures to send were logged.
             let _ = traces.shutdown_with_timeout(FLUSH_TIMEOUT);
         }
     }
 }
 
-/// Lets through what is exported. It is asked every time, on purpose: a filter of one layer that is only asked once takes
-/// what was last said of another record, as soon as a library logs by the crate `log`, and lines would be missing.
+/// The filter of exported spans. It is dynamic on purpose, so that it is evaluated for each record: the cached decision of a static
+/// per-layer filter is wrong after a library logs with the crate `log`, and lines are lost.
 fn traced<S>() -> impl Filter<S> {
     let is_ours = |metadata: &Metadata<'_>| metadata.target().starts_with(TRACED) && *metadata.level() <= Level::DEBUG;
     dynamic_filter_fn(move |metadata, _| is_ours(metadata)).with_max_level_hint(LevelFilter::DEBUG)
@@ -115,28 +118,26 @@ fn variable(name: &str) -> Option<String> {
 
 fn filter() -> Result<EnvFilter, TelemetryError> {
     let directives = variable("RUST_LOG").unwrap_or_else(|| FILTER_DEFAULT.to_owned());
-    // A word that is no level would be read as the name of a module, and a slip of the pen would silence the log.
+    // EnvFilter takes a word that is not a level for a module, so a misspelt level would silence the log.
     let stray = directives.split(',').map(str::trim).find(|directive| {
         let is_word = directive.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         is_word && directive.parse::<LevelFilter>().is_err()
     });
     match stray {
-        // It may be a secret in the wrong place.
-        Some(_) => {
-            Err(TelemetryError::Filter("a word of it is no level; for a module write `module=debug`".to_owned()))
-        }
+        // The word is not repeated: it may be a secret in the wrong place.
+        Some(_) => Err(TelemetryError::Filter("one word is not a level; for a module write `module=debug`".to_owned())),
         None => EnvFilter::try_new(&directives).map_err(|error| TelemetryError::Filter(error.to_string())),
     }
 }
 
-/// What exports traces, if an endpoint is named and nothing says not to.
+/// The provider of traces, if an endpoint is named and no variable disables it.
 fn traces() -> Result<Option<SdkTracerProvider>, TelemetryError> {
     let endpoints = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
     let endpoint = endpoints.into_iter().find_map(|name| Some((name, variable(name)?)));
     let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
         || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value.eq_ignore_ascii_case("none"));
     let (Some((name, url)), false) = (endpoint, is_off) else { return Ok(None) };
-    // What is wrong with a collector is logged with its address, which so must hold no password.
+    // Failures of the collector are logged with its address, so the address must hold no password.
     if !is_endpoint(&url) {
         return Err(TelemetryError::Endpoint { variable: name });
     }
@@ -146,32 +147,32 @@ fn traces() -> Result<Option<SdkTracerProvider>, TelemetryError> {
         }
     }
     check_sampling()?;
-    // The rest of the variables (headers, time-outs, batches) the library reads itself, and sampling too.
+    // The library reads the other variables itself: headers, timeouts, batches and sampling.
     let exporter = SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary).build();
     let exporter = exporter.map_err(|error| TelemetryError::Exporter(error.to_string()))?;
-    let exporter = Outspoken { exporter, is_failing: AtomicBool::new(false) };
+    let exporter = LoggingExporter { exporter, is_failing: AtomicBool::new(false) };
     let mut resource = Resource::builder();
     let named = variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|value| value.contains("service.name="));
     if variable("OTEL_SERVICE_NAME").is_none() && !named {
         resource = resource.with_service_name(SERVICE_NAME);
     }
-    // Spans wait in a bounded queue for a thread that sends them; what does not fit is dropped, and no request waits.
+    // A thread sends the spans from a bounded queue. Spans that do not fit are dropped, so that no request waits.
     Ok(Some(SdkTracerProvider::builder().with_resource(resource.build()).with_batch_exporter(exporter).build()))
 }
 
-/// Whether this is a URL of plain HTTP with a host. What else is wrong with one the library says.
+/// Whether this is a URL of plain HTTP with a host. The library reports other errors.
 fn is_endpoint(url: &str) -> bool {
     let rest = url.trim().strip_prefix("http://").unwrap_or_default();
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     !host.is_empty() && !host.starts_with(':') && !url.contains('@')
 }
 
-/// The library takes a sampler that it does not know for none, and samples everything.
+/// Refuses an unknown sampler, for which the library would sample everything.
 fn check_sampling() -> Result<(), TelemetryError> {
     let wrong = |variable, expected| Err(TelemetryError::Sampling { variable, expected });
     let Some(sampler) = variable("OTEL_TRACES_SAMPLER") else { return Ok(()) };
     if !SAMPLERS.contains(&sampler.as_str()) {
-        return wrong("OTEL_TRACES_SAMPLER", "sampler of OpenTelemetry's, such as `parentbased_traceidratio`");
+        return wrong("OTEL_TRACES_SAMPLER", "sampler of OpenTelemetry, such as `parentbased_traceidratio`");
     }
     let ratio = variable("OTEL_TRACES_SAMPLER_ARG").map_or(Ok(1.0), |ratio| ratio.parse::<f64>());
     if sampler.ends_with("traceidratio") && !ratio.is_ok_and(|ratio| (0.0..=1.0).contains(&ratio)) {
@@ -180,7 +181,7 @@ fn check_sampling() -> Result<(), TelemetryError> {
     Ok(())
 }
 
-/// The samplers that the library has.
+/// The samplers of the library.
 const SAMPLERS: [&str; 6] = [
     "always_on",
     "always_off",
@@ -190,19 +191,21 @@ const SAMPLERS: [&str; 6] = [
     "parentbased_traceidratio",
 ];
 
-/// An exporter that says once when its collector is away, and once when it is back, not with every batch.
+/// An exporter that logs when its collector becomes unreachable and when it is back, not for each batch.
 #[derive(Debug)]
-struct Outspoken {
+struct LoggingExporter {
     exporter: SpanExporter,
     is_failing: AtomicBool,
 }
 
-impl opentelemetry_sdk::trace::SpanExporter for Outspoken {
+impl opentelemetry_sdk::trace::SpanExporter for LoggingExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let outcome = self.exporter.export(batch).await;
         let was_failing = self.is_failing.swap(outcome.is_err(), Ordering::Relaxed);
         match &outcome {
-            Err(error) if !was_failing => tracing::warn!("traces are lost: the collector does not take them: {error}"),
+            Err(error) if !was_failing => {
+                tracing::warn!("traces are lost: the collector does not accept them: {error}");
+            }
             Ok(()) if was_failing => tracing::info!("traces are exported again"),
             _ => {}
         }

@@ -1,8 +1,8 @@
 //! The REST API.
 //!
-//! A handler reads: extract, load, ask the domain, append, answer. Wire types live here and only here, and so do the
-//! status codes of failures (`error`). This module knows the domain, the rules and the database's functions; it holds
-//! no SQL and no rule of a game.
+//! A handler extracts the request, loads the game, asks the domain, appends and answers. Wire types live here and only
+//! here, and so do the status codes of failures (`answer::problem`). This module knows the domain, the rules and the
+//! database's functions. It holds no SQL and no rule of a game.
 
 mod answer;
 mod events;

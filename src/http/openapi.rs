@@ -1,4 +1,6 @@
-//! The OpenAPI document: what the route table says, with what is true of every call.
+//! The OpenAPI document: what the routes derive, completed with what is true of every call.
+//!
+//! It knows no single handler; the route table passes it the derived document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,28 +18,28 @@ use utoipa::{
 
 use super::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
 
-/// What the document says beyond the routes.
+/// The document's parts beside the routes.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "mancala-server",
         description = "Create games of Kalah, Oware and Congkak, play moves, read histories. Every move is stored, so every game can be replayed.\n\n\
-            Every failure is `application/problem+json` with a stable `code`; clients ignore response fields and enum \
-            values that they do not know, and the server refuses request fields and parameters that it does not know.\n\n\
-            Every answer of a call that is limited has `RateLimit-Policy` and `RateLimit`, which say how many calls are left.",
+            Every failure is `application/problem+json` with a stable `code`. Clients ignore response fields and enum \
+            values that they do not know. The server refuses request fields and parameters that it does not know.\n\n\
+            Every answer to a rate-limited call has `RateLimit-Policy` and `RateLimit`, which say how many calls are left.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     tags(
-        (name = "players", description = "Who plays"),
-        (name = "variants", description = "What can be played"),
+        (name = "players", description = "Guests, accounts, tokens and profiles"),
+        (name = "variants", description = "Variants, presets and options"),
         (name = "games", description = "Creating, finding, joining and ending games"),
         (name = "moves", description = "Playing and replaying"),
-        (name = "notes", description = "What only the caller sees"),
-        (name = "records", description = "Games to take along"),
+        (name = "notes", description = "Private notes on plies"),
+        (name = "records", description = "Exporting, importing and verifying games"),
         (name = "pictures", description = "Boards and games as SVG"),
-        (name = "events", description = "Being told of what happens"),
-        (name = "webhooks", description = "Being told without asking"),
-        (name = "operation", description = "For those who run the service"),
+        (name = "events", description = "Reading, long-polling and streaming events"),
+        (name = "webhooks", description = "Events request_schemas to the player's own server"),
+        (name = "operation", description = "Health and failure codes, for operators"),
     ),
     servers((url = "/", description = "This server")),
     components(schemas(super::answer::problem::ProblemBody)),
@@ -45,7 +47,7 @@ use super::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
 )]
 pub struct Document;
 
-/// How a caller says who they are.
+/// The scheme by which a caller authenticates.
 struct Bearer;
 
 impl Modify for Bearer {
@@ -59,7 +61,7 @@ impl Modify for Bearer {
     }
 }
 
-/// Says what is true of every operation and schema, and what the derived document says in a way that makes clumsy clients.
+/// Adds what is true of every operation and schema, and corrects derived parts that lead to clumsy generated clients.
 pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     for (path, item) in &mut document.paths.paths {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
@@ -68,9 +70,9 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
             add_common_failures(path, operation);
             add_failure_bodies(operation);
             add_common_headers(path, operation);
-            operation.parameters.iter_mut().flatten().for_each(say_text);
+            operation.parameters.iter_mut().flatten().for_each(correct_header_type);
             if let Some(RefOr::T(body)) = &mut operation.request_body {
-                say_optional(body);
+                make_body_optional(body);
             }
         }
     }
@@ -81,17 +83,17 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
         components.headers.insert(name.to_owned(), RefOr::T(header));
     }
     let schemas = &mut components.schemas;
-    for name in GROWING {
-        open_enum(schemas.get_mut(name).expect("a growing enum is a schema of the document"));
+    for name in OPEN_ENUMS {
+        open_enum(schemas.get_mut(name).expect("each open enum is a schema of the document"));
     }
     spread_shared_fields(schemas);
     name_alternatives(schemas);
-    say_what_is_refused(&mut document);
+    close_request_schemas(&mut document);
     document
 }
 
-/// Operations that say everything by their address, and still take a body: an empty object, for clients that always send one.
-const SAYING_ALL: [&str; 11] = [
+/// Operations without parameters in the body. They accept an empty object, for clients that always send a body.
+const EMPTY_BODY_OPERATIONS: [&str; 11] = [
     "analyse_game",
     "resign_game",
     "abort_game",
@@ -106,21 +108,21 @@ const SAYING_ALL: [&str; 11] = [
 ];
 
 fn add_empty_body(operation: &mut Operation) {
-    if operation.operation_id.as_deref().is_some_and(|id| SAYING_ALL.contains(&id)) {
-        let mut nothing = Object::with_type(Type::Object);
-        nothing.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
-        let content = Content::new(Some(Schema::Object(nothing)));
+    if operation.operation_id.as_deref().is_some_and(|id| EMPTY_BODY_OPERATIONS.contains(&id)) {
+        let mut empty = Object::with_type(Type::Object);
+        empty.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        let content = Content::new(Some(Schema::Object(empty)));
         let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::False));
-        let body = body.description(Some("Not needed; an empty object at most")).build();
+        let body = body.description(Some("Optional: at most an empty object")).build();
         operation.request_body = Some(RefOr::T(body));
     }
 }
 
-/// Fields that the server does not know it refuses; the derived document says so of some schemas only.
-fn say_what_is_refused(document: &mut openapi::OpenApi) {
-    let sent = sent(document);
+/// Marks all request schemas as closed, because the server refuses unknown fields. The derived document marks only some.
+fn close_request_schemas(document: &mut openapi::OpenApi) {
+    let names = request_schemas(document);
     let schemas = &mut document.components.get_or_insert_default().schemas;
-    for name in sent {
+    for name in names {
         if let Some(RefOr::T(Schema::Object(object))) = schemas.get_mut(&name)
             && object.schema_type == SchemaType::from(Type::Object)
             && object.additional_properties.is_none()
@@ -130,8 +132,8 @@ fn say_what_is_refused(document: &mut openapi::OpenApi) {
     }
 }
 
-/// The names of the schemas of what clients send.
-fn sent(document: &openapi::OpenApi) -> BTreeSet<String> {
+/// The names of the schemas in request bodies, and of those that they refer to.
+fn request_schemas(document: &openapi::OpenApi) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut open: Vec<String> = vec![];
     for item in document.paths.paths.values() {
@@ -139,7 +141,7 @@ fn sent(document: &openapi::OpenApi) -> BTreeSet<String> {
             open.extend(operation.request_body.iter().flat_map(references));
         }
     }
-    // Ends: each name is followed once.
+    // Terminates: each name is followed once.
     while let Some(name) = open.pop() {
         if names.insert(name.clone()) {
             let schema = document.components.as_ref().and_then(|components| components.schemas.get(&name));
@@ -156,10 +158,11 @@ fn references(part: &impl Serialize) -> Vec<String> {
     rests.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
 }
 
-/// Words of answers to which others may be added at any time. A client that was made from a closed list could not read them.
-const GROWING: [&str; 7] = ["AnalysisProgress", "ClockType", "Code", "MoveClass", "OptionType", "PlayerKind", "Status"];
+/// Enums of answers that may gain values at any time. A client generated from a closed list would fail on a new value.
+const OPEN_ENUMS: [&str; 7] =
+    ["AnalysisProgress", "ClockType", "Code", "MoveClass", "OptionType", "PlayerKind", "Status"];
 
-/// These words, or any other.
+/// Replaces an enum by its values or any other string.
 fn open_enum(schema: &mut RefOr<Schema>) {
     if let RefOr::T(Schema::Object(words)) = schema {
         let description = words.description.take();
@@ -168,8 +171,8 @@ fn open_enum(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// Gives the fields that all alternatives of a choice share to each of them, where the derived document has the choice and its shared
-/// fields side by side: from those a client's generator makes types that cannot be told apart by their tag.
+/// Copies the fields that all alternatives of a choice share into each alternative. The derived document has the choice and
+/// the shared fields side by side. From that form, generators make types that the tag does not distinguish.
 fn spread_shared_fields(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     let parts = |schema: &RefOr<Schema>| match schema {
         RefOr::T(Schema::AllOf(whole)) => match whole.items.as_slice() {
@@ -182,7 +185,7 @@ fn spread_shared_fields(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
         _ => None,
     };
     let wholes: Vec<_> = schemas.iter().filter_map(|(name, schema)| Some((name.clone(), parts(schema)?))).collect();
-    // A whole may be the choice of another one, which comes after it.
+    // A whole may be the choice of a later whole.
     let names: Vec<_> = wholes.iter().map(|(name, _)| name.clone()).collect();
     for (name, (choice, shared, description)) in wholes {
         let Some(RefOr::T(Schema::OneOf(alternatives))) = schemas.get(&choice) else { continue };
@@ -201,8 +204,8 @@ fn spread_shared_fields(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     }
 }
 
-/// Gives each alternative of a tagged choice a schema of its own, named by the choice and the tag's value: what is written in
-/// line gets a name that the client's generator makes up.
+/// Gives each alternative of a tagged choice a schema of its own, named by the choice and the tag's value. For inline
+/// schemas each generator invents a name.
 fn name_alternatives(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     let mut named = BTreeMap::new();
     for (name, schema) in schemas.iter_mut() {
@@ -238,8 +241,8 @@ fn pascal_case(word: &str) -> String {
     word.split('_').filter(|part| !part.is_empty()).map(capitalized).collect()
 }
 
-/// A header that may be left out is none that may be `null`.
-fn say_text(parameter: &mut RefOr<Parameter>) {
+/// Makes a header's type a plain string: an optional header may be absent, but is never `null`.
+fn correct_header_type(parameter: &mut RefOr<Parameter>) {
     if let RefOr::T(Parameter {
         parameter_in: ParameterIn::Header,
         schema: Some(RefOr::T(Schema::Object(schema))),
@@ -250,26 +253,26 @@ fn say_text(parameter: &mut RefOr<Parameter>) {
     }
 }
 
-/// Headers that many answers have, and what they say.
+/// Headers that many answers have, and their descriptions.
 const HEADERS: [(&str, &str); 6] = [
-    ("ETag", "The game's version, and a digest of what else is shown"),
+    ("ETag", "The game's version, and a digest of the whole answer"),
     (
         "RateLimit",
-        "Under which policy the call was counted, how many calls are left (`r`), and after how many seconds there are more (`t`); \
+        "The policy that counted the call, the calls left (`r`), and the seconds until there are more (`t`); \
          only where calls are limited",
     ),
-    ("RateLimit-Policy", "The policy's name, how many calls it allows (`q`), and in how many seconds (`w`)"),
-    ("Retry-After", "After how many seconds to try again"),
+    ("RateLimit-Policy", "The policy's name, the calls that it allows (`q`), and its window in seconds (`w`)"),
+    ("Retry-After", "Seconds after which to try again"),
     ("WWW-Authenticate", "`Bearer`, and what is wrong with the token"),
     ("x-request-id", "Names the request in the server's log"),
 ];
 
-/// Whether calls of a path are limited, where any are.
+/// Whether calls of a path are limited, if rate limits are on.
 fn is_limited(path: &str) -> bool {
     !UNLIMITED.iter().any(|address| path.starts_with(address))
 }
 
-/// Headers that follow from what an answer is.
+/// Adds the headers that follow from an answer's status and body.
 fn add_common_headers(path: &str, operation: &mut Operation) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };
@@ -299,8 +302,8 @@ fn add_common_headers(path: &str, operation: &mut Operation) {
     }
 }
 
-/// A body that may be left out is no body that may be `null`, which is how an `Option` is described.
-fn say_optional(body: &mut RequestBody) {
+/// Marks an optional body as one that may be absent. The derived document describes an `Option` as one that may be `null`.
+fn make_body_optional(body: &mut RequestBody) {
     for content in body.content.values_mut() {
         if let RefOr::T(content) = content
             && let Some(RefOr::T(Schema::OneOf(choice))) = &content.schema
@@ -312,10 +315,10 @@ fn say_optional(body: &mut RequestBody) {
     }
 }
 
-/// Addresses that are answered without the database.
+/// Paths that are answered without the database, or prefixes of such paths.
 const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.well-known/"];
 
-/// The failures that follow from what an operation takes: a token, a body, or nothing at all.
+/// Adds the failures that follow from an operation's path and input: a token, a body, or none.
 fn add_common_failures(path: &str, operation: &mut Operation) {
     let needs_token = operation.security.iter().flatten().all(|scheme| *scheme != SecurityRequirement::default());
     let invalid = match operation.operation_id.as_deref() {
@@ -347,7 +350,7 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
     }
 }
 
-/// Gives every response with a failing status the one body of all failures: handlers only name the codes.
+/// Gives every response with status 4xx or 5xx the one body of all failures. Handlers name only the codes.
 fn add_failure_bodies(operation: &mut Operation) {
     for (_, response) in failures(operation) {
         let content = Content::new(Some(Ref::from_schema_name("Problem")));

@@ -1,6 +1,6 @@
-//! The paths that are served: under which pattern a request is known, and which methods a path has.
+//! The paths that are served: their patterns and their methods.
 //!
-//! A leaf: the route table fills it once, and layers and extractors read it.
+//! A leaf: the route table fills it once, and layers and extractors read it. Knows no handler.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,29 @@ use actix_web::http::Method;
 use arrayvec::ArrayVec;
 use utoipa::openapi;
 
-/// The paths of the document, and those that are served beside it: under which pattern a request is known, and what tells a
+/// Paths that are served but are no part of the API.
+const PAGES: [&str; 3] = ["/openapi.json", "/docs", DOCS];
+
+/// The prefix of all pages of the documentation.
+const DOCS: &str = "/docs/";
+
+/// More segments than any path has.
+const PARTS_MAX: usize = 8;
+
+/// All paths that are served; [`set`] fills it.
+static PATHS: OnceLock<Paths> = OnceLock::new();
+
+/// Sets the paths of the process from its document. Later calls change nothing: there is one route table.
+pub(crate) fn set(document: &openapi::OpenApi) {
+    let _ = PATHS.set(Paths::of(document));
+}
+
+/// The path that matches a request's path; `None` if it is unknown.
+pub(crate) fn find(path: &str) -> Option<&'static Path> {
+    PATHS.get()?.find(path)
+}
+
+/// The paths of the document, and the pages that are served beside it. They name a request's pattern, and distinguish a
 /// wrong method from an unknown path.
 #[derive(Debug)]
 pub struct Paths(Vec<Path>);
@@ -17,20 +39,11 @@ pub struct Paths(Vec<Path>);
 #[derive(Debug)]
 pub struct Path {
     pub pattern: String,
-    /// The methods that it knows, as `Allow` lists them.
+    /// Its methods, as `Allow` lists them.
     pub allow: String,
-    /// What stands between its slashes; `None` is a name for anything.
+    /// The segments between its slashes; `None` is a parameter.
     parts: Vec<Option<String>>,
 }
-
-/// Served, but no part of the API.
-pub(crate) const PAGES: [&str; 3] = ["/openapi.json", "/docs", DOCS];
-
-/// What begins so is a page of the documentation.
-pub(crate) const DOCS: &str = "/docs/";
-
-/// More parts than any path has.
-pub(crate) const PARTS_MAX: usize = 8;
 
 impl Paths {
     pub fn of(document: &openapi::OpenApi) -> Self {
@@ -48,7 +61,7 @@ impl Paths {
         Self(documented.chain(PAGES.map(|page| Path::new(page, "GET, HEAD".to_owned()))).collect())
     }
 
-    /// What is known of a request's path; `None` if it is unknown.
+    /// The path that matches a request's path; `None` if it is unknown.
     pub fn find(&self, path: &str) -> Option<&Path> {
         let path = if path.starts_with(DOCS) { DOCS } else { path };
         let given: ArrayVec<&str, PARTS_MAX> = path.split('/').take(PARTS_MAX).collect();
@@ -57,7 +70,7 @@ impl Paths {
 }
 
 impl Path {
-    /// Whether it has a method.
+    /// Whether the path has a method.
     pub fn knows(&self, method: &Method) -> bool {
         self.allow.split(", ").any(|known| known == method.as_str())
     }
@@ -74,17 +87,4 @@ impl Path {
         };
         self.parts.len() == given.len() && self.parts.iter().zip(given).all(same)
     }
-}
-
-/// All paths that are served, once the route table has told them.
-static PATHS: OnceLock<Paths> = OnceLock::new();
-
-/// Sets the paths of the process from its document. Later calls change nothing: there is one route table.
-pub(crate) fn set(document: &openapi::OpenApi) {
-    let _ = PATHS.set(Paths::of(document));
-}
-
-/// The path that a request's path belongs to; `None` if it is unknown.
-pub(crate) fn find(path: &str) -> Option<&'static Path> {
-    PATHS.get()?.find(path)
 }

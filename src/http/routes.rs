@@ -1,10 +1,10 @@
-//! The route table, which is the document: a route cannot be in one and not in the other.
+//! The route table. The OpenAPI document is derived from it, so both hold the same routes.
 
 use std::future;
 
 use actix_web::{
     App, HttpRequest, HttpResponse, guard,
-    http::header::{self},
+    http::header,
     web::{self, ServiceConfig},
 };
 use utoipa::OpenApi;
@@ -31,9 +31,9 @@ fn routes(routes: &mut Routes<'_>) {
     routes
         .service(
             scope("/v1")
-                // What is asked for most stands first: a request is compared with one after the other.
+                // The most frequent stand first, because a request is matched against one after the other.
                 .service(moves::play_move)
-                // Its address could be a game's.
+                // Before `get_game`, whose pattern matches this path too.
                 .service(list_export::export_games)
                 .service(lifecycle::get_game)
                 .service(moves::list_moves)
@@ -94,7 +94,7 @@ fn routes(routes: &mut Routes<'_>) {
         .service(health::get_readiness);
 }
 
-/// Where the document is served.
+/// The path of the document.
 const DOCUMENT: &str = "/openapi.json";
 
 /// The OpenAPI document of the routes.
@@ -103,8 +103,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
     openapi::complete(document)
 }
 
-/// The document of a service that clients reach at a URL, if it shall say so, as JSON, which takes little
-/// memory.
+/// The document as JSON, which takes less memory than its structure. `public_url` is where clients reach the service.
 pub fn document_of(public_url: Option<String>) -> web::Bytes {
     let mut document = document();
     if let Some(url) = public_url {
@@ -113,7 +112,8 @@ pub fn document_of(public_url: Option<String>) -> web::Bytes {
     document.to_json().expect("a document is JSON").into()
 }
 
-/// The routes, the pages about them, and what answers everything else. `document` is [`document_of`]'s.
+/// Adds the routes, the pages of the documentation, and the handler for all other requests. `document` comes from
+/// [`document_of`].
 pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
     let document = document.clone();
     let get_document = move || {
@@ -129,7 +129,7 @@ pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
         .default_service(web::to(unknown));
 }
 
-/// What no route knows: a wrong method of a known path, or an unknown path.
+/// Refuses a request that matches no route: a wrong method of a known path, or an unknown path.
 async fn unknown(request: HttpRequest) -> Result<HttpResponse, Problem> {
     match paths::find(request.match_info().as_str()) {
         Some(path) => Err(Problem::method_not_allowed(path.allow.clone())),

@@ -1,4 +1,4 @@
-//! The server: what it needs to begin, its workers, and the layers around all routes.
+//! The server: its parameters, its workers, and the layers around all routes. Knows no single route.
 
 use std::{net::TcpListener, sync::Arc, time::Duration};
 
@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
 
 use super::{
-    answer::{cursor::Cursors, headers, problem},
+    answer::cursor::Cursors,
     layers::{
         client_address::{self, TrustedProxies},
         compress,
         connections::{self, REQUEST_TIMEOUT},
-        cors, head,
+        cors, envelope, head,
         limits::{self, Limits},
-        observe,
+        observe, response_headers,
     },
     paths,
     request::{accept, auth},
@@ -33,138 +33,95 @@ use crate::{
     webhook::Reach,
 };
 
-/// All connections of a process to the database that read for requests. Beside them each worker has one for lookups, and the
-/// process one for each writer, two for what other processes tell or are asked about, one of the jobs', and three for webhooks. More than cores pay off only
-/// while statements wait for the disk; every one costs the database memory, and several processes share one.
+/// All pooled connections of a process, which read for requests. Each worker has one more for lookups. The process has one
+/// for each writer, two for notifications between processes, one for jobs, and three for webhooks.
+///
+/// More connections than cores pay off only while statements wait for the disk. Each costs the database memory, and
+/// several processes share one database.
 const DATABASE_CONNECTIONS_MAX: u32 = 16;
 
-/// Workers, each with connections of its own: more would leave each too few.
+/// Workers, each with its own share of the connections. More workers would leave too few connections for each.
 const WORKERS_MAX: u32 = 8;
 
-/// What a service needs to begin.
+/// The parameters of a service.
 pub struct Service {
     pub database: PgConnectOptions,
-    /// To be ended by whoever started them, when the server has.
+    /// The caller ends them after the server has ended.
     pub writers: Arc<Writers>,
     pub tokens: Tokens,
     /// Origins whose pages may call from a browser, or [`super::ANY_ORIGIN`].
     pub cors_origins: Vec<String>,
     pub rate_limits: RateLimits,
-    /// Networks of reverse proxies that are believed when they say who calls.
+    /// Networks of reverse proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// How long a connection may idle between two requests; [`super::KEEP_ALIVE`] unless there is a reason.
+    /// How long a connection may idle between two requests; usually [`super::KEEP_ALIVE`].
     pub keep_alive: Duration,
     /// Threads that answer requests; at most 8.
     pub workers: u32,
-    /// Who waits for a game. To be released by whoever stops the server, before it does.
+    /// Wakes requests that wait for a game. The caller releases them before it stops the server.
     pub hub: Arc<Hub>,
-    /// Where clients reach the service, if the document shall say so.
+    /// The URL at which clients reach the service, for the OpenAPI document.
     pub public_url: Option<String>,
-    /// How long the service waits, once it is stopped, for the requests that it has accepted.
+    /// How long a stopping service waits for the requests that it has accepted.
     pub shutdown_timeout_s: u64,
-    /// How long a game waits for somebody to join.
+    /// How long an open game waits for a second player.
     pub open_for: time::Duration,
-    /// Which addresses players may have notices sent to.
+    /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
-    /// What it counts.
     pub metrics: Arc<Metrics>,
-    /// To be cancelled when the service shall stop soon: it says that it is not ready, and who waits is released, while it
+    /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
     pub draining: CancellationToken,
 }
 
-/// A database's options may hold its password.
+/// Omits the database's options, which may hold its password.
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Service").field("tokens", &self.tokens).field("workers", &self.workers).finish_non_exhaustive()
     }
 }
 
-/// Whether calls are limited, by player or by address.
+/// Whether calls are rate-limited, by player or by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimits {
     On,
     Off,
 }
 
-/// Counts who waits, and wakes them when this process or another one has changed their game.
-fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database: &PgConnectOptions) {
-    let waiting = Arc::downgrade(hub);
-    let (count, tell) = (waiting.clone(), waiting.clone());
-    metrics.watch_waiters(move || {
-        let hub = count.upgrade()?;
-        Some(Waiters { all: hub.waiters(), streams: hub.audience().streams() })
-    });
-    writers.observe(move |change| {
-        if let Some(hub) = tell.upgrade() {
-            hub.stored(change);
-        }
-    });
-    let sender = notifications::sender(database.clone());
-    actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
-    actix_web::rt::spawn(live::follow(waiting, sender, database.clone()));
-}
-
-/// Counts what the writers do.
-fn watch_writers(writers: &Arc<Writers>, metrics: &Arc<Metrics>) {
-    let groups = metrics.clone();
-    writers.observe_groups(move |appends| groups.group_written(appends));
-    // The metrics outlive the server, and must not keep its connections open.
-    let watched = Arc::downgrade(writers);
-    metrics.watch_connections(move || {
-        let writers = watched.upgrade()?;
-        let (writers_in_use, appends_queued) = (writers.busy(), writers.queued());
-        Some(Connections { writers_in_use, appends_queued, ..Connections::default() })
-    });
-}
-
-/// Counts what is remembered.
-fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
-    let watched = Arc::downgrade(recent);
-    metrics.watch_cache(move || watched.upgrade().map(|recent| recent.size()));
-}
-
-/// The server on a listener, running until it is stopped or dropped. Signals are its caller's matter. To be called where
-/// actix-web's runtime is.
+/// Runs the server on a listener until it is stopped or dropped. The caller handles signals, and calls this on
+/// actix-web's runtime.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
     let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
     let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, webhook_reach, .. } =
         service;
     let workers = workers.clamp(1, WORKERS_MAX);
-    let connections = DATABASE_CONNECTIONS_MAX / workers;
-    let (tokens, recent) = (Arc::new(tokens), Arc::new(RecentGames::new()));
-    let (passwords, readiness) = (Arc::new(Passwords::start()?), Arc::<Readiness>::default());
-    let readings = Arc::<Readings>::default();
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let document = routes::document_of(public_url);
     paths::set(&routes::document());
     watch_waiters(&hub, &writers, &metrics, &database);
     watch_writers(&writers, &metrics);
-    watch_recent(&recent, &metrics);
-    // Runs on each worker's own thread: a connection is used where it was made, so no answer crosses threads.
+    let shared = Shared {
+        database,
+        connections: DATABASE_CONNECTIONS_MAX / workers,
+        writers,
+        tokens: Arc::new(tokens),
+        passwords: Arc::new(Passwords::start()?),
+        recent: Arc::new(RecentGames::new()),
+        hub,
+        readings: Arc::default(),
+        metrics,
+        readiness: Arc::default(),
+        open_for,
+        webhook_reach,
+        draining,
+    };
+    watch_recent(&shared.recent, &shared.metrics);
+    // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
     let server = HttpServer::new(move || {
-        let state = Arc::new(AppState {
-            db: db::pool(database.clone(), connections),
-            writers: writers.clone(),
-            cursors: Cursors::new(tokens.cursor_key()),
-            tokens: tokens.clone(),
-            passwords: passwords.clone(),
-            lookups: Lookups::start(database.clone()),
-            recent: recent.clone(),
-            hub: hub.clone(),
-            readings: readings.clone(),
-            crowd: Semaphore::new(usize::try_from(connections / 2).unwrap_or(1).max(1)),
-            metrics: metrics.clone(),
-            readiness: readiness.clone(),
-            open_for,
-            webhook_reach,
-            draining: draining.clone(),
-        });
-        let watched = Arc::downgrade(&state);
-        metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
-        // A request goes through these from the last to the first, and its answer from the first to the last. What is
-        // refused on the way goes back from where it is, so whoever adds to an answer stands below whoever refuses.
+        let state = shared.worker_state();
+        // A request passes these layers from the last to the first, and its answer from the first to the last. A layer
+        // that refuses a request answers from its place, so layers that add to answers stand below those that refuse.
         App::new()
             .app_data(Data::from(state))
             .app_data(trusted_proxies.clone())
@@ -176,19 +133,19 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             })
             .wrap(from_fn(accept::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
-            // Counts by who calls, and bad tokens too.
+            // Counts by caller, and counts requests with bad tokens too.
             .wrap(from_fn(limits::limit))
             .wrap(from_fn(auth::identify))
             .wrap(from_fn(head::head_as_get))
-            .wrap(from_fn(head::slim_down))
-            // Before an answer is compressed, or read by a page, it is in its final form.
-            .wrap(from_fn(problem::envelope))
+            .wrap(from_fn(head::drop_unread_headers))
+            // Gives an answer its final form before it is compressed and before CORS adds headers.
+            .wrap(from_fn(envelope::envelope))
             .wrap(from_fn(compress::compress))
-            // Answers preflights itself, so that they need no token and are not counted.
+            // Answers preflights itself, so they need no token and are not counted.
             .wrap(cors::cors(&cors_origins))
-            // What the three above refuse.
-            .wrap(from_fn(problem::envelope))
-            .wrap(from_fn(headers::complete))
+            // For what the three layers above refuse.
+            .wrap(from_fn(envelope::envelope))
+            .wrap(from_fn(response_headers::complete))
             .wrap(from_fn(observe::count))
             .wrap(TracingLogger::<observe::RequestSpan>::new())
             .wrap(from_fn(client_address::identify))
@@ -199,11 +156,94 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         .max_connections(connections::maximum() / workers as usize)
         .keep_alive(keep_alive)
         .client_request_timeout(REQUEST_TIMEOUT)
-        // Who hangs up does not wait any more.
+        // A client that closes its half of the connection no longer waits.
         .h1_allow_half_closed(false)
         .on_connect(move |io, data| connections::watch(io, data, keep_alive))
         .shutdown_timeout(shutdown_timeout_s)
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())
+}
+
+/// What the workers of a process share.
+#[derive(Clone)]
+struct Shared {
+    database: PgConnectOptions,
+    /// The size of each worker's connection pool.
+    connections: u32,
+    writers: Arc<Writers>,
+    tokens: Arc<Tokens>,
+    passwords: Arc<Passwords>,
+    recent: Arc<RecentGames>,
+    hub: Arc<Hub>,
+    readings: Arc<Readings>,
+    metrics: Arc<Metrics>,
+    readiness: Arc<Readiness>,
+    open_for: time::Duration,
+    webhook_reach: Reach,
+    draining: CancellationToken,
+}
+
+impl Shared {
+    /// The state of one more worker, with connections of its own. Call it on the worker's thread.
+    fn worker_state(&self) -> Arc<AppState> {
+        let read_permits = usize::try_from(self.connections / 2).unwrap_or(1).max(1);
+        let state = Arc::new(AppState {
+            db: db::pool(self.database.clone(), self.connections),
+            writers: self.writers.clone(),
+            cursors: Cursors::new(self.tokens.cursor_key()),
+            tokens: self.tokens.clone(),
+            passwords: self.passwords.clone(),
+            lookups: Lookups::start(self.database.clone()),
+            recent: self.recent.clone(),
+            hub: self.hub.clone(),
+            readings: self.readings.clone(),
+            read_permits: Semaphore::new(read_permits),
+            metrics: self.metrics.clone(),
+            readiness: self.readiness.clone(),
+            open_for: self.open_for,
+            webhook_reach: self.webhook_reach,
+            draining: self.draining.clone(),
+        });
+        let watched = Arc::downgrade(&state);
+        self.metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
+        state
+    }
+}
+
+/// Counts waiting requests, and wakes them when this process or another one has changed their game.
+fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database: &PgConnectOptions) {
+    let waiting = Arc::downgrade(hub);
+    let (counted, notified) = (waiting.clone(), waiting.clone());
+    metrics.watch_waiters(move || {
+        let hub = counted.upgrade()?;
+        Some(Waiters { all: hub.waiters(), streams: hub.audience().streams() })
+    });
+    writers.observe(move |change| {
+        if let Some(hub) = notified.upgrade() {
+            hub.stored(change);
+        }
+    });
+    let sender = notifications::sender(database.clone());
+    actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
+    actix_web::rt::spawn(live::follow(waiting, sender, database.clone()));
+}
+
+/// Counts the writers' groups, their busy connections and their queue.
+fn watch_writers(writers: &Arc<Writers>, metrics: &Arc<Metrics>) {
+    let groups = metrics.clone();
+    writers.observe_groups(move |appends| groups.group_written(appends));
+    // The metrics outlive the server and must not keep its connections open.
+    let watched = Arc::downgrade(writers);
+    metrics.watch_connections(move || {
+        let writers = watched.upgrade()?;
+        let (writers_in_use, appends_queued) = (writers.busy(), writers.queued());
+        Some(Connections { writers_in_use, appends_queued, ..Connections::default() })
+    });
+}
+
+/// Measures the cache of recent games.
+fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
+    let watched = Arc::downgrade(recent);
+    metrics.watch_cache(move || watched.upgrade().map(|recent| recent.size()));
 }

@@ -1,7 +1,7 @@
-//! Analyses of games that somebody has asked for, one after the other.
+//! Analyses of games that players requested, one after the other.
 //!
-//! A request waits in the database until its analysis is stored and the game's log says so. Whoever dies over it leaves it to others;
-//! an analysis that is stored already is not made again.
+//! The requests wait in a queue in the database until the analysis is stored and the game's log has its event. If a process
+//! dies, another one takes the request when the lease expires. A stored analysis is not repeated.
 
 use std::{
     sync::{
@@ -32,34 +32,34 @@ use crate::{
     rules::{AnyPosition, Move},
 };
 
-/// How long until somebody else works on a game: several times as long as between two signs of life.
-const TAKEN_FOR: time::Duration = time::Duration::seconds(30);
+/// The lease of a request: many times the interval between two renewals.
+const LEASE: time::Duration = time::Duration::seconds(30);
 
-/// How long between two signs of life.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+/// The interval between two renewals of the lease.
+const RENEWAL: Duration = Duration::from_secs(1);
 
-/// How long between two looks for requests.
+/// The pause between two polls of the queue.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Memory for what the engine has seen, in MiB, as long as it works.
+/// The size of the engine's transposition table, in MiB, allocated while it analyses.
 const TABLE_MIB: usize = 64;
 
-/// Positions that are looked at for the best move of a ply at most, and as many for the move that was played: some seconds for a game.
+/// The most positions searched for the best move of a ply, and as many again for the played move: some seconds for a game.
 const PLY_NODES_MAX: u64 = 200_000;
 
-/// The same of all plies together: a long game takes no longer than a few of usual length.
+/// The most positions searched for all plies together: a long game takes no longer than a few games of usual length.
 const GAME_NODES_MAX: u64 = 20_000_000;
 
-/// How many moves of a line are kept: further ahead they are guesses.
+/// How many moves of a line are stored: later ones are guesses.
 const LINE_MAX: usize = 16;
 
-/// Plies whose positions are in memory at once, each with its history.
-const PLIES_AT_ONCE: usize = 100;
+/// How many plies have their positions, with histories, in memory at a time.
+const CHUNK_PLIES: usize = 100;
 
-/// How often the log is read again to which somebody else was appending.
-const APPENDS_MAX: u32 = 8;
+/// How often the append of the event is tried, with version conflicts in between.
+const ATTEMPTS_MAX: u32 = 8;
 
-/// Works until it is told to stop, on threads of the caller's priority.
+/// Runs until `stopping` is cancelled, on threads that inherit the caller's priority.
 pub async fn run(
     database: PgConnectOptions,
     writers: Arc<Writers>,
@@ -83,15 +83,15 @@ pub async fn run(
     }
 }
 
-/// Analyses the game that is next; says whether there was one.
+/// Analyses the next game; `false` if the queue is empty.
 async fn analyse_next(
     pool: &PgPool,
     writers: &Writers,
     metrics: &Metrics,
     stopping: &CancellationToken,
 ) -> Result<bool, DbError> {
-    metrics.analyses_wait(analyses::count_waiting(pool).await?);
-    let Some(game) = analyses::take(pool, now(), now() + TAKEN_FOR).await? else { return Ok(false) };
+    metrics.set_analyses_waiting(analyses::count_waiting(pool).await?);
+    let Some(game) = analyses::take(pool, now(), now() + LEASE).await? else { return Ok(false) };
     let outcome = match analyse(pool, writers, game, stopping).await {
         Err(error) if error.is_data_error() => Ok(Outcome::Failed(error.to_string())),
         outcome => outcome,
@@ -101,15 +101,15 @@ async fn analyse_next(
             metrics.analysis_ended(AnalysisOutcome::Done);
             analyses::end(pool, game, ply).await?;
         }
-        // It is taken again, by another process or after the next start.
+        // Another process takes the request, or this one after its next start.
         Ok(Outcome::Stopped) => analyses::release(pool, game).await?,
-        // Its time runs out, and then somebody else may be luckier, a few times.
+        // The lease expires, and the request is retried a few times.
         Ok(Outcome::Failed(cause)) => {
             metrics.analysis_ended(AnalysisOutcome::Failed);
             tracing::error!(game.id = %game.0, "a game could not be analysed: {cause}");
         }
         Err(error) => {
-            // If it cannot be left to others now, it is once its time is over.
+            // If the release fails, the lease expires.
             let _ = analyses::release(pool, game).await;
             return Err(error);
         }
@@ -117,13 +117,13 @@ async fn analyse_next(
     Ok(true)
 }
 
-/// What became of a request.
+/// The outcome of a request.
 enum Outcome {
-    /// The analysis of the game as far as this ply is there, or nothing is to be analysed.
+    /// The analysis is stored up to this ply, or there is nothing to analyse.
     Over(u32),
-    /// The server stops, or nobody waits for it any more.
+    /// The server stops, or the lease was lost.
     Stopped,
-    /// For this reason.
+    /// The analysis failed with this cause.
     Failed(String),
 }
 
@@ -138,30 +138,30 @@ async fn analyse(
         Ok(game) => game,
         Err(error) => return Ok(Outcome::Failed(error.to_string())),
     };
-    let known = analyses::find(pool, id).await?.analysis;
-    if !known.is_some_and(|known| known.is_up_to_date(&game)) {
+    let stored = analyses::find(pool, id).await?.analysis;
+    if !stored.is_some_and(|stored| stored.is_up_to_date(&game)) {
         let plies = match judge(pool, writers, &game, &log, stopping).await? {
             Ok(plies) => plies,
             Err(outcome) => return Ok(outcome),
         };
         analyses::store(pool, id, &Analysis { ply: game.ply(), edition: ANALYSIS_EDITION, at: now(), plies }).await?;
     }
-    // Somebody who was taken for dead may have stored another one before.
+    // A process that had lost its lease may have stored its own analysis first.
     match analyses::find(pool, id).await?.analysis {
-        Some(analysis) => tell(pool, writers, id, &analysis).await,
+        Some(analysis) => append_event(pool, writers, id, &analysis).await,
         None => Ok(Outcome::Stopped),
     }
 }
 
-/// Has the game's log say that its analysis is there, if it does not yet.
-async fn tell(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis) -> Result<Outcome, DbError> {
-    for _ in 0..APPENDS_MAX {
+/// Appends the event of the analysis to the game's log, unless the log has it.
+async fn append_event(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis) -> Result<Outcome, DbError> {
+    for _ in 0..ATTEMPTS_MAX {
         let Some(seated) = games::find_whole(pool, id).await? else { return Ok(Outcome::Over(u32::MAX)) };
         let mut game = seated.game;
-        if game.analysed_at().is_some_and(|told| told >= analysis.at) {
+        if game.analysed_at().is_some_and(|logged| logged >= analysis.at) {
             return Ok(Outcome::Over(analysis.ply));
         }
-        // What the passing of time has led to comes first.
+        // Events of elapsed time come first.
         if !game.due(now()).is_empty() {
             settle_game(pool, writers, id, now()).await?;
             continue;
@@ -172,14 +172,14 @@ async fn tell(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis)
         }
         match games::append(writers, &game, &events).await? {
             Appended::Stored | Appended::KeyUsed => return Ok(Outcome::Over(analysis.ply)),
-            // Somebody plays on.
+            // The game has changed: reload and retry.
             Appended::Conflict => {}
         }
     }
     Ok(Outcome::Stopped)
 }
 
-/// Judges the plies of a game on a thread of its own, and says meanwhile how far it is.
+/// Judges the plies of a game on a thread of its own. Meanwhile it stores the progress and renews the lease.
 async fn judge(
     pool: &PgPool,
     writers: &Writers,
@@ -202,7 +202,7 @@ async fn judge(
                 stop.stop();
                 None
             }
-            () = sleep(SIGN_OF_LIFE) => None,
+            () = sleep(RENEWAL) => None,
             never = keep_pace(&stop, writers) => match never {},
         };
         match judged {
@@ -212,16 +212,16 @@ async fn judge(
                 return Ok(Err(Outcome::Failed(error.to_string())));
             }
             Some(Err(error)) => return Ok(Err(Outcome::Failed(error.to_string()))),
-            None => match analyses::advance(pool, game.id(), done.load(Ordering::Relaxed), now() + TAKEN_FOR).await {
+            None => match analyses::advance(pool, game.id(), done.load(Ordering::Relaxed), now() + LEASE).await {
                 Ok(true) => {}
-                // Whoever is lost to the database is taken for dead; what was thought is not worth more than a new start.
+                // The lease is lost or cannot be renewed: another process starts anew, so this result has no use.
                 Ok(false) | Err(_) => stop.stop(),
             },
         }
     }
 }
 
-/// Judges the last plies of a game from its last one on: what the engine has seen of later positions serves for the earlier ones.
+/// Judges the last plies of a game, from last to first: the engine's table of later positions speeds up the earlier ones.
 fn judge_all(
     start: &AnyPosition,
     plies: &[Moved],
@@ -231,7 +231,7 @@ fn judge_all(
     let count = plies.len().min(PLIES_ANALYSED_MAX as usize);
     let nodes = (GAME_NODES_MAX / u64::try_from(count.max(1)).unwrap_or(u64::MAX)).min(PLY_NODES_MAX);
     let (chunks, mut engine, mut judged) = (chunks(start, plies), Engine::new(TABLE_MIB), vec![]);
-    // What the position after a ply is worth, if it is proven.
+    // The proven value of the position after a ply, if there is one.
     let mut proven: Option<Value> = None;
     let mut left = count;
     for (position, plies) in chunks.into_iter().rev() {
@@ -255,7 +255,7 @@ fn judge_all(
     Ok(judged)
 }
 
-/// Some plies at a time, with the position before the first of them.
+/// The plies in chunks, each with the position before its first ply.
 fn chunks<'a>(start: &AnyPosition, plies: &'a [Moved]) -> Vec<(AnyPosition, &'a [Moved])> {
     let mut position = start.clone();
     let chunk = |plies: &'a [Moved]| {
@@ -265,10 +265,10 @@ fn chunks<'a>(start: &AnyPosition, plies: &'a [Moved]) -> Vec<(AnyPosition, &'a 
         }
         (first, plies)
     };
-    plies.chunks(PLIES_AT_ONCE).map(chunk).collect()
+    plies.chunks(CHUNK_PLIES).map(chunk).collect()
 }
 
-/// The positions before each of some plies.
+/// The position before each ply.
 fn positions(first: AnyPosition, plies: &[Moved]) -> Vec<AnyPosition> {
     let mut position = first;
     let before = |ply| {
@@ -287,10 +287,10 @@ fn follow(position: &mut AnyPosition, ply: &Moved) {
     }
 }
 
-/// `proven` is what the position after it is worth, if that is known.
+/// `proven` is the exact value of the position after the ply, if it is known.
 fn judged_ply(before: &AnyPosition, mv: Move, ply: &Moved, review: Review, proven: Option<Value>) -> JudgedPly {
     let value = |value: Evaluation| Value { points: value.points, is_exact: value.is_exact };
-    // A swap exchanges who sits at South's side.
+    // A swap exchanges the players' sides.
     let is_swap = before.swapped() != ply.position.swapped();
     let seen_there = |value: Value| if is_swap { value.for_other_side() } else { value };
     let proven = proven.map(seen_there).map(|value| Evaluation { points: value.points, is_exact: true });

@@ -1,7 +1,7 @@
-//! The computer's moves: found for the games in which it is to move, and played as a player's are.
+//! The computer's moves: the job takes a turn, lets the engine choose a move, and appends it as a player's move is appended.
 //!
-//! A turn waits in the database until it is over. Whoever dies while thinking leaves it to others, and of any number who think about
-//! the same turn one plays: an append is stored only at the version that it was decided on.
+//! The turns wait in a queue in the database, with a lease. If a process dies while it thinks, another one takes the turn when
+//! the lease expires. If two processes think about one turn, optimistic locking stores one move.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -29,23 +29,23 @@ use crate::{
     rules::Move,
 };
 
-/// How long until somebody else thinks about a turn: more than thinking and storing may take.
-const TAKEN_FOR: time::Duration = time::Duration::seconds(6);
+/// The lease of a turn: longer than thinking and storing take.
+const LEASE: time::Duration = time::Duration::seconds(6);
 
-/// How long the computer thinks at most; then it plays the best that it has found. Levels are bounded by what they look at, which takes
-/// less on a machine that is not overloaded.
+/// The longest time of a search; then the computer plays the best move so far. Levels are bounded by their number of positions,
+/// which take less time unless the machine is overloaded.
 const THINKING_MAX: Duration = Duration::from_secs(2);
 
-/// How long between two looks for turns that other processes have left.
+/// The pause between two polls for turns that other processes left.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long until a game is tried again that cannot be read: somebody may have mended it.
+/// The pause before a game that cannot be read is retried: an operator may have repaired it.
 const PUT_OFF: time::Duration = time::Duration::minutes(10);
 
-/// Memory for what an engine has seen, in MiB.
+/// The size of an engine's transposition table, in MiB.
 const TABLE_MIB: usize = 16;
 
-/// Plays until it is told to stop. It thinks on threads that it makes, of the caller's priority: see [`super::be_nice`].
+/// Plays until `stopping` is cancelled. The engine's threads inherit the caller's priority: see [`super::priority`].
 pub async fn run(
     database: PgConnectOptions,
     writers: Arc<Writers>,
@@ -58,7 +58,7 @@ pub async fn run(
         let outcome = play_next(&pool, &writers, &metrics, engine, &stopping).await;
         engine = outcome.1;
         if let (Err(error), false) = (&outcome.0, failing) {
-            tracing::warn!("the computer plays nothing until the database answers again: {error}");
+            tracing::warn!("the computer makes no moves until the database answers again: {error}");
         }
         failing = outcome.0.is_err();
         if !matches!(outcome.0, Ok(true)) {
@@ -71,7 +71,7 @@ pub async fn run(
     }
 }
 
-/// Plays the next turn; says whether there was one.
+/// Plays the next turn; `false` if the queue is empty.
 async fn play_next(
     pool: &PgPool,
     writers: &Writers,
@@ -80,31 +80,31 @@ async fn play_next(
     stopping: &CancellationToken,
 ) -> (Result<bool, DbError>, Engine) {
     match computer_turns::count_waiting(pool).await {
-        Ok(count) => metrics.computer_turns_wait(count),
+        Ok(count) => metrics.set_computer_turns_waiting(count),
         Err(error) => return (Err(error), engine),
     }
-    let turn = match computer_turns::take(pool, now(), now() + TAKEN_FOR).await {
+    let turn = match computer_turns::take(pool, now(), now() + LEASE).await {
         Ok(Some(turn)) => turn,
         Ok(None) => return (Ok(false), engine),
         Err(error) => return (Err(error), engine),
     };
     let (played, engine) = play(pool, writers, turn, engine, stopping).await;
     let ended = match played {
-        // It stays for whoever plays next, by another process or after the next start.
-        Ok(Played::Stopped) => computer_turns::release(pool, turn).await,
-        Ok(Played::Moved) => {
-            // The database's clock may be ahead.
-            metrics.computer_played(Duration::try_from(now() - turn.since).unwrap_or_default());
+        // Another process takes the turn, or this one after its next start.
+        Ok(TurnOutcome::Stopped) => computer_turns::release(pool, turn).await,
+        Ok(TurnOutcome::Moved) => {
+            // The difference is negative if the database's clock is ahead.
+            metrics.computer_moved(Duration::try_from(now() - turn.since).unwrap_or_default());
             computer_turns::end(pool, turn).await
         }
-        Ok(Played::Over) => computer_turns::end(pool, turn).await,
-        // With this game alone something is wrong.
+        Ok(TurnOutcome::Over) => computer_turns::end(pool, turn).await,
+        // Only this game is broken: the job goes on with the next.
         Err(error) if error.is_data_error() => {
-            tracing::error!(game.id = %turn.game.0, "the computer cannot play a game, and tries again later: {error}");
+            tracing::error!(game.id = %turn.game.0, "the computer cannot play a game and retries it later: {error}");
             computer_turns::put_off(pool, turn, now() + PUT_OFF).await
         }
         Err(error) => {
-            // If it cannot be left to others now, it is once its time is over.
+            // If the release fails, the lease expires.
             let _ = computer_turns::release(pool, turn).await;
             Err(error)
         }
@@ -112,11 +112,11 @@ async fn play_next(
     (ended.map(|()| true), engine)
 }
 
-/// What became of a turn.
-enum Played {
-    /// It was played.
+/// The outcome of a turn.
+enum TurnOutcome {
+    /// The computer's move was stored.
     Moved,
-    /// There is nothing to play any more.
+    /// The turn is over without a move of this process.
     Over,
     /// The server stops.
     Stopped,
@@ -128,26 +128,26 @@ async fn play(
     turn: ComputerTurn,
     engine: Engine,
     stopping: &CancellationToken,
-) -> (Result<Played, DbError>, Engine) {
+) -> (Result<TurnOutcome, DbError>, Engine) {
     let game = match games::find_whole(pool, turn.game).await {
         Ok(Some(seated)) => seated.game,
-        Ok(None) => return (Ok(Played::Over), engine),
+        Ok(None) => return (Ok(TurnOutcome::Over), engine),
         Err(error) => return (Err(error), engine),
     };
-    // Time that has run out is another job's matter.
+    // The job for deadlines settles a game whose time has run out.
     if game.version() != turn.version || !game.due(now()).is_empty() {
-        return (Ok(Played::Over), engine);
+        return (Ok(TurnOutcome::Over), engine);
     }
-    let Some(level) = game.computer_to_move() else { return (Ok(Played::Over), engine) };
+    let Some(level) = game.computer_to_move() else { return (Ok(TurnOutcome::Over), engine) };
     let (chosen, engine) = think(&game, level, writers, engine, stopping).await;
     if stopping.is_cancelled() {
-        return (Ok(Played::Stopped), engine);
+        return (Ok(TurnOutcome::Stopped), engine);
     }
-    let Some(chosen) = chosen else { return (Ok(Played::Over), engine) };
+    let Some(chosen) = chosen else { return (Ok(TurnOutcome::Over), engine) };
     (append(writers, game, level.player(), chosen).await, engine)
 }
 
-/// Chooses a move, on a thread of its own; when the time is over, or the server stops, at once.
+/// Chooses a move on a thread of its own. The search ends early when its time is over or the server stops.
 async fn think(
     game: &Game,
     level: domain::Level,
@@ -156,29 +156,29 @@ async fn think(
     stopping: &CancellationToken,
 ) -> (Option<Move>, Engine) {
     let position = game.position().clone();
-    // Should thinking fail, the game still goes on.
-    let any = position.legal_moves().first().copied();
-    // The same turn has the same lot, whoever thinks about it.
+    // If the search panics, the game goes on with any move.
+    let fallback = position.legal_moves().first().copied();
+    // The seed depends on the turn alone, so that every process chooses the same move.
     let seed = game.id().0.as_u64_pair().1 ^ u64::from(game.version());
-    let level = Level::try_from(level.number()).expect("a level of games is one of the engine's");
+    let level = Level::try_from(level.number()).expect("the engine has every level of the domain");
     let stop = Arc::new(Signal::new());
-    let raised = stop.clone();
+    let signal = stop.clone();
     let thinking = spawn_blocking(move || {
         engine.forget();
-        let chosen = engine.choose(&position, level, seed, &raised);
+        let chosen = engine.choose(&position, level, seed, &signal);
         (chosen, engine)
     });
-    match until(thinking, &stop, writers, stopping).await {
+    match search_until(thinking, &stop, writers, stopping).await {
         Ok(thought) => thought,
         Err(error) => {
-            tracing::error!(game.id = %game.id().0, "the computer could not think, and plays anything: {error}");
-            (any, Engine::new(TABLE_MIB))
+            tracing::error!(game.id = %game.id().0, "the engine failed, and the computer plays the first legal move: {error}");
+            (fallback, Engine::new(TABLE_MIB))
         }
     }
 }
 
-/// Waits for what thinks; has it come to an end when its time is over, or the server stops.
-async fn until<T>(
+/// Waits for a search; stops it when its time is over or the server stops.
+async fn search_until<T>(
     thinking: impl Future<Output = Result<T, JoinError>> + Unpin,
     stop: &Signal,
     writers: &Writers,
@@ -197,22 +197,27 @@ async fn until<T>(
     thinking.await
 }
 
-async fn append(writers: &Writers, mut game: Game, player: domain::PlayerId, chosen: Move) -> Result<Played, DbError> {
+async fn append(
+    writers: &Writers,
+    mut game: Game,
+    player: domain::PlayerId,
+    chosen: Move,
+) -> Result<TurnOutcome, DbError> {
     let action = Action::Play { ply: game.ply() + 1, word: &chosen.to_string() };
     let context = Context::new(now(), || GameId(Uuid::now_v7()));
     let events = match game.decide(&Command { player, if_version: None, action }, &context) {
         Ok(decision) => decision.events,
         Err(refusal) => {
             tracing::error!(game.id = %game.id().0, "the computer's move {chosen} is refused: {refusal:?}");
-            return Ok(Played::Over);
+            return Ok(TurnOutcome::Over);
         }
     };
     if events.iter().any(|event| game.apply(event).is_err()) {
-        return Ok(Played::Over);
+        return Ok(TurnOutcome::Over);
     }
     match games::append(writers, &game, &events).await? {
-        Appended::Stored => Ok(Played::Moved),
-        // Whoever was faster has left a turn of their own, if there is one.
-        Appended::Conflict | Appended::KeyUsed => Ok(Played::Over),
+        Appended::Stored => Ok(TurnOutcome::Moved),
+        // The change that was stored first has queued the next turn, if there is one.
+        Appended::Conflict | Appended::KeyUsed => Ok(TurnOutcome::Over),
     }
 }

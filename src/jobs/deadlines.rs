@@ -1,36 +1,55 @@
-//! Settles games whose time has run out though nobody looks at them.
+//! Settles games whose time has run out without a request for them.
+
+use std::{sync::Arc, time::Duration as StdDuration};
 
 use futures_util::{StreamExt, stream};
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgConnectOptions};
 use time::{Duration, OffsetDateTime};
 
 use crate::{
+    clock::now,
     db::{
-        DbError, Writers,
+        self, DbError, Writers,
         games::{self, wakes},
     },
     domain::GameId,
 };
 
-/// How many games are taken at once: some ten milliseconds' work.
+/// The pause between two polls.
+const PAUSE: StdDuration = StdDuration::from_secs(1);
+
+/// How many games one batch takes: about ten milliseconds of work.
 const BATCH: u32 = 200;
 
-/// How many of them are settled at once, so that the writers store many together.
+/// How many games of a batch are settled concurrently, so that the writers can group their appends.
 const AT_ONCE: usize = 64;
 
-/// How long a game that was taken is left to whoever took it.
-const AGAIN_AFTER: Duration = Duration::MINUTE;
+/// The lease: for this long no other process takes the same game.
+const LEASE: Duration = Duration::MINUTE;
 
-/// Settles all games that are due by now; those that other processes have taken are left to them. One that cannot be settled
-/// keeps no other from it.
+/// Runs until it is dropped, over a connection of its own, so that other jobs cannot delay it.
+pub async fn run(database: PgConnectOptions, writers: Arc<Writers>) {
+    let pool = db::pool(database, 1);
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let settled = settle(&pool, &writers, now()).await;
+        if let (Err(error), false) = (&settled, failing) {
+            tracing::warn!("games whose time has run out stay unsettled until the database answers again: {error}");
+        }
+        failing = settled.is_err();
+    }
+}
+
+/// Settles all games that are due, except those leased by other processes. A game that fails is logged and skipped.
 pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     loop {
-        let taken = wakes::take(pool, now, now + AGAIN_AFTER, BATCH).await?;
+        let taken = wakes::take(pool, now, now + LEASE, BATCH).await?;
         let settled = stream::iter(taken.due).map(async |id| (id, settle_game(pool, writers, id, now).await));
         let mut settled = std::pin::pin!(settled.buffer_unordered(AT_ONCE));
         while let Some((id, outcome)) = settled.next().await {
             if let Err(error) = outcome {
-                tracing::error!(game.id = %id.0, "a game whose time has run out is not settled: {error}");
+                tracing::error!(game.id = %id.0, "a game whose time has run out cannot be settled: {error}");
             }
         }
         if taken.looked_at < BATCH as usize {
@@ -39,7 +58,7 @@ pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Re
     }
 }
 
-/// A game that changes meanwhile, or that somebody else has settled, is left as it is.
+/// Settles one game, if it is due. On a version conflict the game stays as the other change left it.
 pub(super) async fn settle_game(
     pool: &PgPool,
     writers: &Writers,

@@ -1,5 +1,5 @@
-//! Ends the games of players who were erased while their server was stopped or a game was changing under its hands, and what they made
-//! in that moment.
+//! Finishes erasures: ends games that were left unfinished because the server stopped or a game changed meanwhile, and
+//! deletes webhooks and notes that were created at the same moment.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
@@ -11,21 +11,21 @@ use crate::{
     domain::{Action, Command, Context, GameId, PlayerId},
 };
 
-/// How long after an erasure it is looked after: nothing begins a game for a player who is gone.
-const LOOKED_AFTER: Duration = Duration::days(7);
+/// How long after an erasure its leftovers are searched for. Later ones cannot exist: an erased player gets no new games.
+const SEARCHED_FOR: Duration = Duration::days(7);
 
-/// How many players are looked after in one round, and how many games of each.
-const PLAYERS_AT_ONCE: u32 = 100;
-const GAMES_AT_ONCE: u32 = 1000;
+/// How many players one round handles, and how many games of each.
+const PLAYERS_MAX: u32 = 100;
+const GAMES_MAX: u32 = 1000;
 
-/// One round. A game that changes meanwhile is left to the next, and so is one that cannot be ended.
+/// One round. A game with a version conflict or a failure is left to the next round.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
-    webhooks::delete_of_erased(pool, now - LOOKED_AFTER, now).await?;
-    notes::delete_of_erased(pool, now - LOOKED_AFTER).await?;
-    for player in players::list_unfinished_erased(pool, now - LOOKED_AFTER, PLAYERS_AT_ONCE).await? {
-        for id in games::list_unfinished(pool, player, GAMES_AT_ONCE).await? {
+    webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
+    notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
+    for player in players::list_unfinished_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
+        for id in games::list_unfinished(pool, player, GAMES_MAX).await? {
             if let Err(error) = end_game(pool, writers, player, id, now).await {
-                tracing::warn!(game.id = %id.0, "a game of an erased player is not ended: {error}");
+                tracing::warn!(game.id = %id.0, "a game of an erased player cannot be ended: {error}");
             }
         }
     }
@@ -39,7 +39,7 @@ async fn end_game(
     id: GameId,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
-    // Who has won by time does not lose by going.
+    // A win on time takes precedence over the loss by leaving.
     settle_game(pool, writers, id, now).await?;
     let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
     let command = Command { player, if_version: None, action: Action::Leave };

@@ -1,4 +1,4 @@
-//! Fills the explorer with the games that have ended: a little at a time, beside everything else.
+//! Fills the explorer with finished games, in small batches with pauses, so that moves are not delayed.
 
 use std::{
     sync::Arc,
@@ -18,23 +18,23 @@ use crate::{
     metrics::Metrics,
 };
 
-/// How many games a server looks at in one transaction: some ten milliseconds' work.
+/// How many games a server indexes in one transaction: about ten milliseconds of work.
 const BATCH: u32 = 50;
 
-/// How many a command does, which has nothing else to do: the more, the more often a position comes in several of them.
+/// How many games a command indexes in one transaction: a larger batch merges more repeated positions.
 const LARGE_BATCH: u32 = 250;
 
-/// How long between two looks for games that have ended.
+/// The pause between two polls for finished games.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// While more games wait, nine times as long is rested as was worked: so each server takes a tenth of a core of PostgreSQL's time at
-/// most from moves, and what ends faster waits.
+/// The pause after a full batch, as a multiple of its time. So each server uses at most a tenth of a core of PostgreSQL, and
+/// the queue grows while games finish faster than that.
 const REST: u32 = 9;
 
-/// How long a command waits for a server that is at it.
+/// How long a command waits before it retries while a server holds the lock.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// Works until it is told to stop; then at once, and what was begun has not happened.
+/// Runs until `stopping` is cancelled; then it stops at once, and the open transaction is rolled back.
 pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let (pool, mut failing) = (db::pool(database, 1), false);
     while !stopping.is_cancelled() {
@@ -44,11 +44,11 @@ pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: Ca
             explored = explorer_index::explore(&pool, now(), BATCH) => explored,
         };
         if let (Err(error), false) = (&explored, failing) {
-            tracing::warn!("the explorer learns nothing until it can be written again: {error}");
+            tracing::warn!("finished games are not added to the explorer until it can be written again: {error}");
         }
         failing = explored.is_err();
         if let Ok((waiting, put_off)) = explorer_index::count_waiting(&pool).await {
-            metrics.unexplored(waiting, put_off);
+            metrics.set_unexplored(waiting, put_off);
         }
         let pause = match explored {
             Ok(Some(explored)) => {
@@ -64,13 +64,13 @@ pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: Ca
     }
 }
 
-/// Works until no game waits any more; tells after each batch what was done. Servers may be at it as well.
-pub async fn explore_all(pool: &PgPool, mut tell: impl FnMut(Explored)) -> Result<(), DbError> {
+/// Indexes all games in the queue, and calls `on_batch` after each batch. Servers may index at the same time.
+pub async fn explore_all(pool: &PgPool, mut on_batch: impl FnMut(Explored)) -> Result<(), DbError> {
     loop {
         match explorer_index::explore(pool, now(), LARGE_BATCH).await? {
             Some(explored) => {
                 let is_full = explored.is_full;
-                tell(explored);
+                on_batch(explored);
                 if !is_full {
                     return Ok(());
                 }
@@ -82,6 +82,6 @@ pub async fn explore_all(pool: &PgPool, mut tell: impl FnMut(Explored)) -> Resul
 
 fn log_unreadable(explored: &Explored) {
     for (game, error) in &explored.unreadable {
-        tracing::error!(game.id = %game.0, "a game is put off that the explorer cannot read: {error}");
+        tracing::error!(game.id = %game.0, "the explorer cannot read a game and retries it later: {error}");
     }
 }

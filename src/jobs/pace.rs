@@ -1,5 +1,7 @@
-//! How fast the engine works beside moves. A low priority is not enough: where the kernel shares a processor out among groups of
-//! processes, it counts within a group only, and PostgreSQL is another one.
+//! Throttles the engine while the process stores moves.
+//!
+//! A low priority is not enough: where the kernel divides a processor among groups of processes, the priority counts only
+//! within a group, and PostgreSQL runs in another one.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -7,13 +9,13 @@ use tokio::time::sleep;
 
 use crate::{db::Writers, engine::Signal};
 
-/// How long the engine works at least until it rests, and between two looks whether it may go on.
+/// The shortest time that the engine works, and the interval at which a resting engine is checked.
 const TICK: Duration = Duration::from_millis(1);
 
-/// How many ticks it rests at most: beside as many moves as can be it has a sixtieth of its time, and beside none all of it.
+/// The most ticks of one rest: under full load the engine works a sixtieth of the time, without moves all the time.
 const REST_MAX: u32 = 59;
 
-/// Has a search rest while this process stores moves.
+/// Pauses a search while the writers of this process store moves.
 pub async fn keep_pace(signal: &Signal, writers: &Writers) -> Infallible {
     loop {
         let mut rested = 0;

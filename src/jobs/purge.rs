@@ -1,4 +1,4 @@
-//! Deletes, in small batches, what has run out.
+//! Deletes expired rows in small batches.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
@@ -13,23 +13,23 @@ use crate::{
     domain::PlayerId,
 };
 
-/// Rows a statement deletes at most, so that none holds its locks for long.
+/// The most rows that one statement deletes, so that it holds its locks only briefly.
 const BATCH: u32 = 1000;
 
-/// Statements a round at most; what is left waits for the next round.
+/// The most statements of one kind in one round; the next round deletes the rest.
 const BATCHES_MAX: u32 = 100;
 
-/// What is kept for how long.
+/// How long rows are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Guests without a game who have not been seen for so long are deleted; `None`: never.
+    /// Guests without a game that were last seen this long ago are deleted; `None`: never.
     pub guest_retention: Option<Duration>,
 }
 
-/// How long after all guests have been looked through they are looked through again.
+/// The pause between two scans of all guests.
 const GUESTS_PAUSE: Duration = Duration::days(1);
 
-/// How far the guests have been looked through: a part each round, and all of them once a day.
+/// The position of the scan of guests: each round scans a part, and a new scan starts a day after the last one.
 #[derive(Debug, Default)]
 pub struct Guests {
     after: Option<PlayerId>,

@@ -1,4 +1,4 @@
-//! Carrying all games out of the database, and games into it: for commands, which say how far they are.
+//! Export of all games and import of files, for the commands, with a callback for their progress.
 
 use std::{
     collections::VecDeque,
@@ -22,25 +22,28 @@ use crate::{
     rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
 
-/// How many games are read from the database at once.
+/// An id before those of all games.
+pub const FIRST: GameId = GameId(Uuid::nil());
+
+/// How many games one part of an export has.
 const GAMES_READ: u32 = 200;
 
-/// How many games are stored at once.
+/// The most games that one part of an import has; it is stored in one transaction.
 const GAMES_STORED: usize = 500;
 
-/// How many bytes are read at once, unless a game alone has more.
+/// The size at which a part of an import ends, even with fewer games.
 const PART_BYTES: u64 = 32 * 1024 * 1024;
 
-/// How many such parts are worked on at once: while one waits for the database, another is played or written.
-const PARTS_AT_ONCE: usize = 3;
+/// How many parts are in work concurrently: while one waits for the database, another is replayed or written.
+const CONCURRENT_PARTS: usize = 3;
 
-/// The longest game that is read, in bytes: as JSON, some ten thousand plies.
+/// The longest game that an import reads, in bytes: as JSON, about ten thousand plies.
 const GAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Writes a game as text.
+/// Appends a game to a text.
 pub type WriteGame = Arc<dyn Fn(&mut String, &SeatedGame, &[Ply]) + Send + Sync>;
 
-/// Why not all games were carried.
+/// Why an export or an import ended early.
 #[derive(Debug, Error)]
 pub enum TransferError {
     #[error(transparent)]
@@ -49,30 +52,29 @@ pub enum TransferError {
     File(#[from] io::Error),
 }
 
-/// Writes all games, in the order of their creation, beginning after one; tells after each part how many there were in it, and the
-/// last of them.
+/// Writes all games after `after`, oldest first. Calls `on_progress` after each part with its number of games and its last game.
 pub async fn export_all(
     pool: &PgPool,
     mut after: GameId,
     write: WriteGame,
     mut output: impl Write,
-    written: impl Fn(u64, GameId),
+    on_progress: impl Fn(u64, GameId),
 ) -> Result<(), TransferError> {
     let mut parts: VecDeque<JoinHandle<Result<String, DbError>>> = VecDeque::new();
-    let mut told = VecDeque::new();
+    let mut sizes = VecDeque::new();
     let mut is_last = false;
     loop {
-        while !is_last && parts.len() < PARTS_AT_ONCE {
+        while !is_last && parts.len() < CONCURRENT_PARTS {
             let games = verify::list_batch(pool, after, GAMES_READ).await?.games;
             is_last = games.len() < GAMES_READ as usize;
             let Some(last) = games.last() else { break };
             after = *last;
-            told.push_back((games.len() as u64, after));
+            sizes.push_back((games.len() as u64, after));
             parts.push_back(tokio::spawn(text_of(pool.clone(), games, write.clone())));
         }
-        let (Some(part), Some((games, last))) = (parts.pop_front(), told.pop_front()) else { break };
+        let (Some(part), Some((games, last))) = (parts.pop_front(), sizes.pop_front()) else { break };
         output.write_all(part.await.expect("writing games does not panic")?.as_bytes())?;
-        written(games, last);
+        on_progress(games, last);
     }
     Ok(output.flush()?)
 }
@@ -88,30 +90,30 @@ async fn text_of(pool: PgPool, ids: Vec<GameId>, write: WriteGame) -> Result<Str
     Ok(text)
 }
 
-/// Reads the game that a text is; whether it is JSON, is known. If it cannot, says where (a line and maybe a column, from 1) and why.
+/// Reads one game from its text, JSON or a text record. The error has the line, maybe the column (both from 1), and the cause.
 pub type ReadGame = fn(is_json: bool, &[u8], now: OffsetDateTime) -> Result<Import, (usize, Option<usize>, String)>;
 
-/// What is told of an import while it goes on.
+/// The progress of an import.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'a> {
-    /// So many more bytes were read, and so many games imported.
+pub enum ImportProgress<'a> {
+    /// This many more bytes were read, and games imported.
     Advanced { bytes: u64, games: u64 },
-    /// The game that begins with this line was not imported, or that has this place.
-    Refused { line: usize, column: Option<usize>, why: &'a str },
+    /// A game was refused. The place is that of the error if it is known, otherwise the game's first line.
+    Refused { line: usize, column: Option<usize>, cause: &'a str },
 }
 
-/// Takes what is told.
-pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+/// Receives the progress.
+pub type OnImportProgress = Arc<dyn Fn(ImportProgress<'_>) + Send + Sync>;
 
-/// Imports the games of a file: each line is one if the first begins with a brace, and otherwise they are text records. Each is
-/// imported whole or refused, whatever becomes of the others.
+/// Imports the games of a file. If its first line begins with a brace, each line is a game as JSON; otherwise the file has text
+/// records. Each game is imported whole or refused, independently of the others.
 pub async fn import_all(
     pool: &PgPool,
     input: impl BufRead,
     visibility: Visibility,
     now: OffsetDateTime,
     read: ReadGame,
-    tell: Tell,
+    on_progress: OnImportProgress,
 ) -> Result<(), TransferError> {
     let mut parts: VecDeque<JoinHandle<Result<(), DbError>>> = VecDeque::new();
     let mut reader = Reader { input, line: 0, is_json: None, splitter: Splitter::default(), begun: None, bytes: 0 };
@@ -125,8 +127,8 @@ pub async fn import_all(
             games.push(game);
         }
         let part = Part { games, is_json: reader.is_json == Some(true), bytes: std::mem::take(&mut reader.bytes) };
-        parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, read, tell.clone())));
-        while parts.len() >= PARTS_AT_ONCE || is_last && !parts.is_empty() {
+        parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, read, on_progress.clone())));
+        while parts.len() >= CONCURRENT_PARTS || is_last && !parts.is_empty() {
             if let Some(part) = parts.pop_front() {
                 part.await.expect("importing games does not panic")?;
             }
@@ -137,18 +139,18 @@ pub async fn import_all(
     }
 }
 
-/// Some games as they stand in the file.
+/// Some games of the file.
 struct Part {
     games: Vec<Raw>,
     is_json: bool,
     bytes: u64,
 }
 
-/// A game as it stands in the file, and the line with which it begins, from 1.
+/// The text of a game, and the number of its first line, from 1.
 struct Raw {
     line: usize,
     text: Vec<u8>,
-    /// It goes on beyond what is read.
+    /// Whether the game is longer than the limit and `text` holds only its beginning.
     is_cut: bool,
 }
 
@@ -159,13 +161,13 @@ impl Part {
         visibility: Visibility,
         now: OffsetDateTime,
         read: ReadGame,
-        tell: Tell,
+        on_progress: OnImportProgress,
     ) -> Result<(), DbError> {
-        let refused = |line, column, why: &str| tell(Told::Refused { line, column, why });
+        let refused = |line, column, cause: &str| on_progress(ImportProgress::Refused { line, column, cause });
         let (mut lines, mut imports) = (vec![], vec![]);
         for Raw { line, text, is_cut } in self.games {
             if is_cut {
-                refused(line, None, &format!("a game of more than {GAME_BYTES_MAX} bytes is not read"));
+                refused(line, None, &format!("a game of more than {GAME_BYTES_MAX} bytes is refused"));
                 continue;
             }
             match read(self.is_json, &text, now) {
@@ -173,7 +175,7 @@ impl Part {
                     lines.push(line);
                     imports.push(import);
                 }
-                Err((within, column, why)) => refused(line + within - 1, column, &why),
+                Err((within, column, cause)) => refused(line + within - 1, column, &cause),
             }
         }
         let mut whole = vec![];
@@ -187,7 +189,7 @@ impl Part {
             }
         }
         import::store(&pool, &whole, None, now).await?;
-        tell(Told::Advanced { bytes: self.bytes, games: whole.len() as u64 });
+        on_progress(ImportProgress::Advanced { bytes: self.bytes, games: whole.len() as u64 });
         Ok(())
     }
 }
@@ -195,11 +197,11 @@ impl Part {
 /// Reads a file game by game.
 struct Reader<R> {
     input: R,
-    /// Lines read.
+    /// The number of lines read.
     line: usize,
     is_json: Option<bool>,
     splitter: Splitter,
-    /// A text record that may go on.
+    /// A text record that may have more lines.
     begun: Option<Raw>,
     bytes: u64,
 }
@@ -232,7 +234,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// The next line, with its end; of one that is too long, the beginning.
+    /// The next line, with its line end; only the beginning of a line that is too long.
     fn next_line(&mut self) -> io::Result<Option<Raw>> {
         let mut text = vec![];
         let read = (&mut self.input).take(GAME_BYTES_MAX as u64).read_until(b'\n', &mut text)?;
@@ -251,7 +253,7 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(Raw { line: self.line, text, is_cut }))
     }
 
-    /// Passes over the rest of a line, however long.
+    /// Skips the rest of a line without keeping it in memory.
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
             let piece = self.input.fill_buf()?;
@@ -265,6 +267,3 @@ impl<R: BufRead> Reader<R> {
         }
     }
 }
-
-/// Before all games.
-pub const FIRST: GameId = GameId(Uuid::nil());

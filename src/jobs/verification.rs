@@ -1,4 +1,4 @@
-//! Compares all stored games with their logs, several at a time.
+//! Compares all stored games with their logs, several batches concurrently.
 
 use std::sync::Arc;
 
@@ -14,35 +14,35 @@ use crate::{
     domain::GameId,
 };
 
-/// How many games are listed, and given to a task, at once.
-const STRETCH: u32 = 200;
+/// How many games one task verifies.
+const BATCH: u32 = 200;
 
-/// What is told while it goes on.
+/// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'a> {
-    /// So many more games were looked at.
-    LookedAt(u64),
-    /// Something is wrong with a game.
-    Flawed { game: Uuid, seq: Option<u32>, detail: &'a str },
+pub enum Progress<'a> {
+    /// This many more games were checked.
+    Checked(u64),
+    /// A game differs from its log.
+    Flaw { game: Uuid, seq: Option<u32>, detail: &'a str },
 }
 
-/// Takes what is told.
-pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+/// Receives the progress.
+pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
-/// Looks at every game, `at_once` stretches of them at a time.
-pub async fn verify_all(pool: &PgPool, at_once: usize, tell: Tell) -> Result<(), DbError> {
+/// Verifies every game, with up to `tasks_max` tasks at a time.
+pub async fn verify_all(pool: &PgPool, tasks_max: usize, on_progress: OnProgress) -> Result<(), DbError> {
     let mut tasks = JoinSet::new();
     let mut after = GameId(Uuid::nil());
     loop {
-        let stretch = verify::list_batch(pool, after, STRETCH).await?;
-        let is_last = stretch.games.len() < STRETCH as usize;
-        if let Some(last) = stretch.games.last() {
+        let batch = verify::list_batch(pool, after, BATCH).await?;
+        let is_last = batch.games.len() < BATCH as usize;
+        if let Some(last) = batch.games.last() {
             after = *last;
         }
-        tasks.spawn(verify_stretch(pool.clone(), stretch, tell.clone()));
-        while tasks.len() >= at_once.max(1) || is_last && !tasks.is_empty() {
+        tasks.spawn(verify_batch(pool.clone(), batch, on_progress.clone()));
+        while tasks.len() >= tasks_max.max(1) || is_last && !tasks.is_empty() {
             if let Some(done) = tasks.join_next().await {
-                done.expect("looking at games does not panic")?;
+                done.expect("verifying a game does not panic")?;
             }
         }
         if is_last {
@@ -51,25 +51,25 @@ pub async fn verify_all(pool: &PgPool, at_once: usize, tell: Tell) -> Result<(),
     }
 }
 
-async fn verify_stretch(pool: PgPool, stretch: GameBatch, tell: Tell) -> Result<(), DbError> {
-    let flawed = |game, seq, detail: &str| tell(Told::Flawed { game, seq, detail });
-    for orphan in stretch.orphans {
-        flawed(orphan, None, "there is a log, and no game");
+async fn verify_batch(pool: PgPool, batch: GameBatch, on_progress: OnProgress) -> Result<(), DbError> {
+    let report = |game, seq, detail: &str| on_progress(Progress::Flaw { game, seq, detail });
+    for orphan in batch.orphans {
+        report(orphan, None, "it has a log and no game");
     }
-    for game in stretch.games {
+    for game in batch.games {
         match verify::verify(&pool, game).await {
             Ok(None) => {}
             Ok(Some(Verified { flaws, unreadable, .. })) => {
                 for flaw in flaws {
-                    flawed(game.0, flaw.seq(), &flaw.to_string());
+                    report(game.0, flaw.seq(), &flaw.to_string());
                 }
                 if let Some(detail) = unreadable {
-                    flawed(game.0, None, &detail);
+                    report(game.0, None, &detail);
                 }
             }
             Err(error) => return Err(error),
         }
-        tell(Told::LookedAt(1));
+        on_progress(Progress::Checked(1));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The audience: who holds streams, how many each, and whether they may still listen.
+//! The audience: the holders of streams, the number of streams of each, and the end of their right to listen.
 
 use std::{
     collections::HashMap,
@@ -10,74 +10,74 @@ use tokio::sync::watch;
 
 use crate::domain::PlayerId;
 
-/// How many streams a player may hold at once, on all devices: ten devices with ten games each.
+/// The most streams of a player, on all devices: ten devices with ten games each.
 pub const STREAMS_OF_PLAYER_MAX: usize = 100;
 
-/// How many streams those may hold together who call from one address without saying who they are: a school that watches a final.
+/// The most streams of unauthenticated clients at one address: a school that watches a final.
 pub const STREAMS_OF_ADDRESS_MAX: usize = 1000;
 
-/// Who holds a stream.
+/// The holder of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     Player(PlayerId),
-    /// Of IPv6, the network that counts as one.
+    /// The address of an unauthenticated client; for IPv6, its network.
     Address(IpAddr),
 }
 
-/// What is known of a player's right to listen.
+/// The state of a player's credentials, on which the right to listen depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing was heard yet.
+pub enum Credentials {
+    /// Not read yet.
     Unknown,
-    /// The player's `credentials_version`: a sign-in of an earlier one is void.
-    Credentials(i32),
+    /// The player's `credentials_version`: sign-ins with an earlier version are void.
+    Version(i32),
     /// The player was erased.
-    Gone,
+    Erased,
 }
 
-/// All who hold streams of a process.
+/// All holders of streams of a process.
 #[derive(Debug, Default)]
-pub struct Audience(Mutex<HashMap<Holder, watch::Sender<Standing>>>);
+pub struct Audience(Mutex<HashMap<Holder, watch::Sender<Credentials>>>);
 
 impl Audience {
-    /// Begins to count a stream; `None` if the holder has too many already.
-    pub fn enter(self: &Arc<Self>, holder: Holder) -> Option<Listening> {
+    /// Counts a new stream; `None` if the holder has reached its limit.
+    pub fn enter(self: &Arc<Self>, holder: Holder) -> Option<StreamGuard> {
         let max = match holder {
             Holder::Player(_) => STREAMS_OF_PLAYER_MAX,
             Holder::Address(_) => STREAMS_OF_ADDRESS_MAX,
         };
         let mut holders = self.lock();
-        let held = holders.entry(holder).or_insert_with(|| watch::Sender::new(Standing::Unknown));
+        let held = holders.entry(holder).or_insert_with(|| watch::Sender::new(Credentials::Unknown));
         if held.receiver_count() >= max {
             return None;
         }
-        Some(Listening { audience: Arc::clone(self), holder, standing: held.subscribe() })
+        Some(StreamGuard { audience: Arc::clone(self), holder, credentials: held.subscribe() })
     }
 
-    /// Says what has become of a player's right to listen.
-    pub fn tell(&self, player: PlayerId, standing: Standing) {
+    /// Reports the state of a player's credentials to the player's streams.
+    pub fn report(&self, player: PlayerId, credentials: Credentials) {
         if let Some(held) = self.lock().get(&Holder::Player(player)) {
             held.send_if_modified(|known| {
-                // News that come late take nothing back.
-                let is_new = match (*known, standing) {
-                    (Standing::Gone, _) | (_, Standing::Unknown) => false,
-                    (Standing::Credentials(known), Standing::Credentials(told)) => told > known,
-                    (Standing::Unknown, _) | (Standing::Credentials(_), Standing::Gone) => true,
+                // A late report does not replace a newer one.
+                let is_new = match (*known, credentials) {
+                    (Credentials::Erased, _) | (_, Credentials::Unknown) => false,
+                    (Credentials::Version(known), Credentials::Version(reported)) => reported > known,
+                    (Credentials::Unknown, _) | (Credentials::Version(_), Credentials::Erased) => true,
                 };
                 if is_new {
-                    *known = standing;
+                    *known = credentials;
                 }
                 is_new
             });
         }
     }
 
-    /// How many streams there are.
+    /// The number of streams.
     pub fn streams(&self) -> usize {
         self.lock().values().map(watch::Sender::receiver_count).sum()
     }
 
-    /// The players who hold streams.
+    /// The players that hold streams.
     pub(super) fn players(&self) -> Vec<PlayerId> {
         let player = |holder: &Holder| match holder {
             Holder::Player(player) => Some(*player),
@@ -86,36 +86,36 @@ impl Audience {
         self.lock().keys().filter_map(player).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Holder, watch::Sender<Standing>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Holder, watch::Sender<Credentials>>> {
         self.0.lock().expect("nothing panics while it holds the audience")
     }
 }
 
 /// One stream, which is counted until it is dropped.
 #[derive(Debug)]
-pub struct Listening {
+pub struct StreamGuard {
     audience: Arc<Audience>,
     holder: Holder,
-    standing: watch::Receiver<Standing>,
+    credentials: watch::Receiver<Credentials>,
 }
 
-impl Listening {
-    /// Waits until a sign-in of these credentials is void: there are later ones, or none. May be given up.
+impl StreamGuard {
+    /// Waits until a sign-in with this version is void: the version has grown, or the player was erased. Cancel-safe.
     pub async fn ended(&mut self, credentials_version: i32) {
-        let is_void = |standing: &Standing| match standing {
-            Standing::Unknown => false,
-            Standing::Credentials(version) => *version > credentials_version,
-            Standing::Gone => true,
+        let is_void = |credentials: &Credentials| match credentials {
+            Credentials::Unknown => false,
+            Credentials::Version(version) => *version > credentials_version,
+            Credentials::Erased => true,
         };
-        // Nobody can say anything any more only if the audience is gone.
-        let _ = self.standing.wait_for(is_void).await;
+        // Fails only if the audience is gone.
+        let _ = self.credentials.wait_for(is_void).await;
     }
 }
 
-impl Drop for Listening {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         let mut holders = self.audience.lock();
-        // Its own receiver is still there.
+        // The receiver of this guard is still there.
         if holders.get(&self.holder).is_some_and(|held| held.receiver_count() == 1) {
             holders.remove(&self.holder);
         }
@@ -134,23 +134,23 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_ends_with_the_sign_in_that_it_was_opened_under() {
+    fn a_stream_ends_when_its_sign_in_becomes_void() {
         let audience = Arc::new(Audience::default());
         let mut streams = [1, 1, 2].map(|n| audience.enter(Holder::Player(player(n))).expect("there is room"));
         let [first, second, other] = &mut streams;
-        audience.tell(player(1), Standing::Credentials(4));
+        audience.report(player(1), Credentials::Version(4));
         assert_eq!((first.ended(4).now_or_never(), second.ended(3).now_or_never()), (None, Some(())));
-        audience.tell(player(1), Standing::Credentials(5));
-        // News that come late take nothing back.
-        audience.tell(player(1), Standing::Credentials(4));
+        audience.report(player(1), Credentials::Version(5));
+        // A late report does not replace a newer one.
+        audience.report(player(1), Credentials::Version(4));
         assert_eq!((first.ended(4).now_or_never(), second.ended(5).now_or_never()), (Some(()), None));
-        audience.tell(player(1), Standing::Gone);
+        audience.report(player(1), Credentials::Erased);
         assert_eq!(second.ended(5).now_or_never(), Some(()));
         assert_eq!(other.ended(0).now_or_never(), None);
     }
 
     #[test]
-    fn each_holder_has_only_so_many_streams_and_leaves_nothing_behind() {
+    fn the_streams_of_a_holder_are_limited_and_counted_until_dropped() {
         let audience = Arc::new(Audience::default());
         let address = Holder::Address("192.0.2.1".parse().expect("an address"));
         for (holder, max) in [(Holder::Player(player(1)), STREAMS_OF_PLAYER_MAX), (address, STREAMS_OF_ADDRESS_MAX)] {

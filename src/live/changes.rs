@@ -1,4 +1,4 @@
-//! Changes that the other processes are to be told, and how they are written in notices.
+//! The changes to send to the other processes, and the format of the notifications.
 
 use std::{
     collections::HashMap,
@@ -15,34 +15,34 @@ use crate::{
     domain::{Change, GameId, PlayerId},
 };
 
-/// Of how many games the changes are told one by one: several times what a process stores between two notices. If there are more,
-/// the others are told to ask.
+/// The most games that are named in notifications: several times what a process changes between two of them. With more, a
+/// notification asks the other processes to poll.
 const GAMES_MAX: usize = 2000;
 
-/// The notice that says that something has changed, and not what.
+/// The notification that asks the other processes to poll.
 const ANYTHING: &str = "*";
 
-/// Games that this process has changed since it last told the others.
+/// The games that this process has changed since its last notification.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Held for a few instructions at a time.
     pending: Mutex<Pending>,
-    news: Notify,
+    added: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Pending {
-    /// Each as it was changed last.
+    /// The last change of each game.
     games: HashMap<GameId, Change>,
     are_too_many: bool,
 }
 
-/// What a notice says.
+/// The content of a notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Notice {
+pub(super) enum Notification {
     /// These games are at these versions at least.
     Games(Vec<Change>),
-    /// Whoever wants to know what has changed must ask.
+    /// Any games have changed: the receiver must poll.
     Anything,
 }
 
@@ -58,20 +58,20 @@ impl Changes {
             pending.are_too_many = true;
         }
         drop(pending);
-        self.news.notify_one();
+        self.added.notify_one();
     }
 
-    /// Waits until there is something to tell. May be given up.
-    pub(super) async fn there_are_some(&self) {
+    /// Waits until there is a change. Cancel-safe.
+    pub(super) async fn wait_for_some(&self) {
         while self.lock().games.is_empty() {
-            self.news.notified().await;
+            self.added.notified().await;
         }
     }
 
-    /// All of them, as notices.
+    /// Removes all changes, and returns them as notifications.
     pub(super) fn take(&self) -> Vec<String> {
         let Pending { games, are_too_many } = mem::take(&mut *self.lock());
-        if are_too_many { vec![ANYTHING.to_owned()] } else { notices(games.into_values()) }
+        if are_too_many { vec![ANYTHING.to_owned()] } else { notifications(games.into_values()) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Pending> {
@@ -79,32 +79,32 @@ impl Changes {
     }
 }
 
-/// `<game>:<version>:<player>:<player>,…`, in as many notices as it needs.
-fn notices(changes: impl IntoIterator<Item = Change>) -> Vec<String> {
-    const ALWAYS_TAKEN: &str = "writing to a string does not fail";
-    let mut notices = vec![];
-    let mut notice = String::new();
+/// `<game>:<version>:<player>:<player>,…`, in as many notifications as needed.
+fn notifications(changes: impl IntoIterator<Item = Change>) -> Vec<String> {
+    const ALWAYS: &str = "writing to a string does not fail";
+    let mut notifications = vec![];
+    let mut text = String::new();
     let mut entry = String::new();
     for Change { game, version, people } in changes {
         entry.clear();
-        write!(entry, "{}:{version}", game.0.simple()).expect(ALWAYS_TAKEN);
+        write!(entry, "{}:{version}", game.0.simple()).expect(ALWAYS);
         for player in people.into_iter().flatten() {
-            write!(entry, ":{}", player.0.simple()).expect(ALWAYS_TAKEN);
+            write!(entry, ":{}", player.0.simple()).expect(ALWAYS);
         }
-        if notice.len() + 1 + entry.len() > PAYLOAD_BYTES_MAX {
-            notices.push(mem::take(&mut notice));
+        if text.len() + 1 + entry.len() > PAYLOAD_BYTES_MAX {
+            notifications.push(mem::take(&mut text));
         }
-        if !notice.is_empty() {
-            notice.push(',');
+        if !text.is_empty() {
+            text.push(',');
         }
-        notice.push_str(&entry);
+        text.push_str(&entry);
     }
-    notices.extend(Some(notice).filter(|notice| !notice.is_empty()));
-    notices
+    notifications.extend(Some(text).filter(|text| !text.is_empty()));
+    notifications
 }
 
-impl Notice {
-    /// Reads a notice. What is none of ours, of an older or a later release, is a reason to ask.
+impl Notification {
+    /// Reads a notification. One that cannot be read, maybe of another release, asks for a poll.
     pub(super) fn read(text: &str) -> Self {
         text.split(',').map(change).collect::<Option<_>>().map_or(Self::Anything, Self::Games)
     }
@@ -115,8 +115,8 @@ fn change(entry: &str) -> Option<Change> {
     let game = GameId(Uuid::try_parse(parts.next()?).ok()?);
     let version = parts.next()?.parse().ok()?;
     let mut people = [None; 2];
-    for (place, player) in people.iter_mut().zip(parts.by_ref()) {
-        *place = Some(PlayerId(Uuid::try_parse(player).ok()?));
+    for (entry, player) in people.iter_mut().zip(parts.by_ref()) {
+        *entry = Some(PlayerId(Uuid::try_parse(player).ok()?));
     }
     parts.next().is_none().then_some(Change { game, version, people })
 }
@@ -135,20 +135,20 @@ mod tests {
 
     fn change_of(n: usize, version: u32) -> Change {
         let player = |m: usize| Some(PlayerId(Uuid::from_u128((n + m) as u128)));
-        // Nobody, one, and two.
+        // No player, one, and two.
         Change { game: game(n), version, people: [player(1).filter(|_| n > 3), player(2).filter(|_| n > 7)] }
     }
 
-    fn told(notices: &[String]) -> BTreeMap<GameId, Change> {
-        let games = |notice: &String| match Notice::read(notice) {
-            Notice::Games(games) => games,
-            Notice::Anything => panic!("{notice}"),
+    fn read_all(notifications: &[String]) -> BTreeMap<GameId, Change> {
+        let games = |text: &String| match Notification::read(text) {
+            Notification::Games(games) => games,
+            Notification::Anything => panic!("{text}"),
         };
-        notices.iter().flat_map(games).map(|change| (change.game, change)).collect()
+        notifications.iter().flat_map(games).map(|change| (change.game, change)).collect()
     }
 
     #[test]
-    fn each_game_is_told_once_with_its_last_version_in_notices_that_are_not_too_long() {
+    fn notifications_have_each_game_once_and_are_not_too_long() {
         let changes = Changes::default();
         let mut expected = BTreeMap::new();
         for n in 0..GAMES_MAX {
@@ -157,26 +157,26 @@ mod tests {
             }
             expected.insert(game(n), change_of(n, u32::MAX));
         }
-        let notices = changes.take();
-        assert!(notices.iter().all(|notice| notice.len() <= PAYLOAD_BYTES_MAX) && notices.len() > 1);
-        assert_eq!(told(&notices), expected);
+        let notifications = changes.take();
+        assert!(notifications.iter().all(|text| text.len() <= PAYLOAD_BYTES_MAX) && notifications.len() > 1);
+        assert_eq!(read_all(&notifications), expected);
         assert_eq!(changes.take(), Vec::<String>::new());
     }
 
     #[test]
-    fn of_too_many_games_it_is_only_told_that_something_has_changed() {
+    fn changes_of_too_many_games_become_a_request_to_poll() {
         let changes = Changes::default();
         for n in 0..=GAMES_MAX {
             changes.add(change_of(n, 1));
         }
         assert_eq!(changes.take(), [ANYTHING]);
-        assert_eq!(Notice::read(ANYTHING), Notice::Anything);
+        assert_eq!(Notification::read(ANYTHING), Notification::Anything);
         changes.add(change_of(1, 1));
-        assert_eq!(told(&changes.take()), BTreeMap::from([(game(1), change_of(1, 1))]));
+        assert_eq!(read_all(&changes.take()), BTreeMap::from([(game(1), change_of(1, 1))]));
     }
 
     #[test]
-    fn what_cannot_be_read_is_a_reason_to_ask() {
+    fn a_notification_that_cannot_be_read_asks_for_a_poll() {
         let id = game(1).0;
         for text in [
             "",
@@ -192,21 +192,21 @@ mod tests {
             &format!("{id}:1:x"),
             &format!("{id}:1:{id}:{id}:{id}"),
         ] {
-            assert_eq!(Notice::read(text), Notice::Anything, "{text}");
+            assert_eq!(Notification::read(text), Notification::Anything, "{text}");
         }
         assert_eq!(
-            Notice::read(&format!("{id}:1")),
-            Notice::Games(vec![Change { people: [None; 2], ..change_of(1, 1) }])
+            Notification::read(&format!("{id}:1")),
+            Notification::Games(vec![Change { people: [None; 2], ..change_of(1, 1) }])
         );
     }
 
     #[test]
-    fn who_waits_for_changes_is_woken_by_one_that_came_before() {
+    fn a_change_before_the_wait_ends_the_wait() {
         let changes = Changes::default();
-        assert_eq!(changes.there_are_some().now_or_never(), None);
+        assert_eq!(changes.wait_for_some().now_or_never(), None);
         changes.add(change_of(1, 1));
-        assert_eq!(changes.there_are_some().now_or_never(), Some(()));
+        assert_eq!(changes.wait_for_some().now_or_never(), Some(()));
         changes.take();
-        assert_eq!(changes.there_are_some().now_or_never(), None);
+        assert_eq!(changes.wait_for_some().now_or_never(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The hub: games and players that somebody waits for, and their waiters.
+//! The hub: the topics that requests wait for, and their waiters.
 
 use std::{
     collections::HashMap,
@@ -11,111 +11,110 @@ use tokio::sync::watch;
 use super::{audience::Audience, changes::Changes};
 use crate::domain::{Change, GameId, PlayerId};
 
-/// How many may wait at once in one process, for an answer or with a stream: each holds a connection and some 20 KiB, so that all
-/// of them cost 200 MiB.
+/// The most waiters of one process, long polls and streams together. Each holds a connection and about 20 KiB, so all of them take
+/// 200 MiB.
 pub const WAITERS_MAX: usize = 10_000;
 
-/// All waiters of a process, whichever of its threads they are on, and what is known of them.
+/// All waiters of a process, on all its threads.
 #[derive(Debug, Default)]
 pub struct Hub {
     /// Held for a few instructions at a time.
-    waiting: Mutex<Waiting>,
-    /// What the other processes are to be told.
+    state: Mutex<State>,
+    /// The changes to send to the other processes.
     pub(super) changes: Arc<Changes>,
     audience: Arc<Audience>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    /// What somebody waits for, each with what was heard of it: 0 before the first news.
+struct State {
+    /// The topics with waiters, each with its last reported value: 0 before the first report.
     topics: HashMap<Topic, watch::Sender<u32>>,
     waiters: usize,
     released: bool,
 }
 
-/// What one may wait for.
+/// What a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Topic {
-    /// A game; what is heard is its version.
+    /// A game; its value is the game's version.
     Game(GameId),
-    /// Any game of a player; what is heard is how often something has changed since the first began to wait.
+    /// Any game of a player; its value is the number of changes since the topic has waiters.
     Player(PlayerId),
 }
 
-/// The hub lets nobody wait any more.
+/// The hub has released its waiters, because the process stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("all who waited were released")]
+#[error("all waiters were released")]
 pub struct Released;
 
 impl Hub {
-    /// Begins to listen for changes; `None` if too many wait already, or all were released.
+    /// Starts to listen for changes; `None` if the hub is full or has released its waiters.
     ///
-    /// Enter first, then read the game, then wait for what comes after the version that was read: so no change in between is
-    /// missed. Of a player's games, wait for what comes after what had been [heard](Waiter::heard) before they were read.
+    /// To miss no change, enter first, then read the game, then wait for a version after the one that was read. For a player's
+    /// games, wait for a value after the [latest](Waiter::latest) one before they were read.
     pub fn enter(self: &Arc<Self>, topic: Topic) -> Option<Waiter> {
-        let mut waiting = self.lock();
-        if waiting.released || waiting.waiters >= WAITERS_MAX {
+        let mut state = self.lock();
+        if state.released || state.waiters >= WAITERS_MAX {
             return None;
         }
-        waiting.waiters += 1;
-        let news = waiting.topics.entry(topic).or_insert_with(|| watch::Sender::new(0)).subscribe();
-        Some(Waiter { hub: Arc::clone(self), topic, news })
+        state.waiters += 1;
+        let value = state.topics.entry(topic).or_insert_with(|| watch::Sender::new(0)).subscribe();
+        Some(Waiter { hub: Arc::clone(self), topic, value })
     }
 
-    /// Wakes those who wait for a game, and who have seen an earlier version of it. To be called after the commit.
-    pub fn tell(&self, game: GameId, version: u32) {
-        if let Some(heard) = self.lock().topics.get(&Topic::Game(game)) {
-            heard.send_if_modified(|heard| {
-                let is_new = version > *heard;
-                *heard = version.max(*heard);
+    /// Wakes the waiters for a game that have seen an earlier version. Call it after the commit.
+    pub fn notify(&self, game: GameId, version: u32) {
+        if let Some(value) = self.lock().topics.get(&Topic::Game(game)) {
+            value.send_if_modified(|latest| {
+                let is_new = version > *latest;
+                *latest = version.max(*latest);
                 is_new
             });
         }
     }
 
-    /// Wakes those who wait for a game that has changed, and those who wait for any game of its people's. To be called after
-    /// the commit.
-    pub fn tell_change(&self, change: &Change) {
-        self.tell(change.game, change.version);
-        let waiting = self.lock();
+    /// Wakes the waiters for a game, and those for any game of its players. Call it after the commit.
+    pub fn notify_change(&self, change: &Change) {
+        self.notify(change.game, change.version);
+        let state = self.lock();
         for player in change.people.into_iter().flatten() {
-            if let Some(heard) = waiting.topics.get(&Topic::Player(player)) {
-                heard.send_modify(|changes| *changes = changes.saturating_add(1));
+            if let Some(value) = state.topics.get(&Topic::Player(player)) {
+                value.send_modify(|changes| *changes = changes.saturating_add(1));
             }
         }
     }
 
-    /// Wakes all who wait for any game of a player's: it is not known whose has changed.
-    pub(super) fn tell_all_players(&self) {
-        for (_, heard) in self.lock().topics.iter().filter(|(topic, _)| matches!(topic, Topic::Player(_))) {
-            heard.send_modify(|changes| *changes = changes.saturating_add(1));
+    /// Wakes all waiters for players, because the changed games are unknown.
+    pub(super) fn notify_all_players(&self) {
+        for (_, value) in self.lock().topics.iter().filter(|(topic, _)| matches!(topic, Topic::Player(_))) {
+            value.send_modify(|changes| *changes = changes.saturating_add(1));
         }
     }
 
-    /// The same as [`Self::tell_change`] of what this process has stored, which the others do not know yet.
+    /// Notifies the waiters of a change that this process has stored, here and in the other processes.
     pub fn stored(&self, change: Change) {
-        self.tell_change(&change);
+        self.notify_change(&change);
         self.changes.add(change);
     }
 
-    /// Who holds streams.
+    /// The holders of streams.
     pub const fn audience(&self) -> &Arc<Audience> {
         &self.audience
     }
 
-    /// Lets everybody go at once, and nobody wait again: the process is about to end.
+    /// Releases all waiters, and refuses new ones: the process is about to stop.
     pub fn release_all(&self) {
-        let mut waiting = self.lock();
-        waiting.released = true;
-        waiting.topics.clear();
+        let mut state = self.lock();
+        state.released = true;
+        state.topics.clear();
     }
 
-    /// How many wait.
+    /// The number of waiters.
     pub fn waiters(&self) -> usize {
         self.lock().waiters
     }
 
-    /// The games that somebody waits for.
+    /// The games with waiters.
     pub(super) fn games(&self) -> Vec<GameId> {
         let game = |topic: &Topic| match topic {
             Topic::Game(game) => Some(*game),
@@ -124,38 +123,38 @@ impl Hub {
         self.lock().topics.keys().filter_map(game).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().expect("nothing panics while it holds the hub")
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds the hub")
     }
 }
 
-/// One who waits, and leaves the hub by being dropped.
+/// One waiter, which leaves the hub when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
     hub: Arc<Hub>,
     topic: Topic,
-    news: watch::Receiver<u32>,
+    value: watch::Receiver<u32>,
 }
 
 impl Waiter {
-    /// What was heard until now.
-    pub fn heard(&self) -> u32 {
-        *self.news.borrow()
+    /// The last reported value.
+    pub fn latest(&self) -> u32 {
+        *self.value.borrow()
     }
 
-    /// Waits until more is heard than this; says what.
-    pub async fn past(&mut self, known: u32) -> Result<u32, Released> {
-        self.news.wait_for(|heard| *heard > known).await.map(|heard| *heard).map_err(|_| Released)
+    /// Waits until the value is greater than `seen`, and returns it.
+    pub async fn past(&mut self, seen: u32) -> Result<u32, Released> {
+        self.value.wait_for(|latest| *latest > seen).await.map(|latest| *latest).map_err(|_| Released)
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut waiting = self.hub.lock();
-        waiting.waiters -= 1;
-        // Its own receiver is still there.
-        if waiting.topics.get(&self.topic).is_some_and(|heard| heard.receiver_count() == 1) {
-            waiting.topics.remove(&self.topic);
+        let mut state = self.hub.lock();
+        state.waiters -= 1;
+        // The receiver of this waiter is still there.
+        if state.topics.get(&self.topic).is_some_and(|value| value.receiver_count() == 1) {
+            state.topics.remove(&self.topic);
         }
     }
 }
@@ -179,36 +178,36 @@ mod tests {
     }
 
     #[test]
-    fn a_change_wakes_those_who_wait_for_its_game_and_have_not_seen_it() {
+    fn a_change_wakes_the_waiters_for_its_game_that_have_not_seen_it() {
         let hub = Arc::new(Hub::default());
         let mut waiters = [1, 1, 2].map(|n| hub.enter(Topic::Game(game(n))).expect("there is room"));
-        hub.tell(game(1), 5);
+        hub.notify(game(1), 5);
         let [first, second, other] = &mut waiters;
         assert_eq!(first.past(4).now_or_never(), Some(Ok(5)));
         assert_eq!(second.past(5).now_or_never(), None);
         assert_eq!(other.past(0).now_or_never(), None);
-        // News that come late take nothing back.
-        hub.tell(game(1), 3);
+        // A late report does not replace a newer one.
+        hub.notify(game(1), 3);
         assert_eq!(first.past(4).now_or_never(), Some(Ok(5)));
-        hub.tell(game(1), 6);
+        hub.notify(game(1), 6);
         assert_eq!(second.past(5).now_or_never(), Some(Ok(6)));
     }
 
     #[test]
-    fn a_change_wakes_those_who_wait_for_any_game_of_its_people() {
+    fn a_change_wakes_the_waiters_for_its_players() {
         let hub = Arc::new(Hub::default());
         let players = [1, 2, 3].map(|n| PlayerId(Uuid::from_u128(n)));
         let mut waiters = players.map(|player| hub.enter(Topic::Player(player)).expect("there is room"));
         assert_eq!(hub.games(), vec![]);
         hub.stored(Change { game: game(1), version: 9, people: [Some(players[0]), Some(players[2])] });
         let [first, second, third] = &mut waiters;
-        assert_eq!((first.heard(), second.heard(), third.heard()), (1, 0, 1));
+        assert_eq!((first.latest(), second.latest(), third.latest()), (1, 0, 1));
         assert_eq!((first.past(0).now_or_never(), second.past(0).now_or_never()), (Some(Ok(1)), None));
-        // The same change may be heard of twice.
-        hub.tell_change(&Change { game: game(1), version: 9, people: [Some(players[0]), None] });
+        // The same change may be reported twice.
+        hub.notify_change(&Change { game: game(1), version: 9, people: [Some(players[0]), None] });
         assert_eq!((first.past(1).now_or_never(), third.past(1).now_or_never()), (Some(Ok(2)), None));
-        hub.tell_all_players();
-        assert_eq!((first.heard(), second.heard(), third.heard()), (3, 1, 2));
+        hub.notify_all_players();
+        assert_eq!((first.latest(), second.latest(), third.latest()), (3, 1, 2));
     }
 
     #[test]
@@ -220,7 +219,7 @@ mod tests {
             scope.spawn(|| {
                 for version in 1..=LAST {
                     stored.store(version, Ordering::SeqCst);
-                    hub.tell(game(1), version);
+                    hub.notify(game(1), version);
                 }
             });
             loop {
@@ -230,13 +229,13 @@ mod tests {
                     break;
                 }
                 let woken = runtime.block_on(async { timeout(Duration::from_secs(30), waiter.past(read)).await });
-                assert!(woken.expect("it is woken").expect("nobody was released") > read);
+                assert!(woken.expect("it is woken").expect("no waiter was released") > read);
             }
         });
     }
 
     #[test]
-    fn who_leaves_leaves_nothing_behind() {
+    fn a_topic_is_removed_with_its_last_waiter() {
         let hub = Arc::new(Hub::default());
         let (first, second) = (hub.enter(Topic::Game(game(1))), hub.enter(Topic::Game(game(1))));
         assert_eq!((hub.waiters(), hub.games()), (2, vec![game(1)]));
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_may_wait() {
+    fn the_number_of_waiters_is_limited() {
         let hub = Arc::new(Hub::default());
         let waiters: Vec<_> = (0..).map_while(|n| hub.enter(Topic::Game(game(n)))).collect();
         assert_eq!(waiters.len(), WAITERS_MAX);
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_released_at_once_and_nobody_waits_again() {
+    fn a_release_wakes_all_waiters_and_refuses_new_ones() {
         let hub = Arc::new(Hub::default());
         let mut waiters = [1, 2].map(|n| hub.enter(Topic::Game(game(n))).expect("there is room"));
         hub.release_all();

@@ -1,8 +1,8 @@
-//! Who waits for which game, or for any of a player's; wakes them after the commit.
+//! Live updates: wakes the requests that wait for a game, or for any game of a player, after the commit of a change.
 //!
-//! The `Hub` is told of every change that this process stores, once it is stored. `announce` tells the other processes, by
-//! notices; `follow` hears theirs, and asks the database now and then for what no notice told. All of it carries versions only:
-//! whoever is woken reads the game again. This module knows the database's functions and the domain; it holds no SQL and knows
+//! The `Hub` is notified of every change that this process stores. `announce` sends these changes to the other processes with
+//! NOTIFY. `follow` receives theirs, and polls the database for changes without a notification. A change carries only versions;
+//! a woken request reads the game again. This module knows the database's functions and the domain. It holds no SQL and knows
 //! nothing of HTTP.
 
 mod announcer;
@@ -12,6 +12,6 @@ mod follower;
 mod hub;
 
 pub use announcer::announce;
-pub use audience::{Audience, Holder, Listening, STREAMS_OF_ADDRESS_MAX, STREAMS_OF_PLAYER_MAX, Standing};
+pub use audience::{Audience, Credentials, Holder, STREAMS_OF_ADDRESS_MAX, STREAMS_OF_PLAYER_MAX, StreamGuard};
 pub use follower::follow;
 pub use hub::{Hub, Released, Topic, WAITERS_MAX, Waiter};

@@ -1,55 +1,55 @@
-//! An endpoint's address, as its player wrote it and as it is understood.
+//! The URL of an endpoint: parsed, and checked against the allowed addresses.
 
 use std::net::IpAddr;
 
 use thiserror::Error;
 use url::{Host, Url};
 
-use super::is_public;
+use super::address::is_public;
 
-/// The longest address, in bytes: longer than any that somebody means.
+/// The longest URL, in bytes: more than real endpoints need.
 pub const URL_BYTES_MAX: usize = 2048;
 
-/// How far an address may reach.
+/// Which addresses are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Public addresses, over TLS.
     Public,
-    /// Any address, also without TLS: for tests, and where all players are trusted.
+    /// All addresses, with or without TLS: for tests, and where all players are trusted.
     Anywhere,
 }
 
-/// Why an address is none that notices are sent to.
+/// Why a URL is refused as an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EndpointError {
-    #[error("an address has at most {URL_BYTES_MAX} characters")]
+    #[error("the URL must have at most {URL_BYTES_MAX} bytes")]
     TooLong,
-    #[error("an address is like https://example.com/notices")]
+    #[error("the URL must look like https://example.com/notices")]
     Unreadable,
-    #[error("an address begins with https://")]
+    #[error("the URL must begin with https://")]
     Scheme,
-    #[error("an address has no user and no password: put a secret into its path or query")]
+    #[error("the URL must have no user and no password: put a secret into its path or query")]
     User,
-    #[error("an address has no fragment")]
+    #[error("the URL must have no fragment")]
     Fragment,
-    #[error("the address is not public")]
+    #[error("the address must be public")]
     NotPublic,
 }
 
-/// An address that may be sent to, as far as it can be told without asking for the addresses of its name.
+/// An allowed URL. The addresses of its host name are checked with each attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint(Url);
 
-/// Names that never are a public host's.
+/// Host names and top-level domains that are never public.
 const PRIVATE_NAMES: [&str; 6] = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
 
 impl Endpoint {
-    /// Reads an address as browsers do: `0x7f.1` and `2130706433` are 127.0.0.1.
+    /// Parses a URL as browsers do: the hosts `0x7f.1` and `2130706433` are 127.0.0.1.
     pub fn parse(text: &str, reach: Reach) -> Result<Self, EndpointError> {
         if text.len() > URL_BYTES_MAX {
             return Err(EndpointError::TooLong);
         }
-        // The parser takes blanks and line breaks out, which nobody means.
+        // The parser would silently remove blanks and line breaks.
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(EndpointError::Unreadable);
         }
@@ -64,7 +64,7 @@ impl Endpoint {
         if url.fragment().is_some() {
             return Err(EndpointError::Fragment);
         }
-        // What is not ASCII has become longer.
+        // Percent-encoding has made non-ASCII characters longer.
         if url.as_str().len() > URL_BYTES_MAX {
             return Err(EndpointError::TooLong);
         }

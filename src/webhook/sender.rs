@@ -1,4 +1,4 @@
-//! One attempt to send something to an endpoint.
+//! One attempt to send a message to an endpoint.
 
 use std::{
     fmt, io,
@@ -27,28 +27,30 @@ use tokio::{
 use tokio_rustls::TlsConnector;
 use url::{Host, Position, Url};
 
-use super::{Endpoint, Reach, is_public};
+use super::{
+    address::is_public,
+    endpoint::{Endpoint, Reach},
+};
 
-/// How long an attempt takes at most, from the look-up of the name to the head of the answer.
+/// The timeout of an attempt, from the look-up of the name to the head of the answer.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a connection is waited for.
+/// The timeout of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much of an answer is read at most while its head is looked for, in bytes; also of several heads, as an answer may have others
-/// before it.
+/// The most bytes that the heads of an answer may have together: interim answers (1xx) may precede the final one.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// How much is read of a connection at most, with all that is encryption.
+/// The most bytes that are read from a connection, including TLS.
 const BYTES_MAX: u64 = 256 * 1024;
 
-/// How many addresses of a name are tried.
+/// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 4;
 
-/// The addresses of a name.
+/// Looks up the addresses of a name.
 pub type Names = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
 
-/// Sends to endpoints. Each attempt has a connection of its own, to an address that was looked up for it and checked.
+/// Sends to endpoints. Each attempt has its own connection, to an address that was looked up and checked for it.
 #[derive(Clone)]
 pub struct Sender {
     tls: TlsConnector,
@@ -56,24 +58,24 @@ pub struct Sender {
     reach: Reach,
 }
 
-/// What is sent.
+/// The message of one attempt.
 #[derive(Clone, Copy)]
 pub struct Attempt<'a> {
     pub url: &'a str,
-    /// The same for each attempt.
+    /// The id of the message, the same for each attempt.
     pub id: &'a str,
-    /// In seconds since 1970.
+    /// The time of the attempt in seconds since 1970.
     pub now_s: i64,
     pub payload: &'a str,
-    /// What signs: each secret makes a signature.
+    /// The secrets: each adds a signature.
     pub secrets: &'a [&'a [u8]],
 }
 
-/// What an endpoint answered.
+/// The answer of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub status: u16,
-    /// After how many seconds it wants to be asked again.
+    /// The pause in seconds that the endpoint asks for.
     pub retry_after_s: Option<u32>,
 }
 
@@ -95,7 +97,7 @@ pub enum SendError {
 }
 
 impl SendError {
-    /// The word for it, in the database and on the wire.
+    /// Its code, in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             SendError::NotAllowed => "address_not_allowed",
@@ -109,29 +111,28 @@ impl SendError {
 }
 
 impl Sender {
-    /// `names` says the addresses of names: [`system_names`], unless there is a reason.
+    /// A sender that trusts the public certificate authorities. `names` is [`system_names`] outside tests.
     pub fn new(reach: Reach, names: Names) -> Self {
-        Self::believing(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }, reach, names)
+        Self::trusting(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }, reach, names)
     }
 
-    /// Believes certificates that these vouch for, and no others.
-    pub fn believing(roots: RootCertStore, reach: Reach, names: Names) -> Self {
+    /// A sender that trusts only these certificate authorities.
+    pub fn trusting(roots: RootCertStore, reach: Reach, names: Names) -> Self {
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .expect("the provider knows the versions of TLS that are safe")
+            .expect("the provider supports the safe versions of TLS")
             .with_root_certificates(roots)
             .with_no_client_auth();
         Self { tls: TlsConnector::from(Arc::new(config)), names, reach }
     }
 
-    /// Sends, and waits for the head of the answer. The rest of it is not read, however long it is: nobody asks for it. A redirect is
-    /// an answer like any other.
+    /// Sends the message, and reads the head of the answer, but not its body. Redirects are not followed.
     pub async fn send(&self, attempt: Attempt<'_>) -> Result<Answer, SendError> {
         timeout(ATTEMPT_TIMEOUT, self.attempt(attempt)).await.unwrap_or(Err(SendError::Timeout))
     }
 
     async fn attempt(&self, attempt: Attempt<'_>) -> Result<Answer, SendError> {
-        // Read again: what was allowed when it was stored may not be any more.
+        // Parsed again, because the allowed addresses may have changed since the URL was stored.
         let endpoint = Endpoint::parse(attempt.url, self.reach).map_err(|_| SendError::NotAllowed)?;
         let url = endpoint.url();
         let request = request(url, attempt)?;
@@ -146,8 +147,8 @@ impl Sender {
         exchange(encrypted, request).await
     }
 
-    /// A connection to one of the addresses of a host, all of which must be allowed: a name that has any other is not to be trusted with
-    /// the rest. What was checked is what is connected to, so that the name cannot mean something else a moment later.
+    /// Connects to one of the addresses of a host, all of which must be allowed: a name with a private address is suspicious. The
+    /// connection goes to a checked address, so that a changed DNS answer (DNS rebinding) has no effect.
     async fn connect(&self, url: &Url) -> Result<TcpStream, SendError> {
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
@@ -171,7 +172,7 @@ impl Sender {
     }
 }
 
-/// The request, with a signature by each secret.
+/// The request, with one signature for each secret.
 fn request(url: &Url, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, SendError> {
     let signatures = attempt.secrets.iter().filter_map(|secret| {
         let signing = Webhook::from_bytes(secret.to_vec()).ok()?;
@@ -188,7 +189,7 @@ fn request(url: &Url, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, Send
         .map_err(|_| SendError::NotAllowed)
 }
 
-/// Sends a request over a connection, which is closed as soon as the head of the answer is there.
+/// Sends a request over a connection, which closes once the head of the answer is read.
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     request: Request<Full<Bytes>>,
@@ -200,7 +201,7 @@ async fn exchange(
     let (mut answer, mut connection) = (pin!(requests.send_request(request)), pin!(connection));
     let answer = tokio::select! {
         answer = &mut answer => answer,
-        // It may end with an answer.
+        // The connection may have ended after an answer.
         _ = &mut connection => answer.await,
     };
     answer.map(|response| Answer::of(&response)).map_err(|_| SendError::NoAnswer)
@@ -215,18 +216,18 @@ impl Answer {
         matches!(self.status, 200..=299)
     }
 
-    /// Whether the endpoint wants nothing any more.
+    /// Whether the endpoint unsubscribes.
     pub const fn is_gone(self) -> bool {
         self.status == 410
     }
 }
 
-/// A date instead of seconds is not read: the schedule is good enough then.
+/// The seconds of `Retry-After`. A date is ignored, and the schedule applies.
 fn retry_after_s(headers: &HeaderMap) -> Option<u32> {
     headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// What the system says of names.
+/// Looks up names with the system's resolver.
 pub fn system_names() -> Names {
     Arc::new(|name| {
         Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.map(|address| address.ip()).collect()) })

@@ -1,6 +1,7 @@
 //! Cursors: where the next page of a list begins, as a text that only the service can make or read.
 //!
-//! A page may end at a game that its reader may not see, because no list looks further than so far; so a place is encrypted.
+//! A list reads a bounded number of rows for each page, so a page may end at a game that its reader may not see. Therefore the
+//! position in the list is encrypted.
 
 use std::fmt;
 
@@ -10,13 +11,13 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 
-/// Random bytes that each cursor begins with, so that no two are alike.
+/// Random bytes at the start of each cursor, which make every cursor different.
 const NONCE_BYTES: usize = 24;
 
-/// A cursor longer than this is none of ours.
+/// The longest cursor that is read; ours are shorter.
 const CURSOR_CHARS_MAX: usize = 1024;
 
-/// Makes cursors and reads them, with a key that all servers of one signing key have.
+/// Makes and reads cursors, with a key that all servers with the same signing key share.
 #[derive(Clone)]
 pub struct Cursors(XChaCha20Poly1305);
 
@@ -25,8 +26,7 @@ impl Cursors {
         Self(XChaCha20Poly1305::new(&key.into()))
     }
 
-    /// An opaque text that stands for a place in a list. `list` names everything that was asked for: the cursor is refused
-    /// elsewhere.
+    /// An opaque text for a place in a list. `list` names the list and all its filters; the cursor is refused for any other.
     pub fn seal(&self, place: &str, list: &str) -> String {
         let nonce = rand::random::<[u8; NONCE_BYTES]>();
         let payload = Payload { msg: place.as_bytes(), aad: list.as_bytes() };
@@ -34,7 +34,7 @@ impl Cursors {
         BASE64_URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat())
     }
 
-    /// The place that an opaque text stands for; `None` if it was not made by [`Cursors::seal`] for this list.
+    /// The place in a cursor; `None` unless [`Cursors::seal`] made it for this list.
     pub fn open(&self, cursor: &str, list: &str) -> Option<String> {
         if cursor.len() > CURSOR_CHARS_MAX {
             return None;
@@ -46,7 +46,7 @@ impl Cursors {
     }
 }
 
-/// Nobody is shown the key.
+/// Omits the key.
 impl fmt::Debug for Cursors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Cursors(…)")

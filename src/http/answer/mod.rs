@@ -1,4 +1,4 @@
-//! What answers have in common: the envelope of failures, headers, cursors, and types of the wire that several resources share.
+//! Parts that many answers share: the form of failures, headers, cursors and pages. Knows no route and no resource.
 
 pub(crate) mod cursor;
 pub(crate) mod headers;

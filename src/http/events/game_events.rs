@@ -21,7 +21,7 @@ use crate::{
             page::{next_link, page_size},
             problem::Problem,
         },
-        games::find::{find_visible, in_turn},
+        games::find::{find_visible, with_read_permit},
         layers::observe::Waited,
         request::{
             accept::takes_events,
@@ -111,7 +111,7 @@ async fn page(
         if let Ok(Err(_)) = timeout(prefer::duration(wait_s), waiter.past(position.after)).await {
             granted_s = None;
         }
-        found = in_turn(state, Box::pin(find_visible(state, id, reader))).await?;
+        found = with_read_permit(state, Box::pin(find_visible(state, id, reader))).await?;
     }
     let game = &found.seated.game;
     let slice = game_log::read(&state.db, game, position.after, limit).await?;

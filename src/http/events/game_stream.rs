@@ -20,11 +20,11 @@ use crate::{
     domain::{GameId, Refusal},
     http::{
         answer::problem::Problem,
-        games::find::{find, find_visible, in_turn},
+        games::find::{find, find_visible, with_read_permit},
         request::player,
         state::{
             AppState,
-            readings::{Asked, Chunk},
+            readings::{Chunk, EventRange},
             tokens::Caller,
         },
         view::event::{Follows, REMATCH_AWAITED, views, what_follows},
@@ -49,7 +49,8 @@ pub async fn open(
         // A stream may outlive the token. It is bound to the player's sign-in instead: it is checked here, and the stream ends with it.
         player::find(&state, caller).await?;
     }
-    let found = in_turn(&state, Box::pin(find_visible(&state, game, caller.map(|caller| caller.player)))).await?;
+    let found =
+        with_read_permit(&state, Box::pin(find_visible(&state, game, caller.map(|caller| caller.player)))).await?;
     let present = &found.seated.game;
     position.check(present)?;
     if position.after == present.version() && what_follows(present, now()) == Follows::Nothing {
@@ -57,7 +58,7 @@ pub async fn open(
     }
     let known = present.version();
     let chunk = if position.after < known {
-        Some(Box::pin(read(&state, Asked { game, after: position.after, until: known })).await?)
+        Some(Box::pin(read(&state, EventRange { game, after: position.after, until: known })).await?)
     } else {
         None
     };
@@ -83,8 +84,8 @@ impl Feed for GameFeed {
             if self.known <= self.sent {
                 return Ok(FeedRead::Empty);
             }
-            let asked = Asked { game: self.game, after: self.sent, until: self.known };
-            let chunk = read(&self.state, asked).await?;
+            let range = EventRange { game: self.game, after: self.sent, until: self.known };
+            let chunk = read(&self.state, range).await?;
             if chunk.last == self.sent {
                 // The notification was of a state that the database has lost.
                 return Ok(FeedRead::Unavailable);
@@ -112,18 +113,18 @@ impl Feed for GameFeed {
 }
 
 /// Reads events, or shares the read of another stream that needs the same ones.
-async fn read(state: &AppState, asked: Asked) -> Result<Arc<Chunk>, Problem> {
-    let taking = state.readings.enter(asked);
-    let read = || in_turn(state, read_chunk(state, asked));
-    taking.reading.get_or_try_init(read).await.cloned()
+async fn read(state: &AppState, range: EventRange) -> Result<Arc<Chunk>, Problem> {
+    let share = state.readings.enter(range);
+    let read = || with_read_permit(state, read_chunk(state, range));
+    share.reading.get_or_try_init(read).await.cloned()
 }
 
-async fn read_chunk(state: &AppState, asked: Asked) -> Result<Arc<Chunk>, Problem> {
-    let found = find(state, asked.game).await?.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
+async fn read_chunk(state: &AppState, range: EventRange) -> Result<Arc<Chunk>, Problem> {
+    let found = find(state, range.game).await?.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
     let game = &found.seated.game;
-    let slice = game_log::read(&state.db, game, asked.after, EVENTS_AT_ONCE).await?;
+    let slice = game_log::read(&state.db, game, range.after, EVENTS_AT_ONCE).await?;
     let events = views(&found.seated, &slice)?;
-    let last = events.last().map_or(asked.after, |event| event.seq);
+    let last = events.last().map_or(range.after, |event| event.seq);
     let follows = what_follows(game, now());
     let mut text = vec![];
     for event in &events {

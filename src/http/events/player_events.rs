@@ -20,7 +20,7 @@ use crate::{
             page::{next_link, page_size},
             problem::{Code, Problem},
         },
-        games::find::in_turn,
+        games::find::with_read_permit,
         layers::observe::Waited,
         request::{
             accept::takes_events,
@@ -94,9 +94,9 @@ async fn page(
     let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Player(player))?, wait_s)));
     let mut granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let mut has_waited = false;
-    let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.heard());
+    let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.latest());
     let mut position = begin(state, resume).await?;
-    let mut batch = in_turn(state, Box::pin(read(state, player, &position, limit))).await?;
+    let mut batch = with_read_permit(state, Box::pin(read(state, player, &position, limit))).await?;
     if let Some((mut waiter, wait_s)) = waiting {
         let until = Instant::now() + prefer::duration(wait_s);
         while batch.events.is_empty() && batch.is_last {
@@ -110,7 +110,7 @@ async fn page(
                 }
                 Err(_) => break,
             }
-            batch = in_turn(state, Box::pin(read(state, player, &position, limit))).await?;
+            batch = with_read_permit(state, Box::pin(read(state, player, &position, limit))).await?;
         }
     }
     let last_event_id = batch.position.seal(&state.cursors, player);

@@ -17,7 +17,7 @@ use crate::{
     domain::{GameId, PlayerId},
     http::{
         answer::{cursor::Cursors, problem::Problem},
-        games::find::in_turn,
+        games::find::with_read_permit,
         state::AppState,
         view::event::{EventView, views},
     },
@@ -55,7 +55,7 @@ pub(crate) const UNKNOWN: &str =
 
 /// The first position: the client's, or else the present moment.
 pub async fn begin(state: &AppState, resume: Option<ResumeFrom>) -> Result<FeedPosition, Problem> {
-    let now = in_turn(state, async { player_feed::now(&state.db).await.map_err(Problem::from) }).await?;
+    let now = with_read_permit(state, async { player_feed::now(&state.db).await.map_err(Problem::from) }).await?;
     match resume {
         None => Ok(FeedPosition { since: now, rest: None }),
         Some(ResumeFrom { position, .. }) if position.since.is_known_at(&now) => Ok(position),

@@ -17,7 +17,7 @@ use crate::{
     domain::PlayerId,
     http::{
         answer::problem::Problem,
-        games::find::in_turn,
+        games::find::with_read_permit,
         request::player,
         state::{AppState, tokens::Caller},
     },
@@ -73,7 +73,7 @@ impl Feed for PlayerFeed {
         }
         while self.is_due {
             let read = Box::pin(player_reading::read(&self.state, self.player, &self.position, EVENTS_AT_ONCE));
-            let batch = in_turn(&self.state, read).await?;
+            let batch = with_read_permit(&self.state, read).await?;
             // Later events come with a notification.
             self.is_due = !batch.is_last;
             self.last_read = Some(Instant::now()).filter(|_| batch.is_last);

@@ -20,7 +20,7 @@ use crate::{
         state::{AppState, tokens::Caller},
         view::wire::ALWAYS_JSON,
     },
-    live::{Holder, Listening, Topic, Waiter},
+    live::{Holder, StreamGuard, Topic, Waiter},
 };
 
 /// How often an idle stream sends a comment. Proxies often close a connection that is silent for half a minute.
@@ -87,7 +87,7 @@ impl BodyChunk {
 /// The right to wait for more events.
 pub struct Subscription {
     waiter: Waiter,
-    listening: Listening,
+    listening: StreamGuard,
     /// Of an authenticated player.
     credentials_version: Option<i32>,
     deadline: Instant,
@@ -112,7 +112,7 @@ pub fn subscribe(
 impl Subscription {
     /// The latest notification.
     pub fn latest(&self) -> u32 {
-        self.waiter.heard()
+        self.waiter.latest()
     }
 }
 

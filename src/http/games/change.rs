@@ -27,11 +27,11 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
-        request::extract::{GamePath, IfMatch},
+        request::{conditional::IfMatch, extract::GamePath},
         state::{AppState, recent::Remembered, tokens::Caller},
         view::game::{GameView, ShownGame},
     },
-    metrics::Remembrance,
+    metrics::CacheLookup,
     rules::Effect,
 };
 
@@ -86,12 +86,12 @@ pub async fn carry_out_by(
             }
             loaded => loaded?,
         };
-        state.metrics.game_asked_for(if stored { Remembrance::Miss } else { Remembrance::Hit });
+        state.metrics.game_looked_up(if stored { CacheLookup::Miss } else { CacheLookup::Hit });
         let mut loaded = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
         let present = &loaded.found.seated.game;
         if stored {
             // It may be news: of another process, or of an append whose answer was lost.
-            state.hub.tell(id, present.version());
+            state.hub.notify(id, present.version());
         }
         let now = now();
         let due = present.due(now);

@@ -26,7 +26,8 @@ use crate::{
         answer::problem::Problem,
         request::player,
         request::{
-            extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+            conditional::IfMatch,
+            extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
         },
         state::{AppState, tokens::Caller},

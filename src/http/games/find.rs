@@ -17,12 +17,11 @@ use crate::{
         },
         state::{AppState, recent::Remembered},
     },
-    metrics::Remembrance,
+    metrics::CacheLookup,
 };
 
-/// How long one of a crowd that came, or was woken, at once waits for its turn to read the game: after that, whatever keeps
-/// the others is nothing that waiting helps against.
-pub(crate) const TURN_WAIT: Duration = Duration::from_secs(20);
+/// How long a reader waits for a permit. After that it reads without one: what holds the permits will not end by waiting.
+pub(crate) const READ_PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long the moves and positions of a game may be kept: of a finished public one for ever, by everybody.
 pub(crate) fn kept(game: &Game) -> (HeaderName, &'static str) {
@@ -59,7 +58,7 @@ pub(crate) async fn find_past(
     let is_complete = |found: &Arc<Remembered>| found.seated.game.status().is_over();
     match state.recent.get(id).filter(is_complete) {
         Some(found) => {
-            state.metrics.game_asked_for(Remembrance::Hit);
+            state.metrics.game_looked_up(CacheLookup::Hit);
             let visible = Some(found).filter(|found| found.seated.game.is_visible_to(reader));
             visible.ok_or_else(|| Problem::from(&Refusal::Unknown))
         }
@@ -67,9 +66,10 @@ pub(crate) async fn find_past(
     }
 }
 
-/// Does something of which many may want to do the same at once, so many at a time: see [`AppState::crowd`].
-pub(crate) async fn in_turn<T>(state: &AppState, work: impl Future<Output = T>) -> T {
-    let _turn = timeout(TURN_WAIT, state.crowd.acquire()).await;
+/// Does a read that many requests may want at the same moment, a few at a time: see [`AppState::read_permits`]. Without a
+/// permit within [`READ_PERMIT_TIMEOUT`], it reads anyway.
+pub(crate) async fn with_read_permit<T>(state: &AppState, work: impl Future<Output = T>) -> T {
+    let _permit = timeout(READ_PERMIT_TIMEOUT, state.read_permits.acquire()).await;
     work.await
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
     if let Some(remembered) = state.recent.get(id) {
         match state.lookups.fingerprint(id).await {
             Ok(Some(fingerprint)) if fingerprint.matches(&remembered.seated) => {
-                state.metrics.game_asked_for(Remembrance::Hit);
+                state.metrics.game_looked_up(CacheLookup::Hit);
                 return Ok(Some(remembered));
             }
             // It has changed; or the connection was lost, and another one may be there.
@@ -87,7 +87,7 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
             Err(error) => return Err(error),
         }
     }
-    state.metrics.game_asked_for(Remembrance::Miss);
+    state.metrics.game_looked_up(CacheLookup::Miss);
     let read_at = now();
     let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
     // Who plays on asks for the history, and is not to find a game without it.

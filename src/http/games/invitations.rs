@@ -13,7 +13,10 @@ use crate::{
     domain::Action,
     http::{
         answer::{page::page_size, problem::Problem},
-        request::extract::{GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+        request::{
+            conditional::IfMatch,
+            extract::{GamePath, NoQuery, Nothing, OptionalBody, Query},
+        },
         state::{AppState, tokens::Caller},
         view::game::GameView,
     },

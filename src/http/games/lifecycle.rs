@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::{
     change::change,
-    find::{find_visible, in_turn},
+    find::{find_visible, with_read_permit},
 };
 use crate::{
     domain::Action,
@@ -24,7 +24,8 @@ use crate::{
         layers::observe::Waited,
         request::{
             auth::Reader,
-            extract::{GamePath, IfMatch, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
+            conditional::{IfMatch, IfNoneMatch},
+            extract::{GamePath, NoQuery, Nothing, OptionalBody, Query},
             player,
             prefer::{self, Wait},
         },
@@ -76,8 +77,8 @@ pub async fn get_game(
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
     // In a box of its own: otherwise who waits would keep the room that reading takes.
-    let read_in_turn = async || in_turn(&state, Box::pin(read())).await;
-    let mut game = if waiting.is_some() { read_in_turn().await? } else { Box::pin(read()).await? };
+    let read_with_permit = async || with_read_permit(&state, Box::pin(read())).await;
+    let mut game = if waiting.is_some() { read_with_permit().await? } else { Box::pin(read()).await? };
     let waits = waiting.is_some() && known.has(&game.etag);
     if let Some((mut waiter, wait_s)) = waiting
         && known.has(&game.etag)
@@ -90,7 +91,7 @@ pub async fn get_game(
             Ok(Err(Released)) => return Ok(waited(answer_with(etag, None, None))),
             Err(_) => return Ok(waited(answer_with(etag, None, granted_s))),
         }
-        game = read_in_turn().await?;
+        game = read_with_permit().await?;
     }
     let ShownGame { etag, json, .. } = game;
     let news = (!known.has(&etag)).then_some(json);

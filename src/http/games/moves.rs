@@ -27,11 +27,12 @@ use crate::{
         },
         request::{
             auth::Reader,
-            extract::{Body, GamePath, IfMatch, NoQuery, Query},
+            conditional::IfMatch,
+            extract::{Body, GamePath, NoQuery, Query},
         },
         state::{
             AppState,
-            history::{History, PLIES_REMEMBERED_MAX},
+            history::{History, PLIES_CACHED_MAX},
             recent::Remembered,
             tokens::Caller,
         },
@@ -159,7 +160,7 @@ pub async fn list_moves(
 /// The whole history of a game that is over, which never changes again; read once, and remembered with the game.
 async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result<Option<Arc<History>>, Problem> {
     let game = &found.seated.game;
-    if !game.status().is_over() || game.ply() > PLIES_REMEMBERED_MAX {
+    if !game.status().is_over() || game.ply() > PLIES_CACHED_MAX {
         return Ok(None);
     }
     if let Some(history) = &found.history {

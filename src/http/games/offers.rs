@@ -16,7 +16,8 @@ use crate::{
     http::{
         answer::problem::Problem,
         request::{
-            extract::{self, Body, GamePath, IfMatch, NoQuery, Nothing, OptionalBody, Query},
+            conditional::IfMatch,
+            extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
             player,
         },
@@ -65,7 +66,7 @@ pub async fn make_offer(
 ) -> Result<HttpResponse, Problem> {
     let keyed = KeyedRequest::of(key, caller.player, &format!("/v1/games/{}/offers", path.0.0), &body.0);
     if let Some(keyed) = &keyed
-        && keyed.known(&state).await?.is_some()
+        && keyed.stored_answer(&state).await?.is_some()
     {
         return replay(&state, caller, path.0).await;
     }
@@ -74,7 +75,7 @@ pub async fn make_offer(
     let is_new = matches!(carried, Carried::Out { .. });
     // Another request with this key was faster.
     if let (Some(keyed), false) = (&keyed, is_new)
-        && keyed.known(&state).await?.is_some()
+        && keyed.stored_answer(&state).await?.is_some()
     {
         return replay(&state, caller, path.0).await;
     }

@@ -1,4 +1,4 @@
-//! Where a call comes from: the other end of the connection, or whom a trusted proxy there names.
+//! The client's address: the peer of the connection, or the client that a trusted proxy names.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -12,15 +12,14 @@ use actix_web::{
 };
 use ipnet::IpNet;
 
-/// Networks of proxies that are believed.
+/// Networks of trusted proxies.
 pub struct TrustedProxies(pub Vec<IpNet>);
 
 /// The address that a request comes from.
 #[derive(Clone, Copy)]
 struct ClientAddress(IpAddr);
 
-/// Finds out where a request comes from, and forgets what else is said of it: so nobody reads it in another way, and the log
-/// shows the same address.
+/// Determines the client's address, and removes all headers about it. All later readers, such as the log, see this address.
 pub async fn identify(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
@@ -39,25 +38,27 @@ pub async fn identify(
     next.call(request).await
 }
 
-/// Where a request comes from.
+/// The address of a request's client.
 pub fn client_address(request: &impl HttpMessage) -> IpAddr {
     request.extensions().get::<ClientAddress>().expect("every request is looked at when it comes").0
 }
 
 /// The client's address.
 ///
-/// Anybody can send `Forwarded` (RFC 7239) or `X-Forwarded-For`; so they count only if `peer` is trusted, and are read
-/// from the right, where the last proxy wrote, up to the first address that is not trusted. Most proxies write one of
-/// the two and pass the other on as the client sent it: where they name different clients, neither is believed. What
-/// cannot be read is not believed either; then `peer` is the client.
+/// Any client can send `Forwarded` (RFC 7239) or `X-Forwarded-For`, so they count only if `peer` is trusted. They are read
+/// from the right, where the last proxy wrote, up to the first address that is not trusted.
+///
+/// Most proxies write one of the two headers and pass the other on as the client sent it. Where they name different clients,
+/// neither counts. An unreadable header does not count either. Without a header that counts, `peer` is the client.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let peer = peer.to_canonical();
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
     if !is_trusted(peer) {
         return peer;
     }
-    let by_forwarded = headers.contains_key(FORWARDED).then(|| named(forwarded(headers), is_trusted));
-    let by_x_forwarded_for = headers.contains_key(X_FORWARDED_FOR).then(|| named(x_forwarded_for(headers), is_trusted));
+    let by_forwarded = headers.contains_key(FORWARDED).then(|| first_untrusted(forwarded(headers), is_trusted));
+    let by_x_forwarded_for =
+        headers.contains_key(X_FORWARDED_FOR).then(|| first_untrusted(x_forwarded_for(headers), is_trusted));
     let client = match (by_forwarded, by_x_forwarded_for) {
         (Some(client), None) | (None, Some(client)) => client,
         (Some(one), Some(other)) => one.filter(|_| one == other),
@@ -66,9 +67,9 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     client.unwrap_or(peer)
 }
 
-/// Of a chain of addresses, the last first, the first one that is not trusted, or else the chain's end. `None` if one on the
-/// way there cannot be read.
-fn named(chain: impl Iterator<Item = Option<IpAddr>>, is_trusted: impl Fn(IpAddr) -> bool) -> Option<IpAddr> {
+/// The first address of a chain that is not trusted, or else the chain's end. `None` if an address up to there is unreadable.
+/// The chain begins with the last proxy.
+fn first_untrusted(chain: impl Iterator<Item = Option<IpAddr>>, is_trusted: impl Fn(IpAddr) -> bool) -> Option<IpAddr> {
     let mut client = None;
     for address in chain {
         let address = address?.to_canonical();
@@ -80,7 +81,7 @@ fn named(chain: impl Iterator<Item = Option<IpAddr>>, is_trusted: impl Fn(IpAddr
     client
 }
 
-/// The addresses in `X-Forwarded-For`, the last first; `None` where there is no address.
+/// The addresses in `X-Forwarded-For`, the last first; `None` for text that is no address.
 fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
     headers.get_all(X_FORWARDED_FOR).rev().flat_map(|line| {
         let line = line.to_str().unwrap_or("unreadable");
@@ -88,8 +89,8 @@ fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> 
     })
 }
 
-/// The addresses in `Forwarded`, the last first; `None` where there is none. A line that breaks the grammar names nobody:
-/// who can write its beginning could otherwise hide its end in quotation marks.
+/// The addresses in `Forwarded`, the last first; `None` for text that is no address. A line that breaks the grammar is one
+/// `None`. Otherwise a client that writes the line's beginning could hide its end in quotation marks.
 fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
     headers.get_all(FORWARDED).rev().flat_map(|line| {
         let addresses = line.to_str().ok().and_then(elements).unwrap_or_else(|| vec![None]);
@@ -154,7 +155,7 @@ fn token(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// An address as proxies write it: with or without a port, of IPv6 also in brackets. No name, no `unknown`.
+/// An address as proxies write it: with or without a port, IPv6 also in brackets. Names and `unknown` are no addresses.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = || text.parse().ok();
     let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
@@ -176,7 +177,7 @@ mod tests {
 
     const PROXY: &str = "10.0.0.1";
 
-    /// Who calls, if the connection's other end is `peer` and sends these headers; proxies are in `10.0.0.0/8`, `fd00::/8`.
+    /// The client's address, if `peer` sends these headers. Trusted proxies are in `10.0.0.0/8` and `fd00::/8`.
     #[track_caller]
     fn client_of(peer: &str, lines: &[(&'static str, &str)]) -> String {
         let mut headers = HeaderMap::new();
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_no_proxy_is_the_client_whatever_is_said() {
+    fn an_untrusted_peer_is_the_client_despite_its_headers() {
         for lines in [[("forwarded", "for=192.0.2.7")], [("x-forwarded-for", "192.0.2.7")]] {
             assert_eq!(client_of("198.51.100.1", &lines), "198.51.100.1");
             assert_eq!(client_of("::ffff:198.51.100.1", &lines), "198.51.100.1");
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_wrote_itself_is_not_believed() {
+    fn an_address_that_the_client_wrote_itself_does_not_count() {
         for (name, value) in [
             ("x-forwarded-for", "203.0.113.9, 192.0.2.7"),
             ("x-forwarded-for", "10.9.9.9, 192.0.2.7, 10.2.2.2"),
@@ -230,18 +231,18 @@ mod tests {
         ] {
             assert_eq!(client_of(PROXY, &[(name, value)]), "192.0.2.7", "{name}: {value}");
         }
-        // The header that the proxy does not know comes from the client.
+        // The client wrote the header that the proxy does not know.
         let both = [("forwarded", "for=203.0.113.9"), ("x-forwarded-for", "192.0.2.7")];
         assert_eq!(client_of(PROXY, &both), PROXY);
         let both = [("forwarded", "for=192.0.2.7"), ("x-forwarded-for", "192.0.2.7")];
         assert_eq!(client_of(PROXY, &both), "192.0.2.7");
-        // The same address from a line that the proxy has added, after one with an open quotation mark.
+        // The proxy has added a line after one with an open quotation mark.
         let lines = [("forwarded", "for=203.0.113.9;x=\""), ("forwarded", "for=192.0.2.7;by=\"10.0.0.1\"")];
         assert_eq!(client_of(PROXY, &lines), "192.0.2.7");
     }
 
     #[test]
-    fn what_cannot_be_read_leaves_the_proxy_as_the_client() {
+    fn an_unreadable_header_leaves_the_proxy_as_the_client() {
         for (name, value) in [
             ("x-forwarded-for", ""),
             ("x-forwarded-for", "unknown"),
@@ -263,13 +264,13 @@ mod tests {
         }
     }
 
-    /// What the log would show.
+    /// Answers with the address that the log would show.
     async fn show(request: HttpRequest) -> String {
         request.connection_info().realip_remote_addr().unwrap_or_default().to_owned()
     }
 
     #[actix_web::test]
-    async fn whoever_asks_later_gets_the_same_address() {
+    async fn all_later_readers_see_the_same_address() {
         let trusted = TrustedProxies(vec!["10.0.0.0/8".parse().expect("a network")]);
         let app = App::new().app_data(Data::new(trusted)).route("/", web::get().to(show)).wrap(from_fn(identify));
         let app = init_service(app).await;

@@ -1,6 +1,6 @@
-//! Answers compressed by gzip, for clients that ask for it.
+//! Compresses answers by gzip, for clients that accept it.
 //!
-//! Requests are never taken compressed: see `extract`.
+//! Compressed requests are refused: see `request::extract`.
 
 use std::{
     error::Error as StdError,
@@ -25,14 +25,14 @@ use crate::http::answer::{
     problem::{NOT_MODIFIED, Problem},
 };
 
-/// What is shorter is sent as it is: it fits in two packets, and arrives no sooner for being smaller. So a game, or the
-/// answer to a move, costs nobody the time to compress it.
+/// Shorter answers are sent as they are. They fit in two packets and would arrive no sooner if compressed. This saves the time
+/// to compress a game or the answer to a move.
 const BYTES_MIN: u64 = 2048;
 
-/// What is longer is compressed on another thread, so that no other answer of this one waits: it takes a millisecond or more.
+/// Longer answers are compressed on another thread, because that takes a millisecond or more and would delay other answers.
 const BYTES_INLINE_MAX: usize = 64 * 1024;
 
-/// Types of which compression makes something smaller.
+/// Types that compression makes smaller.
 const TYPES: [&str; 6] = [
     "text/",
     "application/json",
@@ -42,15 +42,15 @@ const TYPES: [&str; 6] = [
     "image/svg+xml",
 ];
 
-/// What must arrive as soon as it is sent: compressed, an event would wait for the next ones.
+/// Never compressed, because each event must arrive at once; the encoder would hold it back until more follow.
 const EVENTS: &str = "text/event-stream";
 
-/// Compresses bodies, also those that are sent piece by piece. What has an encoding already stays as it is.
+/// Compresses bodies, including streamed ones. A body that already has an encoding stays as it is.
 pub async fn compress(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let wanted = takes_gzip(&request);
+    let wanted = accepts_gzip(&request);
     let mut response = next.call(request).await?.map_into_boxed_body();
     if !varies(response.response()) {
         return Ok(response);
@@ -66,22 +66,21 @@ pub async fn compress(
         Err(body) => {
             let encoder = Some(GzEncoder::new(vec![], Compression::fast()));
             let response = response.set_body(BoxBody::new(Gzipped { body, encoder }));
-            return Ok(ServiceResponse::new(request, said_to_be_gzip(response)));
+            return Ok(ServiceResponse::new(request, with_gzip_header(response)));
         }
     };
     let small = bytes.len() <= BYTES_INLINE_MAX;
     let gzipped =
         if small { gzip(&bytes) } else { web::block(move || gzip(&bytes)).await.map_err(Problem::internal)? };
-    Ok(ServiceResponse::new(request, said_to_be_gzip(response.set_body(BoxBody::new(gzipped)))))
+    Ok(ServiceResponse::new(request, with_gzip_header(response.set_body(BoxBody::new(gzipped)))))
 }
 
-fn said_to_be_gzip(mut response: HttpResponse) -> HttpResponse {
+fn with_gzip_header(mut response: HttpResponse) -> HttpResponse {
     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     response
 }
 
-/// Whether an answer would be another one for a client that asks otherwise. That nothing has changed is said with the headers
-/// of what has not.
+/// Whether the answer depends on `Accept-Encoding`. A 304 has the headers of the unchanged answer, so it always may.
 fn varies(response: &HttpResponse) -> bool {
     let is_long = matches!(response.body().size(), BodySize::Sized(BYTES_MIN..) | BodySize::Stream);
     let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -93,9 +92,9 @@ fn varies(response: &HttpResponse) -> bool {
     response.head().status == NOT_MODIFIED || (is_long && is_text() && is_plain())
 }
 
-fn takes_gzip(request: &ServiceRequest) -> bool {
+fn accepts_gzip(request: &ServiceRequest) -> bool {
     let offered = [Encoding::gzip(), Encoding::identity()];
-    // Without the header there is nothing to parse.
+    // Without the header nothing is parsed.
     let asked = request.headers().contains_key(header::ACCEPT_ENCODING).then(|| AcceptEncoding::parse(request).ok());
     asked.flatten().and_then(|asked| asked.negotiate(offered.iter())) == Some(Encoding::gzip())
 }
@@ -106,10 +105,10 @@ fn gzip(bytes: &Bytes) -> Bytes {
     encoder.finish().expect("a Vec takes everything").into()
 }
 
-/// A body that is compressed as it is sent. Its pieces are small ones: see who makes them.
+/// A body that is compressed as it is sent. Handlers send bodies in small pieces.
 struct Gzipped {
     body: BoxBody,
-    /// `None` once everything was sent.
+    /// `None` after the whole body was sent.
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
@@ -122,7 +121,7 @@ impl MessageBody for Gzipped {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let Self { body, encoder } = &mut *self;
-        // Ends: what the body gives comes out compressed every now and then, and the body has an end.
+        // Terminates: the encoder emits data from time to time, and the body ends.
         while let Some(open) = encoder {
             let Some(bytes) = ready!(Pin::new(&mut *body).poll_next(cx)?) else {
                 let rest = encoder.take().map(GzEncoder::finish).transpose().expect("a Vec takes everything");

@@ -1,8 +1,8 @@
 //! Connections: how many there may be, and how long one may be open without a request.
 //!
-//! actix-web waits only so long for the first request of a connection, and for the next one to begin. Not for the rest of
-//! that one, nor for the end of a body that nobody reads, nor for a client that does not take its answer: these waits end
-//! here.
+//! actix-web has a timeout for the first request of a connection, and one for the beginning of the next request. It has none
+//! for the rest of that request, the end of an unread body, or a client that does not read its answer. This module adds those
+//! timeouts.
 
 use std::{
     any::Any,
@@ -27,29 +27,31 @@ use actix_web::{
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::time::sleep;
 
-/// How long a connection may idle between two requests: longer than the 60 seconds that reverse proxies keep theirs, so that
-/// it is the proxy that closes one, and never sends a request into a connection that is just being closed.
+/// How long a connection may idle between two requests. Reverse proxies close theirs after 60 seconds, so the proxy closes
+/// first and never sends a request into a connection that the server is closing.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
 /// How long a client may take to send the head of its request.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes a second in which a client must take its answer at least: a bad line.
+/// The lowest rate at which a client must read its answer, in bytes a second: that of a slow connection.
 const RATE_MIN: u64 = 10 * 1024;
 
-/// How many connections a process has at most; more wait to be accepted: those who wait for a game
-/// (`live::WAITERS_MAX`) and as many as call. An idle one takes some 10 KiB. There is no maximum
-/// for each address: a school has one, and so has a reverse proxy, which can tell its clients apart.
+/// The most connections of a process: those that wait for a game (`live::WAITERS_MAX`) and as many that call. More wait to be
+/// accepted. An idle connection takes some 10 KiB.
+///
+/// There is no maximum for each address, because a school shares one address. A reverse proxy shares one too, and can limit
+/// its clients itself.
 const CONNECTIONS_MAX: u64 = 12_288;
 
-/// Files that are left for everything else: the database's connections, the log, the embedded PostgreSQL.
+/// Files reserved for all other uses: connections to the database, the log, the embedded PostgreSQL.
 const FILES_RESERVED: u64 = 128;
 
-/// Files that each connection has open: it, and a second name for it to close it by.
+/// Files that each connection has open: its socket, and a duplicate that closes it.
 const FILES_EACH: u64 = 2;
 
-/// How many connections the process can have. Asks the system for as many open files as it may, for what is usual (1,024)
-/// is meant for programs of another kind.
+/// How many connections the process can have. Raises the limit of open files as far as needed and allowed, because the usual
+/// one (1,024) is too low for a server.
 pub fn maximum() -> usize {
     let (usual, allowed) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
     let wanted = (CONNECTIONS_MAX * FILES_EACH + FILES_RESERVED).min(allowed).max(usual);
@@ -63,38 +65,38 @@ struct Connection {
     socket: TcpStream,
     /// How long it may idle between two requests.
     keep_alive: Duration,
-    /// Until when it must have sent its next request; `None` while one is answered.
+    /// The deadline for its next request; `None` while one is answered.
     until: Cell<Option<Instant>>,
-    /// Until when the client may be taking what it was sent, at [`RATE_MIN`].
-    taking_until: Cell<Instant>,
+    /// The deadline for reading what was sent so far, at [`RATE_MIN`].
+    read_until: Cell<Instant>,
 }
 
-/// Watches a connection that has just been made. It is known to its requests, and forgotten when it closes.
+/// Watches a new connection, and shuts it down after its deadline. Its requests can find it until it closes.
 pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration) {
-    // Without another file the connection is served, but not watched; whoever used up all files has many that are.
+    // Without a free file the connection is served but not watched. In that case the process has many watched ones.
     let socket = io.downcast_ref::<rt::net::TcpStream>().and_then(|io| io.as_fd().try_clone_to_owned().ok());
     let Some(socket) = socket else { return };
     let now = Instant::now();
-    let (until, taking_until) = (Cell::new(Some(now + 2 * REQUEST_TIMEOUT)), Cell::new(now));
-    let connection = Rc::new(Connection { socket: socket.into(), keep_alive, until, taking_until });
+    let (until, read_until) = (Cell::new(Some(now + 2 * REQUEST_TIMEOUT)), Cell::new(now));
+    let connection = Rc::new(Connection { socket: socket.into(), keep_alive, until, read_until });
     let watched = Rc::downgrade(&connection);
     data.insert(connection);
     rt::spawn(async move {
         while let Some(connection) = watched.upgrade() {
             let wait = connection.until.get().map(|until| until.saturating_duration_since(Instant::now()));
             if wait.is_some_and(|wait| wait.is_zero()) {
-                // It may be closed already.
+                // This fails if it is closed already.
                 let _ = connection.socket.shutdown(Shutdown::Both);
                 return;
             }
             drop(connection);
-            // It may be less by then.
+            // The deadline may move closer meanwhile.
             sleep(wait.unwrap_or(REQUEST_TIMEOUT).min(REQUEST_TIMEOUT)).await;
         }
     });
 }
 
-/// Says of a connection that it has a request, and then until when it must have the next one.
+/// Stops a connection's deadline while a request is answered, and then sets the one for the next request.
 pub async fn follow(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -104,7 +106,8 @@ pub async fn follow(
     };
     connection.until.set(None);
     let version = request.version();
-    // What is left of a body of unknown length is read and thrown away, without an end if the client knows none.
+    // actix-web reads and discards the rest of a body of unknown length, which may never end. So the connection gets no idle
+    // time.
     let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
     let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
     let idle = if is_chunked { Duration::ZERO } else { connection.keep_alive };
@@ -113,15 +116,15 @@ pub async fn follow(
         BodySize::None => 0,
         BodySize::Sized(bytes) => bytes,
         BodySize::Stream => {
-            let piecewise = |body| BoxBody::new(Piecewise { body, connection, idle });
+            let streamed = |body| BoxBody::new(Streamed { body, connection, idle });
             return outcome.map(|response| {
                 response.map_body(|head, body| {
-                    // Clients of HTTP/1.0 do not know chunks: the end of the connection tells them the end.
+                    // Clients of HTTP/1.0 do not know chunks, so the end of the connection marks the end of the body.
                     if version < Version::HTTP_11 {
                         head.no_chunking(true);
                         head.set_connection_type(ConnectionType::Close);
                     }
-                    piecewise(body)
+                    streamed(body)
                 })
             });
         }
@@ -130,14 +133,14 @@ pub async fn follow(
     outcome
 }
 
-/// A body that is sent piece by piece, the next one when the client has taken most of those before.
-struct Piecewise {
+/// A streamed body. actix-web asks for the next piece when the client has read most of those before.
+struct Streamed {
     body: BoxBody,
     connection: Rc<Connection>,
     idle: Duration,
 }
 
-impl MessageBody for Piecewise {
+impl MessageBody for Streamed {
     type Error = Box<dyn StdError>;
 
     fn size(&self) -> BodySize {
@@ -151,7 +154,7 @@ impl MessageBody for Piecewise {
                 self.connection.answer(u64::try_from(bytes.len()).unwrap_or(u64::MAX), self.idle);
             }
             Poll::Ready(_) => self.connection.answer(0, self.idle),
-            // It is not the client who is waited for.
+            // The handler is awaited, not the client.
             Poll::Pending => self.connection.until.set(None),
         }
         piece
@@ -159,12 +162,12 @@ impl MessageBody for Piecewise {
 }
 
 impl Connection {
-    /// Gives the client the time to take so much, after what it was sent before, and then to come with its next request.
+    /// Sets the deadline: time to read these bytes after all earlier ones, and then to send the next request.
     fn answer(&self, bytes: u64, idle: Duration) {
-        let taking = Duration::from_millis(bytes.saturating_mul(1000) / RATE_MIN);
-        let taking_until = self.taking_until.get().max(Instant::now()) + taking;
-        self.taking_until.set(taking_until);
-        self.until.set(Some(taking_until + idle + REQUEST_TIMEOUT));
+        let reading = Duration::from_millis(bytes.saturating_mul(1000) / RATE_MIN);
+        let read_until = self.read_until.get().max(Instant::now()) + reading;
+        self.read_until.set(read_until);
+        self.until.set(Some(read_until + idle + REQUEST_TIMEOUT));
     }
 }
 
@@ -175,17 +178,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_piece_by_piece_may_be_taken_as_slowly_as_all_of_it_at_once_and_no_slower() {
+    fn a_streamed_body_has_the_same_minimum_rate_as_a_whole_one() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let socket = TcpStream::connect(listener.local_addr().expect("an address")).expect("it listens");
         let begin = Instant::now();
-        let (until, taking_until) = (Cell::new(None), Cell::new(begin));
-        let connection = Connection { socket, keep_alive: KEEP_ALIVE, until, taking_until };
+        let (until, read_until) = (Cell::new(None), Cell::new(begin));
+        let connection = Connection { socket, keep_alive: KEEP_ALIVE, until, read_until };
         for _ in 0..100 {
             connection.answer(RATE_MIN, KEEP_ALIVE);
         }
         connection.answer(0, KEEP_ALIVE);
-        let given = connection.until.get().expect("the client is waited for") - begin;
+        let given = connection.until.get().expect("a deadline is set") - begin;
         let expected = Duration::from_secs(100) + KEEP_ALIVE + REQUEST_TIMEOUT;
         assert!(given >= expected && given < expected + Duration::from_secs(5), "{given:?}");
     }

@@ -2,10 +2,10 @@
 
 use actix_cors::Cors;
 
-/// What says that pages of every origin may call. Safe, because a browser sends no token by itself: a page must have one.
+/// Allows pages of every origin. This is safe, because a browser sends no token by itself: a page must have one.
 pub const ANY_ORIGIN: &str = "*";
 
-/// How long a browser may remember what it was allowed, in seconds.
+/// How long a browser may cache the answer to a preflight, in seconds.
 const MAX_AGE_S: usize = 3600;
 
 /// Headers that a page may send.
@@ -33,7 +33,8 @@ const EXPOSED: [&str; 9] = [
     "x-request-id",
 ];
 
-/// For pages of these origins, or of [`ANY_ORIGIN`]. It goes around everything, so that failures can be read as well.
+/// The layer that allows pages of these origins, or of [`ANY_ORIGIN`]. It stands around the envelope, so pages can read
+/// failures too.
 pub fn cors(origins: &[String]) -> Cors {
     let cors = Cors::default()
         .allowed_methods(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
@@ -41,7 +42,7 @@ pub fn cors(origins: &[String]) -> Cors {
         .expose_headers(EXPOSED)
         .max_age(MAX_AGE_S);
     if origins.iter().any(|origin| origin == ANY_ORIGIN) {
-        // The answer is the same for every origin, so nothing varies.
+        // The answer is the same for every origin, so it needs no `Vary`.
         return cors.allow_any_origin().send_wildcard().disable_vary_header();
     }
     origins.iter().fold(cors, |cors, origin| cors.allowed_origin(origin))

@@ -1,7 +1,7 @@
-//! HEAD requests, and the headers that a waiting request keeps.
+//! HEAD requests, and the headers that a waiting request keeps in memory.
 
-use actix_web::HttpMessage;
 use actix_web::{
+    HttpMessage,
     body::MessageBody,
     dev::{ServiceRequest, ServiceResponse},
     http::{
@@ -11,11 +11,11 @@ use actix_web::{
     middleware::Next,
 };
 
-/// With a request for an answer's head: for whoever would never come to an end with the body.
+/// Marks a HEAD request, for handlers whose body would never end.
 #[derive(Clone, Copy, Debug)]
 pub struct AsksForHead;
 
-/// HEAD is GET without the body (RFC 9110), which the server leaves out by itself.
+/// Handles HEAD as GET (RFC 9110). actix-web leaves out the body by itself.
 pub async fn head_as_get(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
@@ -27,8 +27,8 @@ pub async fn head_as_get(
     next.call(request).await
 }
 
-/// Headers that are still read of a request that asks to wait.
-pub(crate) static READ: [HeaderName; 6] = [
+/// Headers that the handlers of waiting requests still read.
+static READ_HEADERS: [HeaderName; 6] = [
     header::AUTHORIZATION,
     header::ACCEPT,
     header::IF_NONE_MATCH,
@@ -37,16 +37,16 @@ pub(crate) static READ: [HeaderName; 6] = [
     HeaderName::from_static("last-event-id"),
 ];
 
-/// A request that asks to wait keeps the headers that are still read, and no more room than these need: as they come, they have
-/// room for 28, which is a quarter of what a client that waits would cost.
-pub async fn slim_down(
+/// Drops the headers of a waiting request that no handler reads, and shrinks their map. As parsed, the map has room for 28
+/// headers, which is a quarter of a waiting client's memory.
+pub async fn drop_unread_headers(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
     if request.method().is_safe() && request.headers().contains_key("prefer") {
         let sent = request.headers();
-        let mut headers = HeaderMap::with_capacity(READ.len());
-        for (name, value) in sent.iter().filter(|(name, _)| READ.contains(name)) {
+        let mut headers = HeaderMap::with_capacity(READ_HEADERS.len());
+        for (name, value) in sent.iter().filter(|(name, _)| READ_HEADERS.contains(name)) {
             headers.append(name.clone(), value.clone());
         }
         *request.headers_mut() = headers;

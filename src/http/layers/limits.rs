@@ -1,7 +1,7 @@
-//! Rate limits: how many calls a player may make, or an address from which nobody says who they are.
+//! Rate limits: how many calls a player may make, or an address whose calls have no token.
 //!
-//! Each limit is a bucket that leaks steadily (the generic cell rate algorithm): a whole quota may come at once, and
-//! then as many calls as the bucket has leaked meanwhile. Counted by each process for itself, for all its workers.
+//! Each limit is a leaky bucket (the generic cell rate algorithm). A whole quota may be used at once, and then as many calls
+//! as the bucket has leaked since. Each process counts for itself, and all its workers share the count.
 
 use std::{
     cell::RefCell,
@@ -34,19 +34,16 @@ use governor::{
 };
 use quick_cache::sync::Cache;
 
-use super::client_address;
+use super::{client_address, response_headers};
 use crate::{
     domain::PlayerId,
     http::{
-        answer::{
-            headers,
-            problem::{Code, Problem},
-        },
+        answer::problem::{Code, Problem},
         request::auth,
     },
 };
 
-/// How many calls are allowed in a window, and under which name clients are told.
+/// How many calls are allowed in a window, and the policy's name in the headers.
 #[derive(Clone, Copy, Debug)]
 struct Policy {
     name: &'static str,
@@ -54,37 +51,39 @@ struct Policy {
     window_s: u32,
 }
 
-/// 10 calls a second for long and 300 at once: a person with five devices that ask twice a second each, or one that
-/// comes back after a week and reads a hundred games. What repeats without waiting is through with it in a second.
+/// 10 calls a second sustained and 300 at once. This suffices for a person with five devices that each poll twice a second. It
+/// also suffices for one that returns after a week and reads a hundred games. A client that retries without waiting uses it up in a second.
 const PLAYER: Policy = Policy::new("player", 300, 30);
 
-/// 100 calls a second for long and 1,000 at once: a school behind one address, whose classes watch a public game or open
-/// the same page at once. A script that hammers gets no more than a hundredth of what a small machine can answer.
+/// 100 calls a second sustained and 1,000 at once. This suffices for a school behind one address, whose classes watch a public
+/// game or open the same page at once. A script gets at most a hundredth of what a small machine can answer.
 const ADDRESS: Policy = Policy::new("address", 1000, 10);
 
-/// A hall of 300 may sign up at once for a tournament, and then somebody every other second. A script makes no more
-/// rows than that.
+/// A hall of 300 players may sign up at once for a tournament, and then one player every two seconds. The limit also bounds the
+/// rows that a script creates.
 const NEW_PLAYERS: Policy = Policy::new("new-players", 300, 600);
 
-/// A device needs new tokens every 15 minutes, so these are 450 devices behind one address; and no way to guess secrets.
+/// A device needs new tokens every 15 minutes, so this suffices for 450 devices behind one address. It also prevents guessing
+/// secrets.
 const TOKENS: Policy = Policy::new("tokens", 300, 600);
 
-/// How many players or addresses a limit counts at most: more than call in a window, in less than 10 MB a limit. When
-/// there are more, those are forgotten that have not called for longest, and begin anew with a whole quota: so many
-/// addresses cannot fill the memory, nor shut anybody out; and who calls all the time is not forgotten.
+/// The most players or addresses that a limit counts: more than call in a window, in less than 10 MB for each limit. Beyond
+/// that, the least recently used buckets are evicted, and their callers begin again with a whole quota.
+///
+/// So many addresses cannot fill the memory or lock out other callers, and a caller that calls all the time keeps its bucket.
 const BUCKETS_MAX: usize = 65_536;
 
-/// Addresses that are not limited, or begin with these if they end in `/`: health is asked by machines, and the others are
-/// the same for everybody and cheap. Documents are limited: they are long, and compressed each time.
+/// Paths that are not limited; those that end in `/` are prefixes. Load balancers poll health, and explanations of problems are
+/// cheap. Documents are limited, because they are long and are compressed each time.
 pub const UNLIMITED: [&str; 3] = ["/livez", "/readyz", "/problems/"];
 
-/// What a request counts for unless it says otherwise ([`count_more`]).
+/// The cost of a request, unless its handler counts more ([`count_more`]).
 const ONE: NonZeroU32 = NonZeroU32::MIN;
 
 static RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 static RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Counts every call of a process.
+/// The rate limits of a process.
 #[derive(Debug)]
 pub struct Limits {
     player: Limit<PlayerId>,
@@ -93,7 +92,7 @@ pub struct Limits {
     tokens: Limit<IpAddr>,
 }
 
-/// Lets a call pass, or tells it when to come again. What is told goes with every answer.
+/// Lets a call pass, or refuses it with 429. Every counted answer has the quota's state in its headers.
 pub async fn limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -101,40 +100,40 @@ pub async fn limit(
     let counted = request.app_data::<Data<Limits>>().and_then(|limits| limits.count(&request));
     match counted {
         None => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
-        Some(Ok(standing)) => {
-            let counted = Counted(Rc::new(RefCell::new(standing)));
+        Some(Ok(state)) => {
+            let counted = SharedQuotaState(Rc::new(RefCell::new(state)));
             request.extensions_mut().insert(counted.clone());
             let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
-            let standing = counted.0.borrow().clone();
-            headers::with(outcome, move |headers| standing.tell(headers))
+            let state = counted.0.borrow().clone();
+            response_headers::with(outcome, move |headers| state.write_headers(headers))
         }
-        Some(Err(standing)) => {
-            let mut response = request.error_response(standing.refusal());
-            standing.tell(response.headers_mut());
+        Some(Err(state)) => {
+            let mut response = request.error_response(state.refusal());
+            state.write_headers(response.headers_mut());
             Ok(response)
         }
     }
 }
 
-/// Where the caller of a request stands that was counted: what its answer will tell.
+/// The quota's state after a counted request, which its answer will show.
 #[derive(Clone)]
-struct Counted(Rc<RefCell<Standing>>);
+struct SharedQuotaState(Rc<RefCell<QuotaState>>);
 
-/// Counts a request that costs as much as several, and was counted as one, for so many more; by the limit that counted it.
+/// Counts an expensive request, which was counted as one call, for more calls, by the caller's limit.
 pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
-    let counted = request.extensions().get::<Counted>().cloned();
+    let counted = request.extensions().get::<SharedQuotaState>().cloned();
     let (Some(limits), Some(counted), Some(calls)) =
         (request.app_data::<Data<Limits>>(), counted, NonZeroU32::new(calls))
     else {
         return Ok(());
     };
     match limits.count_by_caller(request, calls) {
-        Ok(standing) => {
-            *counted.0.borrow_mut() = standing;
+        Ok(state) => {
+            *counted.0.borrow_mut() = state;
             Ok(())
         }
-        // The call itself was counted, and its answer tells what is left. It counts again when it comes again.
-        Err(standing) => Err(Standing { reset_s: standing.reset_s + 1, ..standing }.refusal()),
+        // The call itself was counted, and its answer shows what is left. A retry counts for one call again.
+        Err(state) => Err(QuotaState { reset_s: state.reset_s + 1, ..state }.refusal()),
     }
 }
 
@@ -148,12 +147,12 @@ impl Limits {
         }
     }
 
-    /// Counts a call: it may pass, or it may not; `None` if it is not limited.
+    /// Counts a call: `Ok` if it may pass, `Err` if not; `None` if it is not limited.
     ///
-    /// By the address, and more strictly, whatever makes players or tokens, so that nobody multiplies the quotas of
-    /// players; everything else by the player, if the token is good.
-    fn count(&self, request: &ServiceRequest) -> Option<Result<Standing, Standing>> {
-        // The path as routes see it: a letter that is percent-encoded is the same letter.
+    /// Calls that create players or tokens count by address, under a stricter limit, because each new player has a quota of its
+    /// own. All other calls count by player if the token is good, and else by address.
+    fn count(&self, request: &ServiceRequest) -> Option<Result<QuotaState, QuotaState>> {
+        // The path that routes match, in which percent-encoded letters are decoded.
         let path = request.match_info().as_str();
         if UNLIMITED.iter().any(|free| path == *free || free.ends_with('/') && path.starts_with(free)) {
             return None;
@@ -161,7 +160,7 @@ impl Limits {
         let strict = match path {
             "/v1/players" if request.method() == Method::POST => Some(&self.new_players),
             "/v1/tokens" if request.method() == Method::POST => Some(&self.tokens),
-            // A new password costs as much as signing in, and any guest may set one.
+            // Setting a password costs as much as signing in, and any guest may do it.
             "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
             _ => None,
         };
@@ -171,7 +170,7 @@ impl Limits {
         })
     }
 
-    fn count_by_caller(&self, request: &impl HttpMessage, calls: NonZeroU32) -> Result<Standing, Standing> {
+    fn count_by_caller(&self, request: &impl HttpMessage, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
         match auth::identity(request) {
             Some(caller) => self.player.count(&caller.player, calls),
             None => self.address.count(&network(client_address::client_address(request)), calls),
@@ -179,7 +178,7 @@ impl Limits {
     }
 }
 
-/// What counts as one address: of IPv6 the first 64 bits, for everybody gets that many addresses.
+/// The network that counts as one address: for IPv6 the first 64 bits, because each customer gets a whole /64.
 pub fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -189,11 +188,11 @@ pub fn network(address: IpAddr) -> IpAddr {
 
 impl Policy {
     const fn new(name: &'static str, quota: u32, window_s: u32) -> Self {
-        Self { name, quota: NonZeroU32::new(quota).expect("a quota is more than nothing"), window_s }
+        Self { name, quota: NonZeroU32::new(quota).expect("a quota is at least 1"), window_s }
     }
 }
 
-/// A policy, and the bucket of everybody whom it concerns.
+/// A policy, and the buckets of its callers.
 #[derive(Debug)]
 struct Limit<K: Hash + Eq + Clone, C: Clock = DefaultClock> {
     policy: Policy,
@@ -220,28 +219,28 @@ impl<K: Hash + Eq + Clone, C: Clock> Limit<K, C> {
         }
     }
 
-    /// Counts so many calls if they may pass.
-    fn count(&self, key: &K, calls: NonZeroU32) -> Result<Standing, Standing> {
+    /// Counts the calls if they may pass.
+    fn count(&self, key: &K, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
         match self.limiter.check_key_n(key, calls) {
-            Ok(Ok(state)) => {
-                let remaining = state.remaining_burst_capacity();
-                // With nothing left, the next call counts; else when all of it is there again.
+            Ok(Ok(snapshot)) => {
+                let remaining = snapshot.remaining_burst_capacity();
+                // The time until the next call if none is left; else until the whole quota is available.
                 let missing = if remaining == 0 { 1 } else { self.policy.quota.get() - remaining };
-                Ok(self.standing(remaining, state.quota().replenish_interval() * missing))
+                Ok(self.quota_state(remaining, snapshot.quota().replenish_interval() * missing))
             }
-            Ok(Err(refused)) => Err(self.standing(0, refused.wait_time_from(self.limiter.clock().now()))),
-            // More than a whole quota: nothing of ours costs as much.
-            Err(_) => Err(self.standing(0, Duration::from_secs(self.policy.window_s.into()))),
+            Ok(Err(refused)) => Err(self.quota_state(0, refused.wait_time_from(self.limiter.clock().now()))),
+            // The calls exceed a whole quota, which no request of ours does.
+            Err(_) => Err(self.quota_state(0, Duration::from_secs(self.policy.window_s.into()))),
         }
     }
 
-    fn standing(&self, remaining: u32, reset: Duration) -> Standing {
+    fn quota_state(&self, remaining: u32, reset: Duration) -> QuotaState {
         let reset_s = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
-        Standing { name: self.policy.name, advertised: self.advertised.clone(), remaining, reset_s: reset_s.max(1) }
+        QuotaState { name: self.policy.name, advertised: self.advertised.clone(), remaining, reset_s: reset_s.max(1) }
     }
 }
 
-/// The buckets of a limit, never more than a maximum: see [`BUCKETS_MAX`].
+/// The buckets of a limit, with eviction: see [`BUCKETS_MAX`].
 #[derive(Debug)]
 struct Buckets<K: Hash + Eq + Clone>(Cache<K, Arc<InMemoryState>>);
 
@@ -257,30 +256,30 @@ impl<K: Hash + Eq + Clone> StateStore for Buckets<K> {
     }
 }
 
-/// Where a caller stands, as draft-ietf-httpapi-ratelimit-headers-10 tells it.
+/// What is left of a caller's quota, for the headers of draft-ietf-httpapi-ratelimit-headers-10.
 #[derive(Clone, Debug)]
-struct Standing {
+struct QuotaState {
     name: &'static str,
     advertised: HeaderValue,
-    /// How many calls may follow at once.
+    /// The calls that may follow at once.
     remaining: u32,
-    /// Seconds until the quota is whole again; with nothing left, until the next call may come.
+    /// Seconds until the quota is whole again; if none is left, until the next call may come.
     reset_s: u64,
 }
 
-impl Standing {
-    /// What a caller is told who has made too many calls.
+impl QuotaState {
+    /// The answer to a call over the limit.
     fn refusal(&self) -> Problem {
         let seconds = self.reset_s;
         let detail = format!("too many calls; the next one may come in {seconds} s");
         Problem::new(Code::RateLimited, detail).retry_after(seconds)
     }
 
-    fn tell(&self, headers: &mut HeaderMap) {
-        let Standing { name, remaining, reset_s, .. } = self;
-        let told = HeaderValue::from_str(&format!("\"{name}\";r={remaining};t={reset_s}"));
+    fn write_headers(&self, headers: &mut HeaderMap) {
+        let QuotaState { name, remaining, reset_s, .. } = self;
+        let rate_limit = HeaderValue::from_str(&format!("\"{name}\";r={remaining};t={reset_s}"));
         headers.insert(RATE_LIMIT_POLICY.clone(), self.advertised.clone());
-        headers.insert(RATE_LIMIT.clone(), told.expect("names are ASCII"));
+        headers.insert(RATE_LIMIT.clone(), rate_limit.expect("names are ASCII"));
     }
 }
 
@@ -297,52 +296,48 @@ mod tests {
         (Limit::with(POLICY, buckets_max, clock.clone()), clock)
     }
 
-    fn told(outcome: &Result<Standing, Standing>) -> (bool, u32, u64) {
-        let standing = outcome.as_ref().unwrap_or_else(|standing| standing);
-        (outcome.is_ok(), standing.remaining, standing.reset_s)
+    fn parts(outcome: &Result<QuotaState, QuotaState>) -> (bool, u32, u64) {
+        let state = outcome.as_ref().unwrap_or_else(|state| state);
+        (outcome.is_ok(), state.remaining, state.reset_s)
     }
 
     #[test]
     fn a_quota_may_be_used_at_once_and_comes_back_steadily() {
         let (limit, clock) = limit(100);
-        assert_eq!(told(&limit.count(&1, ONE)), (true, 9, 2));
+        assert_eq!(parts(&limit.count(&1, ONE)), (true, 9, 2));
         for remaining in (1..9).rev() {
-            assert_eq!(told(&limit.count(&1, ONE)), (true, remaining, u64::from(10 - remaining) * 2));
+            assert_eq!(parts(&limit.count(&1, ONE)), (true, remaining, u64::from(10 - remaining) * 2));
         }
-        assert_eq!(told(&limit.count(&1, ONE)), (true, 0, 2), "with nothing left, the next call is what counts");
-        assert_eq!(told(&limit.count(&1, ONE)), (false, 0, 2));
+        assert_eq!(parts(&limit.count(&1, ONE)), (true, 0, 2), "with none left, `t` is the time until the next call");
+        assert_eq!(parts(&limit.count(&1, ONE)), (false, 0, 2));
         clock.advance(Duration::from_millis(1500));
-        assert_eq!(
-            told(&limit.count(&1, ONE)),
-            (false, 0, 1),
-            "half a second is a whole one for who counts in seconds"
-        );
-        assert_eq!(told(&limit.count(&2, ONE)), (true, 9, 2), "others are not concerned");
+        assert_eq!(parts(&limit.count(&1, ONE)), (false, 0, 1), "half a second is rounded up to a whole one");
+        assert_eq!(parts(&limit.count(&2, ONE)), (true, 9, 2), "other callers are not affected");
         clock.advance(Duration::from_millis(500));
-        assert_eq!(told(&limit.count(&1, ONE)), (true, 0, 2));
+        assert_eq!(parts(&limit.count(&1, ONE)), (true, 0, 2));
         clock.advance(Duration::from_secs(20));
-        assert_eq!(told(&limit.count(&1, ONE)), (true, 9, 2));
+        assert_eq!(parts(&limit.count(&1, ONE)), (true, 9, 2));
     }
 
     #[test]
-    fn what_costs_as_much_as_several_calls_counts_for_as_many_or_not_at_all() {
+    fn an_expensive_request_counts_for_several_calls_or_not_at_all() {
         let (limit, clock) = limit(100);
         let four = NonZeroU32::new(4).expect("four is not zero");
-        assert_eq!(told(&limit.count(&1, four)), (true, 6, 8));
-        assert_eq!(told(&limit.count(&1, four)), (true, 2, 16));
-        assert_eq!(told(&limit.count(&1, four)), (false, 0, 4), "two more are needed");
-        assert_eq!(told(&limit.count(&1, ONE)), (true, 1, 18), "what was refused has cost nothing");
-        assert_eq!(told(&limit.count(&1, NonZeroU32::MAX)), (false, 0, 20), "never more than a whole quota");
+        assert_eq!(parts(&limit.count(&1, four)), (true, 6, 8));
+        assert_eq!(parts(&limit.count(&1, four)), (true, 2, 16));
+        assert_eq!(parts(&limit.count(&1, four)), (false, 0, 4), "two more are needed");
+        assert_eq!(parts(&limit.count(&1, ONE)), (true, 1, 18), "a refused request costs nothing");
+        assert_eq!(parts(&limit.count(&1, NonZeroU32::MAX)), (false, 0, 20), "never more than a whole quota");
         clock.advance(Duration::from_secs(6));
-        assert_eq!(told(&limit.count(&1, four)), (true, 0, 2));
+        assert_eq!(parts(&limit.count(&1, four)), (true, 0, 2));
     }
 
     #[test]
-    fn any_number_of_keys_takes_bounded_memory_and_who_calls_all_the_time_is_not_forgotten() {
+    fn memory_is_bounded_and_a_constant_caller_keeps_its_bucket() {
         let (limit, _) = limit(1000);
         while limit.count(&0, ONE).is_ok() {}
         for key in 1..100_000 {
-            assert!(limit.count(&key, ONE).is_ok(), "nobody is shut out");
+            assert!(limit.count(&key, ONE).is_ok(), "new callers pass");
             assert!(limit.count(&0, ONE).is_err(), "after {key} others");
         }
         let buckets = limit.limiter.into_state_store().0;

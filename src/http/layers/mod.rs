@@ -1,10 +1,13 @@
-//! What lies around all routes: connections, addresses, limits, compression, metrics.
+//! The layers around all routes: connections, client addresses, rate limits, compression, metrics. Each knows requests and
+//! answers, and no single route.
 
 pub(crate) mod client_address;
 pub(crate) mod compress;
 pub(crate) mod connections;
 pub(crate) mod cors;
+pub(crate) mod envelope;
 pub(crate) mod head;
 pub(crate) mod limits;
 pub(crate) mod observe;
 pub(crate) mod permits;
+pub(crate) mod response_headers;

@@ -1,5 +1,5 @@
-//! What is seen of a request from outside: its span, for logs and traces, and its numbers, for metrics. Neither holds anything
-//! that a client could fill without bound, nor a header that is a secret.
+//! A request's span, for logs and traces, and its measurements, for metrics. Neither contains secret headers or values that a
+//! client could make without bound.
 
 use std::time::Instant;
 
@@ -32,29 +32,29 @@ use crate::{
     metrics::Took,
 };
 
-/// The route of what no route knows.
+/// The route of requests that match no route.
 const UNMATCHED: &str = "unmatched";
 
-/// How much of a path, or of what a client says it is, goes into a span: more than any of ours is long.
+/// The most bytes of a path or a `User-Agent` in a span: longer than all our paths.
 const TEXT_BYTES_MAX: usize = 256;
 
-/// Where a caller names the trace that a request belongs to (W3C Trace Context).
+/// The header that names a request's trace (W3C Trace Context).
 const TRACEPARENT: &str = "traceparent";
 
 /// The pattern of a request's path.
 #[derive(Clone, Copy)]
 struct Route(&'static str);
 
-/// With the answer to a request that waited for news: it tells nothing of how fast the service is.
+/// Marks the answer to a request that waited for a change. Its duration does not measure the service's speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited;
 
-/// Opens the span of each request, named as OpenTelemetry names things, and ends it with the status.
+/// Opens the span of each request, with OpenTelemetry's names, and ends it with the status.
 pub struct RequestSpan;
 
 impl RootSpanBuilder for RequestSpan {
     fn on_request_start(request: &ServiceRequest) -> Span {
-        // The path as routes see it: a letter that is percent-encoded is the same letter.
+        // The path that routes match, in which percent-encoded letters are decoded.
         let route = paths::find(request.match_info().as_str()).map_or(UNMATCHED, |path| &path.pattern);
         let (method, path) = (method_word(request.method()), beginning(request.path()));
         let user_agent = request.headers().get("user-agent").and_then(|value| value.to_str().ok());
@@ -81,7 +81,7 @@ impl RootSpanBuilder for RequestSpan {
     }
 
     fn on_request_end<B: MessageBody>(span: Span, outcome: &Result<ServiceResponse<B>, actix_web::Error>) {
-        // The log has no use for it: nothing is logged after the end.
+        // The log needs no status here, because nothing is logged after the span's end.
         if !is_traced() {
             return;
         }
@@ -93,15 +93,15 @@ impl RootSpanBuilder for RequestSpan {
     }
 }
 
-/// Whether traces are exported, or the log is as detailed: whether anybody reads of a span what only its end tells.
+/// Whether the fields that only the span's end sets have a reader: traces are exported, or the log is at debug level.
 fn is_traced() -> bool {
     tracing::enabled!(Level::DEBUG)
 }
 
-/// Requests that leave no span: those for the metrics would fill the traces with themselves.
-pub struct Unseen;
+/// Gives requests no span. Requests for the metrics would otherwise fill the traces.
+pub struct NoSpan;
 
-impl RootSpanBuilder for Unseen {
+impl RootSpanBuilder for NoSpan {
     fn on_request_start(_: &ServiceRequest) -> Span {
         Span::none()
     }
@@ -109,7 +109,7 @@ impl RootSpanBuilder for Unseen {
     fn on_request_end<B: MessageBody>(_: Span, _: &Result<ServiceResponse<B>, actix_web::Error>) {}
 }
 
-/// Counts every answer, whoever gave it.
+/// Counts every answer, of handlers and of layers.
 pub async fn count<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
@@ -139,7 +139,7 @@ fn status<B>(outcome: &Result<ServiceResponse<B>, actix_web::Error>) -> StatusCo
     }
 }
 
-/// A method may be any word; those that nobody serves are one.
+/// The method for metrics. Clients can send any word, so unknown methods share one.
 const fn method_word(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -157,14 +157,14 @@ fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
-/// Makes the span part of the trace that the caller names; without one, or with one that cannot be read, it begins its own.
-/// If traces are exported, the log names the trace too; if not, all of this does nothing.
+/// Makes the span part of the caller's trace. Without a readable one, the span begins a trace of its own. If traces are
+/// exported, the log names the trace too; otherwise this does nothing.
 fn continue_trace(span: &Span, headers: &HeaderMap) {
-    // More than one is no better than none that can be read (W3C Trace Context, section 3.2).
+    // Several headers count as none (W3C Trace Context, section 3.2).
     if headers.get_all(TRACEPARENT).take(2).count() == 1 {
         let parent = TraceContextPropagator::new().extract(&Headers(headers));
         if parent.span().span_context().is_valid() {
-            // It fails only if there is no such span for traces, which is then as it should be.
+            // This fails only if the span is not exported, and then it needs no parent.
             let _ = span.set_parent(parent);
         }
     }

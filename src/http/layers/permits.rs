@@ -1,4 +1,4 @@
-//! Turns: work that a process does for a few at once. Whoever would wait for too long is told to come back.
+//! Semaphores for work of which a process does only a few at once. A request that waits for too long is refused with 503.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use tokio::{
 
 use crate::http::answer::problem::Problem;
 
-/// Waits for a place; 503 and `busy` if there is none for so long.
-pub async fn turn(
-    places: &'static Semaphore,
-    at_most: Duration,
+/// Acquires a permit; after `timeout_after` without one, fails with 503 and the detail `busy`.
+pub async fn acquire(
+    permits: &'static Semaphore,
+    timeout_after: Duration,
     busy: &'static str,
 ) -> Result<SemaphorePermit<'static>, Problem> {
-    let place = timeout(at_most, places.acquire()).await;
-    place.map_err(|_| Problem::busy(busy))?.map_err(Problem::internal)
+    let permit = timeout(timeout_after, permits.acquire()).await;
+    permit.map_err(|_| Problem::busy(busy))?.map_err(Problem::internal)
 }

@@ -1,4 +1,4 @@
-//! Health: whether the process lives, and whether it can serve.
+//! Health: whether the process is alive, and whether it is ready to serve.
 
 use actix_web::{HttpResponse, get, http::header, web::Data};
 use serde::Serialize;
@@ -12,11 +12,11 @@ use crate::http::{
 
 /// Is the process alive?
 ///
-/// Answers as long as the process does, whatever the database does. For deciding whether to restart it.
+/// Answers without the database. Use it to decide whether to restart the process.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_liveness",
-    responses((status = 200, description = "It is", body = Health)),
+    responses((status = 200, description = "It is alive", body = Health)),
     security(())
 )]
 #[get("/livez")]
@@ -26,12 +26,11 @@ pub async fn get_liveness(_: Query<NoQuery>) -> HttpResponse {
 
 /// Can the service serve?
 ///
-/// Asks the database, and whether it has every migration. For deciding whether to send requests here: no more, as soon as
-/// the server is told to stop.
+/// Checks the database and its migrations. Use it to decide whether to send requests here. A stopping server is not ready.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_readiness",
-    responses((status = 200, description = "It can", body = Health)),
+    responses((status = 200, description = "It is ready", body = Health)),
     security(())
 )]
 #[get("/readyz")]
@@ -45,7 +44,7 @@ pub async fn get_readiness(state: Data<AppState>, _: Query<NoQuery>) -> Result<H
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(Health { status: "ok" }))
 }
 
-/// All is well.
+/// The state of the process.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Health {
     #[schema(example = "ok")]

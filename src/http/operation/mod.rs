@@ -1,4 +1,4 @@
-//! Health, metrics, and the explanation of problems.
+//! For operators: health, metrics, and the explanation of problems.
 
 pub(crate) mod health;
 pub(crate) mod problems;

@@ -1,4 +1,4 @@
-//! Problems explained: the page that a failure's `type` leads to.
+//! The page that explains a failure's code, to which its `type` leads.
 
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ fn page(code: Code) -> String {
     page
 }
 
-/// Meanings hold no HTML, and code in backticks.
+/// A code's meaning as HTML. Meanings contain no HTML, and mark code by backticks.
 fn html(text: &str) -> String {
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let parts = escaped.split('`').enumerate();

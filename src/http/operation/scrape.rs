@@ -1,5 +1,5 @@
-//! The metrics, on a listener of their own: who may use the API need not see them, and they are answered while it is
-//! overloaded, by a thread of their own.
+//! The metrics, on a listener and a thread of their own. So users of the API cannot read them, and they are answered while the
+//! API is overloaded.
 
 use std::{io, net::TcpListener, sync::Arc};
 
@@ -14,13 +14,13 @@ use tracing_actix_web::TracingLogger;
 
 use crate::{
     http::{
-        answer::problem::{self, Problem},
-        layers::{connections::REQUEST_TIMEOUT, head::head_as_get, observe::Unseen},
+        answer::problem::Problem,
+        layers::{connections::REQUEST_TIMEOUT, envelope, head::head_as_get, observe::NoSpan},
     },
     metrics::Metrics,
 };
 
-/// A few Prometheus servers, and a person with curl.
+/// Enough for a few Prometheus servers and a person with curl.
 const CONNECTIONS_MAX: usize = 32;
 
 /// Prometheus' text format.
@@ -28,7 +28,7 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 const PATH: &str = "/metrics";
 
-/// The metrics on a listener, until it is stopped or dropped.
+/// Serves the metrics on a listener until the server is stopped or dropped.
 pub fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) -> io::Result<Server> {
     let metrics = Data::from(metrics);
     let server = HttpServer::new(move || {
@@ -36,8 +36,8 @@ pub fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) -> io::Result
             .app_data(metrics.clone())
             .default_service(web::to(answer))
             .wrap(from_fn(head_as_get))
-            .wrap(from_fn(problem::envelope))
-            .wrap(TracingLogger::<Unseen>::new())
+            .wrap(from_fn(envelope::envelope))
+            .wrap(TracingLogger::<NoSpan>::new())
     });
     let server = server
         .workers(1)

@@ -27,7 +27,7 @@ use crate::{
         },
         state::{AppState, tokens::Caller},
     },
-    live::Standing,
+    live::Credentials,
     metrics::Grant,
 };
 
@@ -99,7 +99,7 @@ pub async fn update_me(
         let tokens = match hash {
             Some(_) => {
                 let credentials_version = before.credentials_version + 1;
-                state.hub.audience().tell(caller.player, Standing::Credentials(credentials_version));
+                state.hub.audience().report(caller.player, Credentials::Version(credentials_version));
                 let own = OwnPlayer { player: after.clone(), credentials_version };
                 Some(TokenSet::begin(&state, &own, Grant::Password).await?)
             }
@@ -131,7 +131,7 @@ pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     // First, so that no game begins meanwhile. Should the server stop half-way, a job ends the rest.
     players::erase(&state.db, caller.player, now()).await?;
     state.recent.forget(caller.player);
-    state.hub.audience().tell(caller.player, Standing::Gone);
+    state.hub.audience().report(caller.player, Credentials::Erased);
     end_games(&state, caller.player).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -24,7 +24,7 @@ use crate::{
             problem::Problem,
         },
         games::list::OpponentFilter,
-        layers::permits::turn,
+        layers::permits,
         request::extract::Query,
         state::AppState,
     },
@@ -61,7 +61,7 @@ pub async fn get_player_stats(
 ) -> Result<HttpResponse, Problem> {
     let player = players::find(&state.db, path.0).await?.ok_or_else(no_player)?.player.id;
     let opponents = query.0.opponent_type.map(|words| words.into_iter().map(OpponentKind::from).collect::<Vec<_>>());
-    let _turn = turn(&AT_ONCE, TURN_TIMEOUT, "others are being counted; try again").await?;
+    let _permit = permits::acquire(&AT_ONCE, TURN_TIMEOUT, "others are being counted; try again").await?;
     let stats = stats::find(&state.db, player, opponents.as_deref()).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(StatsView::of(player, &stats)))
 }

@@ -18,7 +18,10 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
-        request::extract::{IfNoneMatch, NoQuery, Query},
+        request::{
+            conditional::IfNoneMatch,
+            extract::{NoQuery, Query},
+        },
         state::{AppState, tokens::Caller},
         view::wire::Timestamp,
     },

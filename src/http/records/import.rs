@@ -25,7 +25,7 @@ use crate::{
     domain::{Import, Visibility},
     http::{
         answer::problem::{Code, Problem},
-        layers::{limits, permits::turn},
+        layers::{limits, permits},
         request::{
             extract::{Query, check_plain},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
@@ -98,7 +98,7 @@ pub async fn import_games(
         return Ok(replayed);
     }
     player::find(&state, caller).await?;
-    let _permit = turn(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
+    let _permit = permits::acquire(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
     let games = body.games()?;
     let more_calls = games.len().saturating_sub(1) / GAMES_PER_CALL;
     limits::count_more(&request, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
@@ -226,7 +226,7 @@ impl FromRequest for ImportBody {
         Box::pin(async move {
             let (kind, payload) = (kind?, payload.await.map_err(Problem::internal)?);
             plain?;
-            let _permit = turn(&BODY_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
+            let _permit = permits::acquire(&BODY_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
             let late = |_| Problem::new(Code::MalformedRequest, "the body did not arrive in time");
             let bytes = timeout(BODY_TIMEOUT, payload.to_bytes_limited(IMPORT_BYTES_MAX)).await.map_err(late)?;
             let too_long = |_| Problem::new(Code::PayloadTooLarge, "games to import have at most 8 MiB in all");

@@ -1,4 +1,4 @@
-//! Access tokens: JWTs signed with Ed25519, and who a request comes from.
+//! The caller of a request, as its access token names them. How tokens are signed and verified is in `state::tokens`.
 
 use std::future::{Ready, ready};
 
@@ -21,10 +21,10 @@ use crate::{
     metrics::TokenKind,
 };
 
-/// Who a request comes from, as its token says, for all that follows; or what is wrong with the token.
+/// The caller that the token names, or what is wrong with the token. Later layers and handlers read it.
 struct Identity(Result<Option<Caller>, Problem>);
 
-/// Reads the token, if there is one.
+/// Reads the request's token, if it has one.
 pub async fn identify(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
@@ -34,7 +34,7 @@ pub async fn identify(
     next.call(request).await
 }
 
-/// Refuses a bad token, whatever is asked for, also where none is needed.
+/// Refuses a request with a bad token, even where no token is needed.
 pub async fn refuse_bad_tokens(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -49,7 +49,7 @@ pub async fn refuse_bad_tokens(
     }
 }
 
-/// Who a request comes from, if it has a good token.
+/// The caller of a request with a good token.
 pub fn identity(request: &impl HttpMessage) -> Option<Caller> {
     request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().ok().copied().flatten())
 }
@@ -64,7 +64,7 @@ impl FromRequest for Caller {
     }
 }
 
-/// Who reads, if they say so.
+/// The player who reads, if the request has a token.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader(pub Option<PlayerId>);
 
@@ -77,7 +77,7 @@ impl FromRequest for Reader {
     }
 }
 
-/// What a header begins with that has a token.
+/// The prefix of the header's value.
 const BEARER: &[u8] = b"Bearer ";
 
 fn caller(request: &HttpRequest) -> Result<Option<Caller>, Problem> {

@@ -1,4 +1,4 @@
-//! What a request carries, read into types or refused in the one envelope.
+//! Extractors: a request's body, query and path parameters, parsed into types or refused with a [`Problem`].
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use actix_web::{
     FromRequest, HttpRequest,
     dev::Payload,
     error::PayloadError,
-    http::header::{self, EntityTag, Header},
+    http::header,
     web::{Bytes, PayloadConfig},
 };
 use serde::{
@@ -31,13 +31,13 @@ use crate::{
     rules::Variant,
 };
 
-/// The largest body of a request, in bytes: every one of ours fits many times.
+/// The largest body of a request, in bytes: many times what any call needs.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// How long a body may take to come: 64 KiB over a bad line. A server that stops waits for it.
+/// How long a body may take to arrive: 64 KiB over a slow connection. A stopping server waits for it.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How the server is told the largest body.
+/// The server's setting for the largest body.
 pub fn payload_config() -> PayloadConfig {
     PayloadConfig::new(BODY_BYTES_MAX)
 }
@@ -61,7 +61,7 @@ impl<T: DeserializeOwned> FromRequest for Body<T> {
     }
 }
 
-/// A JSON body that may be left out.
+/// An optional JSON body.
 #[derive(Debug)]
 pub struct OptionalBody<T>(pub T);
 
@@ -83,7 +83,7 @@ impl<T: DeserializeOwned + Default> FromRequest for OptionalBody<T> {
     }
 }
 
-/// The body of a call that says everything by its address.
+/// The body of a call that needs none: an empty object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
@@ -116,13 +116,13 @@ pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
 #[serde(deny_unknown_fields)]
 pub struct NoQuery {}
 
-/// The ply that an address names, as it is written everywhere: without a sign or zeros before it.
+/// The ply in the path, in the one form that is accepted: without a sign or leading zeros.
 pub fn ply_of(request: &HttpRequest) -> Option<u32> {
     let text = request.match_info().get("ply")?;
     text.parse().ok().filter(|ply: &u32| ply.to_string() == text)
 }
 
-/// The game that the address names. What is no UUID names none.
+/// The game in the path. Text that is no UUID names no game.
 #[derive(Clone, Copy, Debug)]
 pub struct GamePath(pub GameId);
 
@@ -136,7 +136,7 @@ impl FromRequest for GamePath {
     }
 }
 
-/// No game is at this address; but something else may be, with other methods.
+/// Refuses a path without a game. Another route may have the same path with other methods.
 fn no_such_game(request: &HttpRequest) -> Problem {
     match paths::find(request.path()).filter(|path| !path.knows(request.method())) {
         Some(path) => Problem::method_not_allowed(path.allow.clone()),
@@ -144,7 +144,7 @@ fn no_such_game(request: &HttpRequest) -> Problem {
     }
 }
 
-/// The variant that the address names.
+/// The variant in the path.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantPath(pub Variant);
 
@@ -158,69 +158,7 @@ impl FromRequest for VariantPath {
     }
 }
 
-/// The versions in `If-Match`; `None`: any will do. Weak or strong, the version alone counts; a tag of another form is
-/// the version of nothing.
-#[derive(Clone, Debug)]
-pub struct IfMatch(pub Option<Vec<u32>>);
-
-impl FromRequest for IfMatch {
-    type Error = Problem;
-    type Future = Ready<Result<Self, Problem>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        if !request.headers().contains_key(header::IF_MATCH) {
-            return ready(Ok(Self(None)));
-        }
-        let versions = match header::IfMatch::parse(request) {
-            Ok(header::IfMatch::Any) => None,
-            Ok(header::IfMatch::Items(tags)) => {
-                let version = |tag: &header::EntityTag| tag.tag().split('-').next()?.parse().ok();
-                Some(tags.iter().filter_map(version).collect())
-            }
-            Err(_) => Some(vec![]),
-        };
-        ready(Ok(Self(versions)))
-    }
-}
-
-/// What `If-None-Match` says that the client has already.
-#[derive(Clone, Debug)]
-pub enum IfNoneMatch {
-    /// Nothing, or nothing that can be read.
-    Nothing,
-    /// Some answer, whichever.
-    Any,
-    Tags(Vec<EntityTag>),
-}
-
-impl FromRequest for IfNoneMatch {
-    type Error = Problem;
-    type Future = Ready<Result<Self, Problem>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        if !request.headers().contains_key(header::IF_NONE_MATCH) {
-            return ready(Ok(Self::Nothing));
-        }
-        ready(Ok(match header::IfNoneMatch::parse(request) {
-            Ok(header::IfNoneMatch::Any) => Self::Any,
-            Ok(header::IfNoneMatch::Items(tags)) if !tags.is_empty() => Self::Tags(tags),
-            _ => Self::Nothing,
-        }))
-    }
-}
-
-impl IfNoneMatch {
-    /// Whether the client has the answer of this tag.
-    pub fn has(&self, etag: &EntityTag) -> bool {
-        match self {
-            Self::Nothing => false,
-            Self::Any => true,
-            Self::Tags(tags) => tags.iter().any(|tag| tag.weak_eq(etag)),
-        }
-    }
-}
-
-/// The whole body, if it comes in time.
+/// The whole body, if it arrives in time.
 fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Result<Bytes, Problem>> + use<> {
     let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(request, payload));
     async {
@@ -229,7 +167,7 @@ fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Re
     }
 }
 
-/// Refuses a body that does not say that it is JSON, or says that it is compressed.
+/// Refuses a body that is not declared as JSON, or is declared as compressed.
 fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
@@ -239,7 +177,7 @@ fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
     check_plain(request)
 }
 
-/// Refuses a body that says that it is compressed: what it would become has no bound.
+/// Refuses a body that is declared as compressed, because its decompressed size has no bound.
 pub fn check_plain(request: &HttpRequest) -> Result<(), Problem> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let plain = !request.headers().contains_key(header::CONTENT_ENCODING)
@@ -267,7 +205,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         if !inner.is_data() {
             return Problem::new(Code::MalformedRequest, format!("the body is not JSON: {inner}"));
         }
-        // serde_json ends its message with the place, which the pointer says better.
+        // serde_json ends its message with line and column; the pointer is more precise.
         let detail = inner.to_string();
         let detail = detail.rsplit_once(" at line ").map_or(detail.as_str(), |(what, _)| what);
         Problem::invalid(pointer(error.path(), named_field(detail)), in_terms_of_json(detail))
@@ -298,8 +236,8 @@ fn pointer(path: &serde_path_to_error::Path, field: Option<&str>) -> String {
     }
 }
 
-/// A value that must be a JSON object: serde would also take a list, by the order of the fields, which is no part of
-/// the contract.
+/// A value that must be a JSON object. serde would also accept a list in the order of the fields, which is not part of the
+/// API.
 pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct Object<T>(PhantomData<T>);
 
@@ -318,22 +256,22 @@ pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -
     deserializer.deserialize_map(Object(PhantomData))
 }
 
-/// The same for a field that may be left out.
+/// The same for an optional field.
 pub fn some_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     object(deserializer).map(Some)
 }
 
-/// A text that may be left out, but is not null.
+/// A string that may be absent but not null.
 pub fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     String::deserialize(deserializer).map(Some)
 }
 
-/// One of an enum's words: `serde_json` would also take an object for one, and call anything else no JSON.
+/// A value of an enum, as a string. `serde_json` would also accept an object, and report other types as malformed JSON.
 pub fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
-/// The entries of a JSON object as they stand there: a map would drop all but the last of one name.
+/// The entries of a JSON object in order, with duplicates. A map would drop all but the last of one name.
 pub fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
     struct Entries<T>(PhantomData<T>);
 
@@ -356,12 +294,12 @@ pub fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) 
     deserializer.deserialize_map(Entries(PhantomData))
 }
 
-/// A whole body, which is always an object.
+/// A whole body, which must be an object.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "T: Deserialize<'de>"))]
 struct Whole<T>(#[serde(deserialize_with = "object")] T);
 
-/// serde's message without the words of Rust.
+/// serde's message, with JSON's terms in place of Rust's.
 fn in_terms_of_json(message: &str) -> String {
     let number = "expected an integer from 0 to 4294967295";
     if message.contains("invalid digit")
@@ -373,12 +311,12 @@ fn in_terms_of_json(message: &str) -> String {
     message.replace("unknown variant", "unknown value").replace("expected u32", number)
 }
 
-/// A name as a JSON pointer writes it.
+/// A name escaped for a JSON pointer.
 pub fn pointer_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The field that serde's message is about, where that is one that its path does not lead to.
+/// The field that serde's message names, if its path ends before that field.
 fn named_field(message: &str) -> Option<&str> {
     let rest =
         ["unknown field `", "missing field `", "duplicate field `"].iter().find_map(|p| message.strip_prefix(p))?;

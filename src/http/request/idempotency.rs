@@ -1,8 +1,7 @@
-//! Creations that may be sent again: the header `Idempotency-Key`, and the answer that is kept under it.
+//! Idempotent creations: the header `Idempotency-Key`, and the answer that is stored under it.
 
 use std::future::{Ready, ready};
 
-pub use crate::db::idempotency::StoredAnswer as Answer;
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse,
     dev::Payload,
@@ -25,14 +24,16 @@ use crate::{
     },
 };
 
+pub use crate::db::idempotency::StoredAnswer as Answer;
+
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 static IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// The longest key, in characters: any UUID, hash or sentence.
+/// The longest key, in characters: long enough for a UUID, a hash or a sentence.
 const KEY_CHARS_MAX: usize = 255;
 
-/// The key of a request that may be sent again, if it has one.
+/// The request's idempotency key, if it has one.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey(Option<String>);
 
@@ -54,7 +55,7 @@ impl FromRequest for IdempotencyKey {
     }
 }
 
-/// A creation under a key.
+/// A creation with an idempotency key.
 #[derive(Clone, Debug)]
 pub struct KeyedRequest {
     player: PlayerId,
@@ -63,19 +64,19 @@ pub struct KeyedRequest {
 }
 
 impl KeyedRequest {
-    /// The request that says `asked` at `path`, if it has a key.
-    pub fn of(key: IdempotencyKey, player: PlayerId, path: &str, asked: &impl Serialize) -> Option<Self> {
-        let asked = serde_json::to_vec(&(path, asked)).expect(ALWAYS_JSON);
-        key.0.map(|key| Self { player, key, request_hash: Sha256::digest(asked).into() })
+    /// The request with `body` at `path`, if it has a key.
+    pub fn of(key: IdempotencyKey, player: PlayerId, path: &str, body: &impl Serialize) -> Option<Self> {
+        let request = serde_json::to_vec(&(path, body)).expect(ALWAYS_JSON);
+        key.0.map(|key| Self { player, key, request_hash: Sha256::digest(request).into() })
     }
 
-    /// What was answered before to this request, if anything. Something else under the same key is refused.
+    /// The earlier answer to this request, if there is one. Another request under the same key is refused.
     pub async fn replay(&self, state: &AppState) -> Result<Option<HttpResponse>, Problem> {
-        Ok(self.known(state).await?.map(|answer| replayed(&answer)))
+        Ok(self.stored_answer(state).await?.map(|answer| replayed(&answer)))
     }
 
-    /// The answer that is kept for this request, if any.
-    pub async fn known(&self, state: &AppState) -> Result<Option<Answer>, Problem> {
+    /// The stored answer to this request, if there is one.
+    pub async fn stored_answer(&self, state: &AppState) -> Result<Option<Answer>, Problem> {
         let Some((answer, request_hash)) = idempotency::find(&state.db, self.player, &self.key, now()).await? else {
             return Ok(None);
         };
@@ -86,29 +87,29 @@ impl KeyedRequest {
         Ok(Some(answer))
     }
 
-    /// The request with its answer, as it is stored.
+    /// The request with its answer, for storing.
     pub fn keep(&self, answer: &Answer) -> Keyed {
         let Self { player, key, request_hash } = self.clone();
         Keyed { player, key, request_hash, answer: answer.clone() }
     }
 }
 
-/// The answer to a creation that was answered before.
+/// The stored answer to a creation, marked as a replay.
 pub fn replayed(answer: &Answer) -> HttpResponse {
     let mut response = created(answer);
     response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
     response
 }
 
-/// The answer to a creation, the first time and every other.
+/// The answer to a creation, the first one or a replay.
 pub fn created(answer: &Answer) -> HttpResponse {
-    // What made several things is at no address.
+    // A request that creates several resources has no location.
     let mut response = if answer.location.is_empty() { HttpResponse::Ok() } else { HttpResponse::Created() };
     response.insert_header(ContentType::json());
     if !answer.location.is_empty() {
         response.insert_header((header::LOCATION, answer.location.as_str()));
     }
-    // What is not asked for again by its state has no tag.
+    // Answers without a version have no tag.
     if !answer.etag.is_empty() {
         response.insert_header((header::ETAG, answer.etag.as_str()));
     }

@@ -1,7 +1,8 @@
-//! What requests have in common: who calls, what is accepted and preferred, and how a body is read.
+//! Parts that many requests share: the caller, conditions, accepted types, preferences, and the body. Knows no route.
 
 pub(crate) mod accept;
 pub(crate) mod auth;
+pub(crate) mod conditional;
 pub(crate) mod extract;
 pub(crate) mod idempotency;
 pub(crate) mod player;

@@ -1,4 +1,4 @@
-//! The caller's row.
+//! The caller's row in the database.
 
 use crate::{
     db::players::{self, OwnPlayer},
@@ -9,8 +9,8 @@ use crate::{
     },
 };
 
-/// The caller's row. A token outlives its player, and the password that it was issued under, by minutes: such a token begins
-/// no game and changes nothing of the player any more.
+/// The caller's row. A token may outlive its player, or the password under which it was issued, by minutes. Such a token can
+/// neither begin a game nor change the player.
 pub(crate) async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, Problem> {
     let found = players::find(&state.db, caller.player).await?;
     let found = found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)?;

@@ -1,4 +1,4 @@
-//! What a client would prefer (RFC 7240): to wait.
+//! The header `Prefer` (RFC 7240), of which the server knows `wait`.
 
 use std::{
     future::{Ready, ready},
@@ -13,13 +13,13 @@ use actix_web::{
 
 use crate::http::answer::problem::Problem;
 
-/// The longest wait, in seconds: what lies between client and server often gives up a connection that is silent for a minute.
+/// The longest wait, in seconds. Proxies between client and server often close a connection that is silent for a minute.
 pub const WAIT_S_MAX: u32 = 50;
 
-/// How long the client would wait for news (`Prefer: wait=N`), in seconds from 1 to [`WAIT_S_MAX`]; `None`: not at all.
+/// How long the client waits for a change (`Prefer: wait=N`), in seconds from 1 to [`WAIT_S_MAX`]; `None`: it does not wait.
 ///
-/// A preference is no demand: a longer wait is cut to the longest, and one that is no positive integer is ignored, as is one
-/// that comes after another.
+/// A preference is optional. A longer wait is cut to the longest. One that is no positive integer is ignored, and so is every
+/// wait after the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait(pub Option<u32>);
 
@@ -38,7 +38,7 @@ impl Wait {
     fn among<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let mut preferences = lines.flat_map(|line| split(line, ','));
         let value = preferences.find_map(|preference| {
-            // What follows a semicolon are parameters, of which `wait` has none.
+            // After a semicolon come parameters, and `wait` has none.
             let (name, value) = split(preference, ';').next()?.split_once('=')?;
             name.trim().eq_ignore_ascii_case("wait").then(|| value.trim())
         });
@@ -46,13 +46,13 @@ impl Wait {
     }
 }
 
-/// That a wait was granted, and how long it could take.
+/// The header `Preference-Applied` of a granted wait.
 pub fn applied(wait_s: u32) -> (HeaderName, HeaderValue) {
     let value = HeaderValue::from_str(&format!("wait={wait_s}")).expect("digits are a header value");
     (HeaderName::from_static("preference-applied"), value)
 }
 
-/// A wait of so many seconds.
+/// A wait as a duration.
 pub const fn duration(wait_s: u32) -> Duration {
     Duration::from_secs(wait_s as u64)
 }
@@ -63,12 +63,12 @@ fn seconds(value: &str) -> Option<u32> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // More digits than an integer holds are many seconds.
+    // A number that overflows is longer than the longest wait.
     let seconds = digits.parse().unwrap_or(WAIT_S_MAX);
     (seconds > 0).then(|| seconds.min(WAIT_S_MAX))
 }
 
-/// The parts of a header's line, cut where the separator is not within quotes.
+/// The parts of a header's line, split at each separator outside quotes.
 fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     line.split(move |c| {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_waits_the_first_counts() {
+    fn the_first_of_two_waits_counts() {
         assert_wait(&["wait=3, wait=9"], Some(3));
         assert_wait(&["wait=3", "wait=9"], Some(3));
         assert_wait(&["wait=x, wait=9"], None);

@@ -1,4 +1,4 @@
-//! What the handlers of one worker share. Knows no route and no handler.
+//! The state that the handlers of one worker share. Knows no route and no handler.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     webhook::Reach,
 };
 
-/// What the handlers of one worker can reach.
+/// The state that the handlers of one worker share.
 #[derive(Debug)]
 pub(crate) struct AppState {
     pub(crate) db: PgPool,
@@ -23,18 +23,18 @@ pub(crate) struct AppState {
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) cursors: Cursors,
     pub(crate) passwords: Arc<Passwords>,
-    /// Asks whether games that are remembered are still the present ones.
+    /// Asks the database whether cached games are still current.
     pub(crate) lookups: Lookups,
     pub(crate) recent: Arc<RecentGames>,
     pub(crate) hub: Arc<Hub>,
-    /// What is read for streams right now.
+    /// Reads in progress that several streams share.
     pub(crate) readings: Arc<Readings>,
-    /// Of many who come to wait, or are woken, at once so many read their game at a time: a crowd does not keep all
-    /// connections from the others, nor does it run out of the time that a connection is waited for.
-    pub(crate) crowd: Semaphore,
+    /// Permits for reads of requests that wait or were just woken, which may be many at once. They leave half of the connections
+    /// to other requests, and keep reads from timing out in the pool's queue.
+    pub(crate) read_permits: Semaphore,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) readiness: Arc<Readiness>,
-    /// How long a new game waits for somebody to join.
+    /// How long a new game waits for a second player.
     pub(crate) open_for: time::Duration,
     pub(crate) webhook_reach: Reach,
     /// Cancelled when the server begins to stop.
@@ -42,7 +42,7 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
-    /// What the metrics say of this worker's connections.
+    /// This worker's connections, for the metrics.
     pub(crate) fn connections(&self) -> Connections {
         Connections { pool: self.db.size() as usize, pool_idle: self.db.num_idle(), ..Connections::default() }
     }

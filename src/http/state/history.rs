@@ -1,18 +1,18 @@
-//! The whole history of a finished game, kept as JSON.
+//! The whole history of a finished game, cached as JSON.
 
 use crate::{
     domain::Ply,
     http::view::{moves::MoveView, wire::ALWAYS_JSON},
 };
 
-/// Games that are longer are read page by page: hardly any are.
-pub(crate) const PLIES_REMEMBERED_MAX: u32 = 300;
+/// The longest history that is cached. Longer ones are rare, and are read page by page.
+pub(crate) const PLIES_CACHED_MAX: u32 = 300;
 
 /// Plies of a game as JSON.
 #[derive(Debug)]
 pub struct History {
     json: Vec<u8>,
-    /// Where in it each ply ends.
+    /// The offset at which each ply ends.
     ends: Vec<usize>,
 }
 
@@ -20,7 +20,7 @@ pub struct History {
 pub(crate) struct Page<'a> {
     /// Their JSON, with commas in between.
     items: &'a [u8],
-    /// Whether there are more after them.
+    /// Whether more plies follow.
     pub(crate) more: bool,
 }
 
@@ -42,20 +42,20 @@ impl History {
     pub(crate) fn page(&self, skipped: u32, limit: u32) -> Page<'_> {
         let at = |count: u32| usize::try_from(count).unwrap_or(usize::MAX).min(self.ends.len());
         let (begin, end) = (at(skipped), at(skipped.saturating_add(limit)));
-        // Between two plies there is a comma.
+        // A comma stands between two plies.
         let begins = begin.checked_sub(1).map_or(0, |before| (self.ends[before] + 1).min(self.json.len()));
         let ends = end.checked_sub(1).map_or(0, |last| self.ends[last]);
         Page { items: &self.json[begins.min(ends)..ends], more: end < self.ends.len() }
     }
 
-    /// How much memory it takes, in bytes.
+    /// Its size in memory, in bytes.
     pub fn weight(&self) -> usize {
         self.json.len() + self.ends.len() * size_of::<usize>()
     }
 }
 
 impl Page<'_> {
-    /// A [`MovePage`].
+    /// The JSON of a `MovePage`.
     pub(crate) fn json(&self, next_cursor: Option<&str>) -> Vec<u8> {
         let cursor = serde_json::to_string(&next_cursor).expect(ALWAYS_JSON);
         [br#"{"items":["#, self.items, br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat()

@@ -1,4 +1,4 @@
-//! What the handlers of one worker share, and what a process keeps in memory. Knows no route and no handler.
+//! The state that handlers share, and what a process keeps in memory. Knows no route and no handler.
 
 mod app_state;
 pub(crate) mod history;

@@ -1,7 +1,7 @@
 //! Passwords, hashed and compared by Argon2id on a thread of their own.
 //!
-//! One hash costs as much as hundreds of moves, on purpose. So hashes wait in a short queue for one thread that runs when
-//! nobody else wants the processor, and whoever finds the queue full is told to come back.
+//! One hash costs as much as hundreds of moves, on purpose. So hashes wait in a short queue for one thread of the lowest
+//! priority. If the queue is full, the request is refused with 503.
 
 use std::{fmt, io, sync::mpsc, thread};
 
@@ -16,23 +16,23 @@ use crate::{
     http::answer::problem::{Code, Problem},
 };
 
-/// How many hashes wait for their turn: a second or two of work, after which a client would give up.
+/// The queue's length: a second or two of work, after which a client would give up.
 const QUEUE_LENGTH_MAX: usize = 64;
 
-/// The lowest priority (`nice`) of Linux: a quarter of a hundredth of what a thread of moves gets while both want to run.
+/// The lowest priority (`nice`) of Linux. Its weight in the scheduler is 15, that of a thread of moves 1,024.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 19;
 
 /// Random bytes that make equal passwords different hashes (RFC 9106, section 3.1).
 const SALT_BYTES: usize = 16;
 
-/// What the thread does next.
+/// A task in the thread's queue.
 enum Task {
     Hash { password: Password, answer: oneshot::Sender<String> },
     Compare { password: Password, hash: Option<String>, answer: oneshot::Sender<bool> },
 }
 
-/// The thread that hashes, as long as somebody holds this.
+/// The queue of the thread that hashes. The thread ends when this is dropped.
 pub struct Passwords {
     queue: mpsc::SyncSender<Task>,
 }
@@ -51,8 +51,8 @@ impl Passwords {
         hashed.await.map_err(Problem::internal)
     }
 
-    /// Whether a password is the one of a hash. Without a hash it is not, which takes as long to find out: so nobody learns
-    /// from the time which names are accounts.
+    /// Whether a password matches a hash. Without a hash it does not, which takes as long to compute. So the time does not
+    /// reveal which names are accounts.
     pub async fn compare(&self, password: Password, hash: Option<String>) -> Result<bool, Problem> {
         let (answer, compared) = oneshot::channel();
         self.queue(Task::Compare { password, hash, answer })?;
@@ -74,16 +74,16 @@ impl fmt::Debug for Passwords {
 }
 
 fn work(tasks: &mpsc::Receiver<Task>) {
-    // Zero names the calling thread on Linux only; elsewhere it would be the whole process.
+    // Zero is the calling thread on Linux only; elsewhere it would be the whole process.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
-        tracing::warn!("passwords are hashed at the priority of everything else: {error}");
+        tracing::warn!("passwords are hashed at the usual priority: {error}");
     }
-    // Its memory is taken when it is first needed, by servers of guests never.
+    // Allocates its memory when it is first needed; a server with guests only never needs it.
     let mut hasher = None;
     for task in tasks {
         let hasher = hasher.get_or_insert_with(Hasher::new);
-        // Nobody waits for what whoever has gone asked.
+        // Tasks whose request has ended are skipped.
         match task {
             Task::Hash { answer, .. } if answer.is_closed() => {}
             Task::Compare { answer, .. } if answer.is_closed() => {}
@@ -97,21 +97,21 @@ fn work(tasks: &mpsc::Receiver<Task>) {
     }
 }
 
-/// Argon2id with 19 MiB, two passes and one lane, which OWASP's Password Storage Cheat Sheet asks for, and the memory for it:
-/// taken anew for each hash, it would not all be given back.
+/// Argon2id with 19 MiB, two passes and one lane, as OWASP's Password Storage Cheat Sheet recommends, and its memory. The memory
+/// is reused, because memory allocated for each hash would not all be returned to the system.
 struct Hasher {
     argon2: Argon2<'static>,
     memory: Vec<Block>,
-    /// What a password is compared with where there is no account: a hash of no password.
-    nobody: String,
+    /// Compared with the password if there is no account: the hash of random bytes.
+    dummy_hash: String,
 }
 
 impl Hasher {
     fn new() -> Self {
         let argon2 = Argon2::default();
         let memory = vec![Block::default(); argon2.params().block_count()];
-        let mut hasher = Self { argon2, memory, nobody: String::new() };
-        hasher.nobody = hasher.hash(&rand::random::<[u8; SALT_BYTES]>());
+        let mut hasher = Self { argon2, memory, dummy_hash: String::new() };
+        hasher.dummy_hash = hasher.hash(&rand::random::<[u8; SALT_BYTES]>());
         hasher
     }
 
@@ -128,10 +128,10 @@ impl Hasher {
         hash.to_string()
     }
 
-    /// Whether a password is the one of a hash, which has the parameters of all of ours.
+    /// Whether a password matches a hash. All our hashes have the same parameters.
     fn compare(&mut self, password: &[u8], hash: Option<&str>) -> bool {
-        match PasswordHash::new(hash.unwrap_or(&self.nobody)) {
-            // Outputs are compared in a time that does not depend on where they differ.
+        match PasswordHash::new(hash.unwrap_or(&self.dummy_hash)) {
+            // Outputs are compared in constant time.
             Ok(PasswordHash { salt: Some(salt), hash: Some(expected), .. }) => self.output(password, &salt) == expected,
             _ => false,
         }

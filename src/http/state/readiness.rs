@@ -1,4 +1,4 @@
-//! Readiness of the database, asked at most once a second by a process.
+//! Readiness of the database, which each process checks at most once a second.
 
 use std::time::{Duration, Instant};
 
@@ -7,35 +7,35 @@ use tokio::sync::Mutex;
 
 use crate::{db::migrations, http::answer::problem::Problem};
 
-/// Whether the database was ready a moment ago: so many may ask, and the database is asked once a second by a process.
+/// How long a good result is cached. Load balancers probe every few seconds.
+const CACHED_FOR: Duration = Duration::from_secs(1);
+
+/// The last check of the database, cached for [`CACHED_FOR`]. Many probes thus cost one query a second.
 #[derive(Debug, Default)]
 pub struct Readiness {
-    last: Mutex<Option<Asked>>,
+    last: Mutex<Option<LastCheck>>,
 }
 
-/// When the database was asked, and what it said.
+/// The time and the result of a check.
 #[derive(Debug)]
-pub(crate) struct Asked {
+struct LastCheck {
     answered_at: Instant,
     is_current: Result<bool, Problem>,
 }
 
 impl Readiness {
-    /// Who comes while the database is asked waits for that answer, whatever it is. Later, a failure counts no more: the next
-    /// one finds out whether the database is back.
+    /// Whether the database has every migration. A probe that arrives during a check waits for that result, good or bad. A failure
+    /// is not cached beyond that: the next probe checks again.
     pub(crate) async fn is_current(&self, db: &PgPool) -> Result<bool, Problem> {
-        let come_at = Instant::now();
+        let arrived_at = Instant::now();
         let mut last = self.last.lock().await;
-        if let Some(Asked { answered_at, is_current }) = &*last
-            && (*answered_at > come_at || is_current.is_ok() && answered_at.elapsed() < REMEMBERED)
+        if let Some(LastCheck { answered_at, is_current }) = &*last
+            && (*answered_at > arrived_at || is_current.is_ok() && answered_at.elapsed() < CACHED_FOR)
         {
             return is_current.clone();
         }
         let is_current = migrations::are_current(db).await.map_err(Problem::from);
-        *last = Some(Asked { answered_at: Instant::now(), is_current: is_current.clone() });
+        *last = Some(LastCheck { answered_at: Instant::now(), is_current: is_current.clone() });
         is_current
     }
 }
-
-/// How long an answer of the database is good for: load balancers ask every few seconds.
-pub(crate) const REMEMBERED: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! Readings of logs that several streams share.
+//! Readings of game logs that several streams share.
 
 use std::{
     collections::HashMap,
@@ -10,61 +10,62 @@ use tokio::sync::OnceCell;
 
 use crate::{domain::GameId, http::view::event::Follows};
 
-/// Some events as they are sent.
+/// Some events of a game, as the text that streams send.
 #[derive(Debug)]
 pub struct Chunk {
     pub(crate) text: Bytes,
-    /// The last of them.
+    /// The number of the last event.
     pub(crate) last: u32,
-    /// The game's version when they were read.
+    /// The game's version at the time of the reading.
     pub(crate) version: u32,
-    /// What may come after the last of them that there was.
+    /// What may follow the last event.
     pub(crate) follows: Follows,
 }
 
-/// Events that somebody asks for: those after one, of a log that was seen to go as far as another.
+/// A range of a game's events: those after one event, in a log known to reach to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Asked {
+pub(crate) struct EventRange {
     pub(crate) game: GameId,
     pub(crate) after: u32,
     pub(crate) until: u32,
 }
 
-/// What is read for streams right now: of those who are woken together, one reads for all.
+/// The readings in progress. Of the streams that are woken together, one reads for all.
 #[derive(Debug, Default)]
-pub struct Readings(Mutex<HashMap<Asked, Weak<Reading>>>);
+pub struct Readings(Mutex<HashMap<EventRange, Weak<Reading>>>);
 
-/// One such reading, by whoever came first; if that one goes away, by another.
+/// One reading, by the stream that came first. If that stream ends, another one reads.
 pub(crate) type Reading = OnceCell<Arc<Chunk>>;
 
 impl Readings {
-    pub(crate) fn enter(&self, asked: Asked) -> Taking<'_> {
+    /// Joins the reading of a range, or begins it.
+    pub(crate) fn enter(&self, range: EventRange) -> Share<'_> {
         let mut readings = self.lock();
-        let reading = readings.get(&asked).and_then(Weak::upgrade).unwrap_or_else(|| {
+        let reading = readings.get(&range).and_then(Weak::upgrade).unwrap_or_else(|| {
             let reading = Arc::<Reading>::default();
-            readings.insert(asked, Arc::downgrade(&reading));
+            readings.insert(range, Arc::downgrade(&reading));
             reading
         });
-        Taking { readings: self, asked, reading }
+        Share { readings: self, range, reading }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Asked, Weak<Reading>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<EventRange, Weak<Reading>>> {
         self.0.lock().expect("nothing panics while it holds the readings")
     }
 }
 
-/// Somebody's part in a reading, which is forgotten with the last of them.
-pub(crate) struct Taking<'a> {
-    pub(crate) readings: &'a Readings,
-    pub(crate) asked: Asked,
+/// A stream's share in a reading. The last share removes the reading.
+pub(crate) struct Share<'a> {
+    readings: &'a Readings,
+    range: EventRange,
     pub(crate) reading: Arc<Reading>,
 }
 
-impl Drop for Taking<'_> {
+impl Drop for Share<'_> {
     fn drop(&mut self) {
         let mut readings = self.readings.lock();
         if Arc::strong_count(&self.reading) == 1 {
-            readings.remove(&self.asked);
+            readings.remove(&self.range);
         }
     }
 }
@@ -76,13 +77,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_asks_for_the_same_shares_a_reading_and_nothing_is_left_of_it() {
+    fn streams_share_a_reading_and_the_last_one_removes_it() {
         let readings = Readings::default();
-        let asked = |until| Asked { game: GameId(Uuid::nil()), after: 1, until };
-        let (first, second, later) = (readings.enter(asked(2)), readings.enter(asked(2)), readings.enter(asked(3)));
+        let range = |until| EventRange { game: GameId(Uuid::nil()), after: 1, until };
+        let (first, second, later) = (readings.enter(range(2)), readings.enter(range(2)), readings.enter(range(3)));
         assert!(Arc::ptr_eq(&first.reading, &second.reading) && !Arc::ptr_eq(&first.reading, &later.reading));
         drop(first);
-        assert!(Arc::ptr_eq(&second.reading, &readings.enter(asked(2)).reading));
+        assert!(Arc::ptr_eq(&second.reading, &readings.enter(range(2)).reading));
         drop((second, later));
         assert!(readings.lock().is_empty());
     }

@@ -1,7 +1,7 @@
-//! Games that this process remembers: as they were after the last change through it, or when they were last read.
+//! The cache of recent games, as they were after this process's last change, or when it last read them.
 //!
-//! Another process may have changed them since. So a remembered game may only lead to an append, which its version guards
-//! (`change::carry_out`); and it is shown only after the database has said that it is still the present one.
+//! Another process may have changed a game since. A handler may decide on a cached game, because optimistic locking
+//! guards the append. A handler shows one only after the database has confirmed that it is current.
 
 use std::{
     mem::size_of,
@@ -24,24 +24,23 @@ use crate::{
     rules::{self, Effect},
 };
 
-/// How much memory remembered games take, in bytes: some eight thousand of them, all that are played right now on a busy
-/// server. Those that are asked for most stay.
+/// The size of the cache in bytes: some eight thousand games, which is all that are in play on a busy server. The games that
+/// are requested most often stay.
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// What a game takes beside its effects and its history: itself, the names, and the JSON that it is shown as.
+/// A game's size without effects and history: the struct, the names and the JSON.
 const BYTES_EACH: usize = size_of::<Remembered>() + 2 * 1024;
 
-/// A position of a history.
+/// The size of a position in a history.
 const BYTES_A_POSITION: usize = 80;
 
-/// How long a history may be that is remembered, in positions: longer than all but the oddest games have. Others are read anew
-/// for each move.
-const HISTORY_REMEMBERED_MAX: usize = 100;
+/// The longest history of a cached game, in positions. Longer ones are very rare; those games are read anew for each move.
+const HISTORY_CACHED_MAX: usize = 100;
 
-/// How long a player's name may be shown, beside a move, after it was changed through another process.
+/// How long an answer to a move may show a player's old name after another process has changed it.
 const NAMES_SHOWN: Duration = Duration::MINUTE;
 
-/// The games that a process remembers.
+/// The cached games of a process.
 #[derive(Debug)]
 pub struct RecentGames(Cache<GameId, Arc<Remembered>, Weigher>);
 
@@ -49,13 +48,13 @@ pub struct RecentGames(Cache<GameId, Arc<Remembered>, Weigher>);
 #[derive(Debug)]
 pub struct Remembered {
     pub seated: SeatedGame,
-    /// When it was read, and the people's names with it.
+    /// When it was read, together with the players' names.
     pub read_at: OffsetDateTime,
-    /// Whether the position has the history that the rules ask for: whoever only looks at a game does not read it.
+    /// Whether the position has the history that the rules need. A game read for display does not have it.
     pub has_history: bool,
-    /// All its plies, of a game that is over and was asked for them.
+    /// All plies of a finished game, after they were first requested.
     pub history: Option<Arc<History>>,
-    /// How everybody sees it but a creator who holds a join code.
+    /// The view of every viewer but a creator with a join code.
     shown: OnceLock<ShownGame>,
 }
 
@@ -69,18 +68,18 @@ impl RecentGames {
         self.0.get(&id)
     }
 
-    /// Remembers a game, unless it has too long a history, or is known to be out of date.
+    /// Caches a game, unless its history is too long or a newer version is cached.
     pub fn keep(&self, game: &Arc<Remembered>) {
         let kept = &game.seated.game;
         let history = positions_before(kept);
-        // Whoever reads may be overtaken by whoever plays.
+        // A handler that reads may be overtaken by one that appends.
         let is_newest = || self.0.peek(&kept.id()).is_none_or(|known| known.seated.game.version() <= kept.version());
-        if history <= HISTORY_REMEMBERED_MAX && is_newest() {
+        if history <= HISTORY_CACHED_MAX && is_newest() {
             self.0.insert(kept.id(), game.clone());
         }
     }
 
-    /// Forgets all games that show a player's name.
+    /// Evicts all games that show a player's name.
     pub fn forget(&self, player: PlayerId) {
         self.0.retain(|_, remembered| {
             let game = &remembered.seated.game;
@@ -99,31 +98,31 @@ impl Remembered {
         Arc::new(Self { seated, read_at, has_history: true, history: None, shown: OnceLock::new() })
     }
 
-    /// A game that was read to be shown.
+    /// A game that was read for display.
     pub fn looked_at(seated: SeatedGame, read_at: OffsetDateTime) -> Arc<Self> {
         let has_history = seated.game.history_from_seq().is_none();
         Arc::new(Self { seated, read_at, has_history, history: None, shown: OnceLock::new() })
     }
 
-    /// A game after a move, of which the JSON is there already.
+    /// A game after a move whose JSON exists already.
     pub fn after_move(seated: SeatedGame, read_at: OffsetDateTime, played: MoveJson) -> Arc<Self> {
         let shown = OnceLock::from(ShownGame::after_move(&seated, played));
         Arc::new(Self { seated, read_at, has_history: true, history: None, shown })
     }
 
-    /// The same with all its plies.
+    /// The same game with all its plies.
     pub fn with_history(&self, history: Arc<History>) -> Arc<Self> {
         let (seated, shown) = (self.seated.clone(), self.shown.clone());
         let Self { read_at, has_history, .. } = *self;
         Arc::new(Self { seated, read_at, has_history, history: Some(history), shown })
     }
 
-    /// Whether the names may still be shown without asking. Another process may have changed or erased one since they were read.
+    /// Whether the names are fresh enough to be shown unconfirmed. Another process may have changed or erased one since the read.
     pub fn is_recent(&self) -> bool {
         now() - self.read_at < NAMES_SHOWN
     }
 
-    /// The game as a viewer sees it.
+    /// The view of a viewer.
     pub fn shown(&self, viewer: Option<PlayerId>) -> ShownGame {
         if join_code_for(&self.seated.game, viewer).is_some() {
             return ShownGame::of(&self.seated, viewer);
@@ -132,12 +131,12 @@ impl Remembered {
     }
 }
 
-/// How many positions before the present one a game holds.
+/// The number of earlier positions that a game holds.
 fn positions_before(game: &Game) -> usize {
     game.position().history().map_or(0, rules::History::len)
 }
 
-/// How much memory a game takes, as far as that differs.
+/// Weighs games by their size in memory.
 #[derive(Clone, Debug)]
 struct Weigher;
 
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn however_many_games_are_remembered_they_take_no_more_than_the_most_and_one_that_is_asked_for_stays() {
+    fn the_cache_is_bounded_and_a_requested_game_stays() {
         let recent = RecentGames::new();
         let busy = remembered(new_game());
         recent.keep(&busy);
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_state_does_not_take_the_place_of_a_later_one() {
+    fn an_earlier_version_does_not_replace_a_later_one() {
         let recent = RecentGames::new();
         let game = new_game();
         let version = || recent.get(game.id()).map(|known| known.seated.game.version());

@@ -1,19 +1,20 @@
-//! Access tokens: JWTs signed with Ed25519, the keys that sign and verify them, and the caller that one names.
+//! Access tokens: JWTs signed with Ed25519, the keys that sign and verify them, and the caller that a token names.
 
-use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
-use std::os::unix::fs::OpenOptionsExt;
 use std::{
     collections::HashMap,
     fmt,
     fs::{self, OpenOptions},
     io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ed25519_dalek::{
     SigningKey, VerifyingKey,
-    pkcs8::{KeypairBytes, spki::der::pem::LineEnding},
+    pkcs8::{
+        DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, KeypairBytes, spki::der::pem::LineEnding,
+    },
 };
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey, Header, Validation,
@@ -31,16 +32,25 @@ use uuid::Uuid;
 
 use crate::domain::PlayerId;
 
-/// How long an access token is good for.
+/// How long an access token is valid.
 pub const ACCESS_TOKEN_LIFETIME: Duration = Duration::minutes(15);
 
-/// Signs access tokens, and verifies them.
+/// The tolerated difference between the clocks of two servers, in seconds.
+const CLOCK_LEEWAY_S: u64 = 5;
+
+/// The longest token that is read; ours are shorter.
+const TOKEN_BYTES_MAX: usize = 2048;
+
+/// The size of the cache of verified tokens: those of all current callers, at some 100 bytes each.
+const VERIFIED_MAX: usize = 16_384;
+
+/// Signs and verifies access tokens.
 pub struct Tokens {
     signing: EncodingKey,
     /// The keys that are accepted, by their `kid`.
     verifying: HashMap<String, DecodingKey>,
-    /// Whom the tokens name that were found good, by their SHA-256: verifying a signature takes longer than all else that a
-    /// move needs of this process.
+    /// The callers of verified tokens, by the tokens' SHA-256. Verifying a signature takes longer than the rest of this process's
+    /// work for a move.
     verified: Cache<[u8; 32], Verified>,
     public_keys: JwkSet,
     header: Header,
@@ -50,31 +60,19 @@ pub struct Tokens {
     cursor_key: [u8; 32],
 }
 
+/// The player who calls. As an extractor, it refuses requests without a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    pub player: PlayerId,
+    /// The version of the player's credentials when the token was issued: see `request::player::find`.
+    pub credentials_version: i32,
+}
+
 /// A public key whose tokens are accepted.
 #[derive(Clone)]
 pub struct PublicKey(VerifyingKey);
 
-/// What a token says.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Claims {
-    iss: String,
-    aud: String,
-    sub: Uuid,
-    /// The player's credentials when it was issued: after a new password it changes nothing of the account any more.
-    #[serde(default)]
-    cv: i32,
-    iat: i64,
-    exp: i64,
-}
-
-/// What a good token says, and the last second of its life, since 1970.
-#[derive(Clone, Copy)]
-pub(crate) struct Verified {
-    caller: Caller,
-    until: i64,
-}
-
-/// Why there is no key to sign with.
+/// Why a key cannot be used.
 #[derive(Debug, Error)]
 pub enum KeyError {
     #[error("the signing key {path} cannot be read: {source}")]
@@ -96,6 +94,26 @@ pub enum KeyError {
     NotPublicEd25519 { path: String },
 }
 
+/// The claims of a token.
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: Uuid,
+    /// The version of the player's credentials at the time of issue. A token older than the password cannot change the account.
+    #[serde(default)]
+    cv: i32,
+    iat: i64,
+    exp: i64,
+}
+
+/// The caller of a verified token, and its last valid second as a Unix timestamp.
+#[derive(Clone, Copy)]
+struct Verified {
+    caller: Caller,
+    until: i64,
+}
+
 impl Tokens {
     /// Signs with the key in a PEM file.
     pub fn from_file(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
@@ -107,7 +125,7 @@ impl Tokens {
         Self::from_pem(&pem, issuer, audience).ok_or_else(|| KeyError::NotEd25519 { path: name() })
     }
 
-    /// Signs with the key in a PEM file, which is made if it is not there, for its owner's eyes only.
+    /// Signs with the key in a PEM file. Creates a missing file, readable by its owner only.
     pub fn from_file_or_new(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
         if !path.exists() {
             write_new_key(path).map_err(|source| KeyError::Unwritable { path: path.display().to_string(), source })?;
@@ -142,7 +160,7 @@ impl Tokens {
         })
     }
 
-    /// Accepts the tokens of these keys as well: those that signed before, or will next.
+    /// Also accepts tokens of these keys, for key rotation.
     #[must_use]
     pub fn accepting(mut self, keys: &[PublicKey]) -> Self {
         for key in keys {
@@ -154,7 +172,7 @@ impl Tokens {
         self
     }
 
-    /// A token that says who the player is, for 15 minutes from now on.
+    /// A token for a player, valid for 15 minutes.
     pub fn issue(&self, player: PlayerId, credentials_version: i32, now: OffsetDateTime) -> String {
         let claims = Claims {
             iss: self.issuer.clone(),
@@ -167,17 +185,17 @@ impl Tokens {
         jsonwebtoken::encode(&self.header, &claims, &self.signing).expect("the key was checked when it was read")
     }
 
-    /// What cursors are encrypted with: all servers of one signing key have it, and nobody else.
+    /// The key that encrypts cursors, which all servers with the same signing key share.
     pub const fn cursor_key(&self) -> [u8; 32] {
         self.cursor_key
     }
 
-    /// What others need to verify the tokens themselves (RFC 7517).
+    /// The public keys with which other services verify tokens (RFC 7517).
     pub const fn public_keys(&self) -> &JwkSet {
         &self.public_keys
     }
 
-    /// Who the token says the caller is, if a key that is accepted signed it with this algorithm and it has not expired.
+    /// The caller that a token names, if an accepted key signed it with this algorithm and it has not expired.
     pub fn verify(&self, token: &[u8], now: OffsetDateTime) -> Option<Caller> {
         if token.len() > TOKEN_BYTES_MAX {
             return None;
@@ -194,13 +212,13 @@ impl Tokens {
     }
 }
 
-/// Tokens of other kinds, by the same keys.
+/// Tokens of other kinds, signed with the same keys.
 impl Tokens {
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// For whom tokens of another kind are: nobody who takes access tokens.
+    /// The audience of tokens of another kind, which differs from that of access tokens.
     pub fn audience_of(&self, kind: &str) -> String {
         format!("{}/{kind}", self.audience)
     }
@@ -210,7 +228,7 @@ impl Tokens {
         jsonwebtoken::encode(&header, claims, &self.signing).expect("the key was checked when it was read")
     }
 
-    /// What a token of another kind says, if a key that is accepted signed it for this audience and it has not expired.
+    /// The claims of a token of another kind, if an accepted key signed it for this audience and it has not expired.
     pub fn verify_other<C: DeserializeOwned>(&self, token: &[u8], kind: &str, audience: &str) -> Option<C> {
         if token.len() > TOKEN_BYTES_MAX {
             return None;
@@ -240,7 +258,7 @@ impl PublicKey {
         Self::from_pem(&pem).ok_or_else(|| KeyError::NotPublicEd25519 { path: name() })
     }
 
-    /// A public key in SPKI PEM; `None` if it is no Ed25519 key, or one with which anybody could sign.
+    /// A public key in SPKI PEM; `None` if it is no Ed25519 key, or a weak one that verifies forged signatures.
     pub fn from_pem(pem: &str) -> Option<Self> {
         let key = VerifyingKey::from_public_key_pem(pem).ok()?;
         (!key.is_weak()).then_some(Self(key))
@@ -251,7 +269,7 @@ impl PublicKey {
         SigningKey::from_pkcs8_pem(private_pem).ok()?.verifying_key().to_public_key_pem(LineEnding::LF).ok()
     }
 
-    /// Its id, how it is published, and what verifies with it.
+    /// Its id, its published form, and the key that verifies.
     fn published(&self) -> Option<(String, Jwk, DecodingKey)> {
         let x = BASE64_URL_SAFE_NO_PAD.encode(self.0.as_bytes());
         let mut jwk = Jwk {
@@ -273,47 +291,30 @@ impl PublicKey {
     }
 }
 
-/// Whether what was given as a file that cannot be read looks like a path, and not like a secret in the wrong place: a key, with or
-/// without the lines around it, or a URL with its password.
-pub(crate) fn may_be_shown(path: &Path) -> bool {
+/// Whether an unreadable path may be shown in an error. A secret in the wrong place must not be: a key, with
+/// or without its PEM lines, or a URL with a password.
+fn may_be_shown(path: &Path) -> bool {
     let text = path.to_string_lossy();
     let is_one_line = !text.contains(|c: char| c.is_control());
     is_one_line && !["-----BEGIN", "MC4CAQAw", "://", "@"].iter().any(|sign| text.contains(sign))
 }
 
-/// A new Ed25519 private key in PKCS #8 PEM.
+/// Makes an Ed25519 private key in PKCS #8 PEM.
 pub fn new_key() -> String {
     let key = SigningKey::from_bytes(&rand::random());
     without_public_key(&key).to_pkcs8_pem(LineEnding::LF).expect("an Ed25519 key always has a PKCS #8 form").to_string()
 }
 
-/// The first version of PKCS #8, which holds the private key alone: the one that every reader knows.
-pub(crate) fn without_public_key(key: &SigningKey) -> KeypairBytes {
+/// The first version of PKCS #8, which holds the private key alone and which every reader knows.
+fn without_public_key(key: &SigningKey) -> KeypairBytes {
     KeypairBytes { secret_key: key.to_bytes(), public_key: None }
 }
 
-/// Writes a new key beside its place and then moves it there, so that nobody ever reads half a key.
-pub(crate) fn write_new_key(path: &Path) -> io::Result<()> {
+/// Writes a new key to a temporary file and renames it, so that no reader sees half a key.
+fn write_new_key(path: &Path) -> io::Result<()> {
     let new = path.with_extension("new");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
     file.write_all(new_key().as_bytes())?;
     file.sync_all()?;
     fs::rename(new, path)
-}
-
-/// How far the clocks of two servers may be apart, in seconds.
-pub(crate) const CLOCK_LEEWAY_S: u64 = 5;
-
-/// A bearer token longer than this is none of ours.
-pub(crate) const TOKEN_BYTES_MAX: usize = 2048;
-
-/// How many tokens are remembered that were found good: of those who call right now, at some 100 bytes each.
-pub(crate) const VERIFIED_MAX: usize = 16_384;
-
-/// The player who calls; without a token the request is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caller {
-    pub player: PlayerId,
-    /// The player's credentials when the token was issued: see `request::player::find`.
-    pub credentials_version: i32,
 }

@@ -22,7 +22,8 @@ use crate::{
         games::{create::is_contested, find::find_visible},
         request::{
             auth::Reader,
-            extract::{GamePath, IfNoneMatch, NoQuery, Nothing, OptionalBody, Query},
+            conditional::IfNoneMatch,
+            extract::{GamePath, NoQuery, Nothing, OptionalBody, Query},
         },
         state::{AppState, tokens::Caller},
         view::wire::{ALWAYS_JSON, SideWord, Timestamp},

@@ -20,10 +20,7 @@ use crate::{
             headers::{KEPT_FOR_A_MINUTE, digest_tag},
             problem::Problem,
         },
-        request::{
-            auth::Reader,
-            extract::{IfNoneMatch, Query},
-        },
+        request::{auth::Reader, conditional::IfNoneMatch, extract::Query},
         state::AppState,
         variants::{
             catalog::{standard, written_options},

@@ -24,7 +24,8 @@ use crate::{
         games::find::find_visible,
         request::{
             auth::Reader,
-            extract::{GamePath, IfNoneMatch, Query, VariantPath},
+            conditional::IfNoneMatch,
+            extract::{GamePath, Query, VariantPath},
         },
         state::AppState,
         variants::{

@@ -1,4 +1,4 @@
-//! Boards, scores and legal moves as they are shown.
+//! Wire types of boards and scores, and the notation of legal moves.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ use crate::rules::{AnyPosition, Pit, Side};
 pub struct BoardView {
     south: RowView,
     north: RowView,
-    /// Of a match: the round that is played, from 1.
+    /// Of a match: the current round, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1)]
     round: Option<u32>,
@@ -20,13 +20,13 @@ pub struct BoardView {
 /// The seeds of one side.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Row)]
-pub(crate) struct RowView {
+struct RowView {
     /// In sowing order, from that side's own left to right: the first is pit A.
     #[schema(example = json!([4, 4, 0, 5, 5, 5]))]
     pits: Vec<u16>,
     #[schema(example = 1)]
     store: u16,
-    /// Of a match: the pits that could not be filled, and are out of this round.
+    /// Of a match: the pits that could not be filled and are out of this round.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!([]))]
     burnt: Option<Vec<String>>,
@@ -59,7 +59,7 @@ impl BoardView {
     }
 }
 
-/// What may be played, in words.
+/// The legal moves of a position, in text notation.
 pub fn legal_moves(position: &AnyPosition) -> Vec<String> {
     position.legal_moves().iter().map(ToString::to_string).collect()
 }

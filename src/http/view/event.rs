@@ -1,4 +1,4 @@
-//! An event as clients are told of it.
+//! Wire types of events, and what may still follow the last event of a game.
 
 use serde::Serialize;
 use thiserror::Error;
@@ -37,7 +37,7 @@ pub struct EventView {
 pub enum FactView {
     /// The game was created.
     Created {
-        /// The creator's side; against oneself, the one that opens.
+        /// The creator's side; of a game against oneself, the side that opens.
         side: SideWord,
         player: PlayerView,
     },
@@ -51,7 +51,7 @@ pub enum FactView {
         #[serde(rename = "move")]
         mv: MoveView,
     },
-    /// A game by link has another code. Which one, only its creator is shown.
+    /// A game by link has a new join code, which only its creator sees.
     CodeRenewed {},
     /// A player offered something.
     Offered {
@@ -63,13 +63,13 @@ pub enum FactView {
         #[schema(nullable = false)]
         to_ply: Option<u32>,
     },
-    /// The other player declined an offer, by a word or by a move.
+    /// The other player declined an offer, explicitly or by a move.
     OfferDeclined {
         side: SideWord,
         #[schema(example = "draw")]
         offer: &'static str,
     },
-    /// Whoever made an offer took it back, or made it pointless.
+    /// The player who made an offer withdrew it, or made it pointless.
     OfferWithdrawn {
         side: SideWord,
         #[schema(example = "draw")]
@@ -79,27 +79,27 @@ pub enum FactView {
     Paused { side: SideWord },
     /// Time runs again.
     Resumed { side: SideWord },
-    /// An offered rematch was accepted. It comes after the game is over.
+    /// An offered rematch was accepted. This event comes after the game is over.
     Rematched { side: SideWord, rematch_game_id: Uuid },
     /// A player had no time left; `finished` follows, or `aborted` if it would have been the first move.
     TimedOut { side: SideWord },
-    /// Nobody joined in time: the game ended without a result.
+    /// No second player joined in time: the game ended without a result.
     Expired {},
     /// A player gave up; `finished` follows.
     Resigned { side: SideWord },
     /// The game ended without a result.
     Aborted {
-        /// Whose player ended it.
+        /// The side whose player ended it.
         side: SideWord,
     },
     /// The game ended with a result.
     Finished { result: ResultView },
-    /// The game's analysis is there. It comes after the game is over, or between the plies of somebody who plays alone.
+    /// The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself.
     Analysed {},
 }
 
 impl FactView {
-    /// The word of its type.
+    /// The event's type on the wire.
     pub const fn word(&self) -> &'static str {
         match self {
             FactView::Created { .. } => "created",
@@ -123,7 +123,7 @@ impl FactView {
     }
 }
 
-/// Why a stored event cannot be shown: the log contradicts itself or the rules.
+/// A stored event that cannot be shown, because the log contradicts itself or the rules.
 #[derive(Debug, Error)]
 pub(crate) enum ViewError {
     #[error("event {seq} names a seat in which no player sits")]
@@ -132,16 +132,16 @@ pub(crate) enum ViewError {
     Unplayable(#[from] UnplayableError),
 }
 
-/// Some events of a game, as everybody who sees the game is told of them.
+/// The views of some events of a game, the same for every viewer.
 pub fn views(seated: &SeatedGame, part: &LogSlice) -> Result<Vec<EventView>, ViewError> {
     let mut previous = part.previous.clone();
     part.events.iter().map(|event| view(seated, event, &mut previous)).collect()
 }
 
-/// One event. `previous` is the last ply before it, and then the last one with it.
+/// The view of one event. `previous` is the last ply before the event, and is updated if the event is a ply.
 pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<EventView, ViewError> {
     let game = &seated.game;
-    // At that time: a pie swap changes who sits at which side.
+    // The side at that time, because a pie swap changes sides.
     let side = |seat| side_of(seat, previous).into();
     let player = |seat| {
         let player = seated.players[seat].as_ref().map(PlayerView::from);
@@ -192,11 +192,11 @@ pub enum Follows {
     Play,
     /// It is over, and its players may still agree on another one.
     Rematch,
-    /// Nothing that anybody waits for.
+    /// Nothing for which clients wait.
     Nothing,
 }
 
-/// How long after a game's end it is waited for a rematch. One that is offered later is found by whoever looks at the game.
+/// How long after a game's end its streams wait for a rematch. Clients find a later one when they read the game.
 pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
 
 /// What may still follow the last event of a game, at a moment.

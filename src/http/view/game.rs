@@ -1,4 +1,4 @@
-//! A game as it is shown: the board, who sits where, what may be played, how it ended.
+//! The wire type of a game: board, seats, legal moves, clock and result.
 
 use std::{
     collections::BTreeMap,
@@ -40,7 +40,7 @@ pub struct GameView {
     #[schema(minimum = 1, example = 1)]
     rules_version: u16,
     status: StatusWord,
-    /// Who sits where now: after a pie swap the people have changed places.
+    /// The players at each side now: after a pie swap they have changed sides.
     seats: Seats,
     /// The number of the last ply; 0 before the first.
     #[schema(minimum = 0, example = 5)]
@@ -52,7 +52,7 @@ pub struct GameView {
     /// The side to move; null unless the game is active.
     #[schema(required = true)]
     turn: Option<SideWord>,
-    /// What the side to move may play; empty unless the game is active.
+    /// The moves that the side to move may play; empty unless the game is active.
     #[schema(example = json!(["A", "B", "D", "E", "F"]))]
     legal_moves: Vec<String>,
     #[schema(required = true, value_type = Option<MoveView>)]
@@ -63,10 +63,10 @@ pub struct GameView {
     /// Null until the game is finished.
     #[schema(required = true)]
     result: Option<ResultView>,
-    /// The game in which this one was played again, once both wanted to.
+    /// The rematch of this game, after both players agreed to one.
     #[schema(required = true)]
     rematch_game_id: Option<Uuid>,
-    /// Who could take the second seat.
+    /// The kind of the second player.
     opponent: OpponentView,
     /// Shown to the creator of a game by link only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,16 +83,16 @@ pub struct GameView {
     /// When its analysis was made, if there is one.
     #[schema(required = true)]
     analysed_at: Option<Timestamp>,
-    /// Where it begins, if not with the opening of its options: `position` of the positions' text notation.
+    /// Where the game begins, if not with the opening of its options.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     start: Option<StartView>,
-    /// When an open game ends unless somebody joins; null once somebody has.
+    /// When an open game ends unless a second player joins; null after one has.
     #[schema(required = true)]
     expires_at: Option<Timestamp>,
 }
 
-/// Where a game begins that does not begin with the opening.
+/// The start of a game that does not begin with the opening.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Start)]
 struct StartView {
@@ -103,7 +103,7 @@ struct StartView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     game_id: Option<Uuid>,
-    /// The ply after which that game was there.
+    /// The ply of that game after which the position stood.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 0)]
     ply: Option<u32>,
@@ -124,9 +124,9 @@ struct OfferView {
     #[serde(rename = "type")]
     #[schema(example = "draw")]
     kind: &'static str,
-    /// The side of the board on which whoever made it sits now.
+    /// The side at which the player who made the offer sits now.
     side: SideWord,
-    /// Who made it.
+    /// The player who made the offer.
     #[schema(required = true)]
     player_id: Option<Uuid>,
     at: Timestamp,
@@ -144,7 +144,7 @@ impl OfferView {
     }
 }
 
-/// Who sits at which side of the board; null where a seat is free.
+/// The players at each side of the board; null where a seat is free.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 struct Seats {
     #[schema(required = true)]
@@ -153,46 +153,46 @@ struct Seats {
     north: Option<PlayerView>,
 }
 
-/// The time that the players have, as of the last change: a client counts down to `deadline` by itself.
+/// The players' time as of the last change. A client counts down to `deadline` by itself.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Clock)]
 struct ClockView {
     #[serde(rename = "type")]
     kind: ClockWord,
-    /// Of `per_move`: what each turn has. Moves that follow one another without the opponent in between are one turn.
+    /// Of `per_move`: the time for each turn. Consecutive moves of one side are one turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 60, example = 86400)]
     move_s: Option<i64>,
-    /// Of `bank`: what each side has for all its turns together, as of the beginning of its present or next turn.
+    /// Of `bank`: the time that each side has left for all its turns, as of the beginning of its present or next turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     bank_s: Option<BanksView>,
-    /// Of `bank`: what each side began with.
+    /// Of `bank`: the time of each side at the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 60, example = 259_200)]
     initial_s: Option<i64>,
-    /// Of `bank`: what is added after each turn.
+    /// Of `bank`: the time added after each turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 0, example = 3600)]
     increment_s: Option<i64>,
-    /// Of `bank`: what a bank holds at most.
+    /// Of `bank`: the most that a bank holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 60, example = 604_800)]
     max_s: Option<i64>,
     /// When the side to move runs out of time; null while no time runs.
     #[schema(required = true)]
     deadline: Option<Timestamp>,
-    /// Since when no time runs because both agreed to pause; absent when there is no pause.
+    /// When the pause began on which both players agreed; absent without a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     paused_at: Option<Timestamp>,
-    /// What the side to move has when time runs again; absent when there is no pause.
+    /// The time of the side to move when the pause ends; absent without a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 0)]
     left_s: Option<i64>,
 }
 
-/// What the sides have in their banks.
+/// The time in each side's bank, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[schema(as = Banks)]
 struct BanksView {
@@ -234,7 +234,7 @@ impl ClockView {
     }
 }
 
-/// What kind of clock a game has. Clients ignore values that they do not know.
+/// The kind of a game's clock. Clients ignore values that they do not know.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ClockType)]
@@ -253,15 +253,15 @@ pub struct ResultView {
     winner: Option<SideWord>,
     #[schema(required = true)]
     winner_player_id: Option<Uuid>,
-    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement`, `resignation` or `timeout`;
-    /// of an imported game whose record does not say it `unknown`; clients ignore values that they do not know.
+    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement`, `resignation` or `timeout`.
+    /// `unknown` for an imported game whose record does not say it. Clients ignore values that they do not know.
     #[schema(required = true, example = "side_empty")]
     reason: Option<String>,
     score: ScoreView,
 }
 
 impl GameView {
-    /// The game as `viewer` sees it.
+    /// The view of `viewer`.
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
         Self::with(seated, viewer, seated.last_ply.as_ref().map(MoveJson::of))
     }
@@ -323,7 +323,7 @@ impl GameView {
     }
 }
 
-/// A game as it is sent: its JSON, and the tag of exactly that.
+/// A game's JSON, and the tag of exactly that JSON.
 #[derive(Clone, Debug)]
 pub struct ShownGame {
     pub version: u32,
@@ -332,13 +332,13 @@ pub struct ShownGame {
 }
 
 impl ShownGame {
-    /// The game as `viewer` sees it. The tag is `W/"<version>-<h>"`: `h` covers everything shown, so names and the viewer's own
-    /// fields too.
+    /// The view of `viewer`. The tag is `W/"<version>-<h>"`, where `h` is a digest of the JSON, with names and the viewer's own
+    /// fields.
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
         Self::new(&GameView::of(seated, viewer))
     }
 
-    /// The game after a move that is JSON already, as everybody sees it but a creator who holds a join code.
+    /// The game after a move whose JSON exists already, for every viewer but a creator with a join code.
     pub fn after_move(seated: &SeatedGame, played: MoveJson) -> Self {
         Self::new(&GameView::with(seated, None, Some(played)))
     }
@@ -352,7 +352,7 @@ impl ShownGame {
         Self { version, etag: EntityTag::new_weak(format!("{version}-{:016x}", hasher.finish())), json: json.into() }
     }
 
-    /// The answer to its creation.
+    /// The answer to the game's creation.
     pub fn as_created(&self, id: GameId) -> StoredAnswer {
         StoredAnswer {
             location: format!("/v1/games/{}", id.0),
@@ -365,7 +365,7 @@ impl ShownGame {
 /// Room for nearly every game's JSON.
 const GAME_BYTES: usize = 2048;
 
-/// The join code, for the creator of a game by link and nobody else.
+/// The join code, which only the creator of a game by link sees.
 pub fn join_code_for(game: &Game, viewer: Option<PlayerId>) -> Option<&str> {
     match &game.terms().opponent {
         Opponent::Link { join_code } if viewer.is_some() && game.players()[game.terms().creator] == viewer => {
@@ -390,7 +390,7 @@ impl ResultView {
     }
 }
 
-/// How far a game has come. Clients ignore values that they do not know.
+/// The status of a game. Clients ignore values that they do not know.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Status)]
@@ -415,16 +415,16 @@ impl From<StatusWord> for Status {
     }
 }
 
-/// Who could take the second seat. Clients ignore types that they do not know.
+/// The kind of the second player. Clients ignore types that they do not know.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 #[schema(as = Opponent)]
 enum OpponentView {
-    /// Anyone who can see the game.
+    /// Any player who can see the game.
     Open {},
-    /// Whoever holds the join code.
+    /// A player with the join code.
     Link {},
-    /// This player only.
+    /// This player only, by invitation.
     Player {
         player_id: Uuid,
         /// Absent in the answer that creates the game.
@@ -432,7 +432,7 @@ enum OpponentView {
         #[schema(nullable = false)]
         player: Option<PlayerView>,
     },
-    /// Nobody: one player plays both sides.
+    /// The same player: one player plays both sides.
     #[serde(rename = "self")]
     Oneself {},
     /// The server.
@@ -440,25 +440,25 @@ enum OpponentView {
         #[schema(minimum = 1, maximum = 8, example = 3)]
         level: u8,
     },
-    /// Nobody: the game was played elsewhere.
+    /// None: the game was played elsewhere.
     Imported {
-        /// Who imported it; null if the operator did.
+        /// The player who imported it; null if the operator did.
         #[schema(required = true)]
         importer_id: Option<Uuid>,
     },
 }
 
-/// Who may read the game.
+/// Which callers may read the game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Visibility)]
 pub enum VisibilityWord {
-    /// Everybody; it is listed.
+    /// Every caller; the game is listed.
     #[default]
     Public,
-    /// Whoever has its id.
+    /// Every caller with the game's id.
     Unlisted,
-    /// Its players, and whoever is invited.
+    /// Its players and the invited player.
     Private,
 }
 

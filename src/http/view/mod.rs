@@ -1,4 +1,4 @@
-//! Views: how games, moves, events and options are shown. Types of the wire that several resources share.
+//! Views: the wire types of games, moves, events and options, which several resources share. Knows no request.
 
 pub(crate) mod board;
 pub(crate) mod event;

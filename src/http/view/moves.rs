@@ -1,4 +1,4 @@
-//! Moves and their effects, as the history shows them.
+//! Wire types of moves and their effects.
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ pub struct MoveView {
     /// Its number in the game, from 1; never used twice.
     #[schema(minimum = 1, example = 6)]
     ply: u32,
-    /// The side of the board that it was played for.
+    /// The side of the board that moved.
     side: SideWord,
-    /// Who played it.
+    /// The player who moved.
     player_id: Uuid,
     #[serde(rename = "move")]
     #[schema(example = "D")]
@@ -34,7 +34,7 @@ pub struct MoveView {
     /// Time since the ply before; of the first, since the game started.
     #[schema(minimum = 0, example = 12400)]
     elapsed_ms: u64,
-    /// What happened on the board, in order: enough to animate the move without knowing a rule.
+    /// What happened on the board, in order. A client can animate the move without knowing the rules.
     effects: Vec<EffectView>,
     /// The position after it, in text notation.
     #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
@@ -52,7 +52,7 @@ pub enum EffectView {
         pit: String,
         seeds: u16,
     },
-    /// The sowing goes on: all seeds of the pit where the last one fell are taken into the hand.
+    /// The sowing continues: all seeds of the pit where the last one fell are taken into the hand.
     Relay {
         #[schema(example = "d")]
         pit: String,
@@ -71,11 +71,11 @@ pub enum EffectView {
         #[schema(example = "south_store")]
         to: String,
     },
-    /// The last seed fell into the own store: the same side moves again.
+    /// The last seed fell into the side's own store: the same side moves again.
     ExtraTurn,
-    /// The people change places; the board stays.
+    /// The players change sides; the board stays.
     Swap,
-    /// What was played after that ply is taken back: the position after it is there again.
+    /// All plies after `to_ply` are taken back, and the position after it is restored.
     Takeback {
         #[schema(minimum = 0)]
         to_ply: u32,
@@ -91,7 +91,7 @@ pub enum EffectView {
     },
     /// At the end, the seeds left in all pits are put together and shared evenly between the stores.
     Split {
-        /// What goes to each store.
+        /// The seeds that go to each store.
         #[schema(example = 3)]
         seeds: u16,
         /// The pit where an odd seed stays.
@@ -104,8 +104,8 @@ pub enum EffectView {
         round: u32,
         score: ScoreView,
     },
-    /// For a new round, seeds go from a side's store to its pits, as many to each. The pits of that row that are not named
-    /// are burnt until the next refill.
+    /// For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt
+    /// until the next refill.
     Refill {
         side: SideWord,
         #[schema(example = json!(["b", "c", "d", "e", "f", "g"]))]
@@ -120,7 +120,7 @@ pub enum EffectView {
     },
 }
 
-/// A [`MoveView`] that is already JSON: an answer to a move shows it twice, in the game and beside it.
+/// A [`MoveView`] as JSON, because an answer to a move contains it twice: in the game and beside it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct MoveJson(pub(crate) Arc<RawValue>);
@@ -184,12 +184,12 @@ impl EffectView {
 }
 
 /// A page of a game's history.
-// Only described here: `Page` writes it.
+// Only the schema: `state::history` writes the JSON of a cached game.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it describes the answer")]
 pub struct MovePage {
     items: Vec<MoveView>,
-    /// What `cursor` must be to get the next page; null on the last.
+    /// The `cursor` of the next page; null on the last page.
     #[schema(required = true)]
     next_cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Values of options on the wire.
+//! The wire type of options' values.
 
 use std::{borrow::Cow, fmt};
 
@@ -20,7 +20,7 @@ pub enum OptionValueView {
     Word(Cow<'static, str>),
 }
 
-/// To JSON Schema 6.0 is an integer, and some languages write every number so.
+/// Accepts 6.0 as an integer, as JSON Schema does: some languages write every number in this form.
 impl<'de> Deserialize<'de> for OptionValueView {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Value;
@@ -41,12 +41,12 @@ impl<'de> Deserialize<'de> for OptionValueView {
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<OptionValueView, E> {
-                // What an `i64` cannot hold is out of every option's bounds.
+                // A number beyond `i64` is out of every option's bounds.
                 Ok(OptionValueView::Integer(i64::try_from(value).unwrap_or(i64::MAX)))
             }
 
             fn visit_f64<E: Error>(self, value: f64) -> Result<OptionValueView, E> {
-                // The text of a whole number has no point.
+                // The text of a whole number has no decimal point.
                 let whole = value.to_string().parse().map(OptionValueView::Integer);
                 whole.map_err(|_| E::invalid_type(Unexpected::Float(value), &self))
             }

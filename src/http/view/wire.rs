@@ -15,7 +15,7 @@ use crate::{
 /// Why writing a wire type as JSON cannot fail.
 pub const ALWAYS_JSON: &str = "wire types have string keys and are always JSON";
 
-/// A moment, as RFC 3339 in UTC with milliseconds.
+/// A moment in RFC 3339, in UTC with milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Timestamp(pub OffsetDateTime);
 
@@ -25,7 +25,7 @@ impl Serialize for Timestamp {
         let (date, time) = (utc.date(), utc.time());
         let year = u16::try_from(date.year()).map_err(|_| S::Error::custom("a year before 0"))?;
         let mut text = *b"0000-00-00T00:00:00.000Z";
-        // A game shows several moments: the library's general way of writing one takes ten times as long.
+        // A game has several moments, and the library's formatter takes ten times as long.
         write_digits(&mut text[0..4], year);
         write_digits(&mut text[5..7], u8::from(date.month()).into());
         write_digits(&mut text[8..10], date.day().into());
@@ -37,7 +37,7 @@ impl Serialize for Timestamp {
     }
 }
 
-/// Writes a number with leading zeros; of one that is too long, the last digits.
+/// Writes a number with leading zeros. Of a longer number, it writes the last digits.
 fn write_digits(places: &mut [u8], mut number: u16) {
     for place in places.iter_mut().rev() {
         *place = b'0' + u8::try_from(number % 10).expect("a remainder of ten is a digit");
@@ -85,7 +85,7 @@ impl From<SideWord> for Side {
     }
 }
 
-/// A player as others see them.
+/// A player as other players see them.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Player)]
 pub struct PlayerView {
@@ -95,7 +95,7 @@ pub struct PlayerView {
     pub kind: PlayerKindWord,
 }
 
-/// What a player is. Clients ignore values that they do not know.
+/// The kind of a player. Clients ignore values that they do not know.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = PlayerKind)]
@@ -103,7 +103,7 @@ pub enum PlayerKindWord {
     Guest,
     Account,
     Computer,
-    /// A name in imported games; nobody here.
+    /// A name in imported games, without an account.
     Imported,
     Deleted,
 }

@@ -1,4 +1,4 @@
-//! Headers that every answer has: who may keep it and how long, what a browser may do with it, and how it is compressed.
+//! Headers of every answer: caching, what a browser may do with it, and compression.
 
 use std::io::Read;
 
@@ -224,7 +224,7 @@ async fn get_encoded(app: &TestApp, method: Method, path: &str, accepted: &str) 
 }
 
 #[actix_web::test]
-async fn long_answers_are_compressed_for_who_asks() {
+async fn long_answers_are_compressed_on_request() {
     let app = TestApp::start().await;
     for path in ["/openapi.json", "/docs/swagger-ui.css", "/v1/variants"] {
         let plain = app.get(path, None).await;
@@ -258,7 +258,7 @@ async fn long_answers_are_compressed_for_who_asks() {
 }
 
 #[actix_web::test]
-async fn what_is_sent_piece_by_piece_is_compressed_as_well() {
+async fn streamed_answers_are_compressed_as_well() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for _ in 0..45 {

@@ -1,4 +1,4 @@
-//! Every failure, whatever its cause, in the one envelope; and what it leaves behind: nothing.
+//! Problems: every failure has the same envelope, and leaves nothing behind.
 
 use std::{
     io::{Read, Write},
@@ -36,7 +36,7 @@ async fn an_unknown_path_is_not_found() {
 }
 
 #[actix_web::test]
-async fn a_wrong_method_is_told_the_right_ones() {
+async fn a_wrong_method_is_answered_with_the_right_ones() {
     let app = TestApp::start().await;
     let document = app.get("/openapi.json", None).await.body;
     let mut tried = 0;
@@ -65,7 +65,7 @@ async fn a_wrong_method_is_told_the_right_ones() {
 }
 
 #[actix_web::test]
-async fn a_body_that_does_not_come_is_waited_for_only_so_long() {
+async fn a_body_that_does_not_come_is_a_timeout() {
     let app = TestApp::start().await;
     let address = app.address;
     let stalled = thread::spawn(move || {
@@ -128,7 +128,7 @@ async fn a_body_that_is_no_json_is_malformed() {
     ] {
         post_raw(&app, "/v1/games", &ana.token, body).await.is_problem(422, "validation_failed");
     }
-    // As deep as 64 KiB can be: refused at the first level that is none of ours, and nobody descends.
+    // As deep as 64 KiB can be. It is refused at the first unknown level, without descending.
     let deep = format!("{{\"options\": {}", "{\"a\":".repeat(10_000));
     let answer = post_raw(&app, "/v1/games", &ana.token, deep).await;
     answer.is_problem(422, "validation_failed");
@@ -165,7 +165,7 @@ async fn a_huge_body_is_too_large() {
 }
 
 #[actix_web::test]
-async fn a_call_that_says_all_by_its_address_takes_no_fields() {
+async fn a_call_without_parameters_takes_no_fields() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     for verb in ["resign", "abort"] {
@@ -177,7 +177,7 @@ async fn a_call_that_says_all_by_its_address_takes_no_fields() {
 }
 
 #[actix_web::test]
-async fn who_would_not_take_json_is_told_before_anything_is_done() {
+async fn a_client_that_refuses_json_is_refused_before_any_effect() {
     let app = TestApp::start().await;
     for accept in ["text/html", "image/*", "application/xml", "application/json;q=0", "application/json;q=0, */*"] {
         let request = app.request(Method::POST, "/v1/players").header(header::ACCEPT, accept);
@@ -229,7 +229,7 @@ async fn a_broken_schema_gives_an_opaque_500_and_a_repaired_one_goes_on() {
         ),
     ] {
         sqlx::raw_sql(break_it).execute(&app.db).await.expect("it breaks");
-        // A server that remembers nothing of the game.
+        // A server whose cache does not have the game.
         let game = format!("http://{}/v1/games/{id}", app.second_server().0);
         let play = Client::new().post(format!("{game}/moves")).json(&json!({"ply": 1, "move": "A"}));
         for request in [Client::new().get(game), play] {
@@ -243,7 +243,7 @@ async fn a_broken_schema_gives_an_opaque_500_and_a_repaired_one_goes_on() {
 }
 
 #[actix_web::test]
-async fn while_the_database_is_away_the_answer_is_503_and_afterwards_all_is_well() {
+async fn the_answer_is_503_until_the_database_is_back() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let database = app.options.get_database().expect("a name").to_owned();
@@ -272,7 +272,7 @@ async fn while_the_database_is_away_the_answer_is_503_and_afterwards_all_is_well
 }
 
 #[actix_web::test]
-async fn a_connection_that_dies_between_moves_costs_nobody_a_move() {
+async fn a_connection_that_dies_between_moves_loses_no_move() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     let mut maintenance = app.superuser().await;

@@ -1,4 +1,4 @@
-//! The game that is played asynchronously in the docs goes as they say.
+//! `docs/asynchronous.md`: each request is sent, and the answer is the one that the page shows.
 
 use std::collections::HashMap;
 
@@ -99,7 +99,7 @@ impl Known {
         self.0.retain(|name, _| !name.contains("_token"));
     }
 
-    /// Learns what is in braces, and says whether the rest is the same.
+    /// Stores the values in braces, and says whether the rest is the same.
     fn is_text(&mut self, expected: &str, actual: &str) -> bool {
         let expected = self.fill(expected);
         if let Some((before, (name, after))) =
@@ -157,7 +157,7 @@ impl Known {
 
 #[actix_web::test]
 async fn the_game_of_the_page_on_asynchronous_play_goes_as_it_says() {
-    // As a server is that nobody has told anything.
+    // A server with its default options.
     let mut app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
     let mut known = Known::default();
     for step in steps() {

@@ -1,4 +1,4 @@
-//! The documents: what they show is run, and compared with what the server answers.
+//! The documents: their examples are run, and compared with the server's answers.
 
 pub mod asynchronous;
 pub mod openapi;

@@ -1,4 +1,4 @@
-//! The document says what the service does.
+//! The OpenAPI document: it is the generated one, and the service answers as it says.
 
 use std::collections::BTreeSet;
 
@@ -196,7 +196,7 @@ async fn the_examples_of_requests_are_accepted() {
             let webhook = app.post("/v1/webhooks", Some(&ana), &json!({"url": "https://push.example/"})).await;
             let path = path.replace("{webhook_id}", &webhook.string("/id"));
             let answer = send(signed(app.request(method.clone(), &path), Some(&ana)).json(&example)).await;
-            // A refresh token in an example is nobody's: readable and valid, and still refused.
+            // A refresh token in an example is well-formed and unknown, so it is refused.
             // A name may be taken by another example's account.
             let taken = answer.body["code"] == "name_taken";
             let expected = answer.status.is_success() || path == "/v1/tokens" && answer.status == 401 || taken;

@@ -1,4 +1,4 @@
-//! The game that the README plays by curl does what the README says.
+//! The README's game by curl: each block is run, and prints what the README shows.
 
 use std::{
     io::Write,
@@ -57,7 +57,7 @@ fn run(script: &str) -> Output {
 
 #[actix_web::test]
 async fn the_game_by_curl_goes_as_the_readme_says() {
-    // As a server is that nobody has told anything.
+    // A server with its default options.
     let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
     let blocks = blocks();
     assert_eq!(blocks.iter().filter(|block| block.commands.contains(BASE)).count(), 1);

@@ -1,4 +1,4 @@
-//! Events: the log of a game for clients, as pages and as it happens.
+//! The events of a game, as pages and as a stream.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(15);
 
 #[actix_web::test]
-async fn whoever_resumes_anywhere_gets_exactly_the_log() {
+async fn a_stream_resumed_anywhere_has_exactly_the_rest_of_the_log() {
     let app = TestApp::start().await;
     let (id, south, north) = finished_with_rematch(&app, 9).await;
     let whole = Listener::at(&app, &id, 0, None).await.rest().await;
@@ -61,7 +61,7 @@ async fn whoever_resumes_anywhere_gets_exactly_the_log() {
         let page = send(page.header("last-event-id", after.to_string())).await;
         assert_eq!(page.body, json!({"items": items[after..], "next_cursor": null}));
     }
-    // Nothing comes any more: an `EventSource` is told not to come back.
+    // The log is complete: 204 tells an `EventSource` not to reconnect.
     for request in
         [asking(&app.base(), &id, "after=15", None), asking(&app.base(), &id, "", None).header("last-event-id", "15")]
     {
@@ -70,7 +70,7 @@ async fn whoever_resumes_anywhere_gets_exactly_the_log() {
     }
     let page = app.get(&format!("/v1/games/{id}/events?after=15"), None).await;
     assert_eq!((page.status.as_u16(), &page.body), (200, &json!({"items": [], "next_cursor": null})));
-    until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+    until("no stream is open any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
 }
 
 #[actix_web::test]
@@ -106,7 +106,7 @@ async fn a_stream_goes_on_from_a_game_to_its_rematch() {
     let mut stream = Listener::at(&app, &id, 0, None).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
     assert_eq!(stream.until_finished().await.len(), 4);
-    // Also for who comes after the end.
+    // A client that connects after the end gets the same.
     let mut late = Listener::at(&app, &id, 4, None).await;
     let offers = format!("/v1/games/{id}/offers");
     assert!(app.post(&offers, Some(&north), &json!({"type": "rematch"})).await.status.is_success());
@@ -120,7 +120,7 @@ async fn a_stream_goes_on_from_a_game_to_its_rematch() {
 }
 
 #[actix_web::test]
-async fn what_happens_is_told_to_all_devices_and_spectators() {
+async fn every_device_and_spectator_gets_every_event() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
@@ -142,7 +142,7 @@ async fn what_happens_is_told_to_all_devices_and_spectators() {
 }
 
 #[actix_web::test]
-async fn after_a_pie_swap_events_name_the_side_at_which_somebody_sat_then() {
+async fn after_a_pie_swap_events_name_the_side_that_a_player_had_then() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({"options": {"pie": true}})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
@@ -170,7 +170,7 @@ async fn a_player_who_was_erased_is_shown_as_such() {
 }
 
 #[actix_web::test]
-async fn a_private_game_is_told_to_its_players_only() {
+async fn only_its_players_get_the_events_of_a_private_game() {
     let app = TestApp::start().await;
     let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
     let opponent = json!({"type": "player", "player_id": bo.id});
@@ -190,7 +190,7 @@ async fn a_private_game_is_told_to_its_players_only() {
 }
 
 #[actix_web::test]
-async fn a_place_that_cannot_be_is_refused_and_said_how() {
+async fn an_impossible_place_in_the_log_is_refused_with_a_reason() {
     let app = TestApp::start().await;
     let (id, _, _) = app.started(&json!({})).await;
     let (other, _, _) = app.started(&json!({})).await;
@@ -216,7 +216,7 @@ async fn a_place_that_cannot_be_is_refused_and_said_how() {
             answer.is_problem(422, "validation_failed");
             assert_eq!(answer.body["errors"][0]["pointer"], pointer);
         }
-        // From a state that is lost: the client is told where the game is.
+        // After an unknown event, the client gets the present end of the log.
         let ahead = send(ask("").header("last-event-id", "7")).await;
         assert!(ahead.string("/detail").contains("the game's last event is 2"), "{ahead:?}");
     }
@@ -254,7 +254,7 @@ async fn a_page_that_would_be_empty_waits_for_an_event() {
     assert_eq!((empty.status.as_u16(), &empty.body), (200, &json!({"items": [], "next_cursor": null})));
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(empty.headers["preference-applied"], "wait=1");
-    // What is there is answered at once, and so is what will never come.
+    // Stored events are answered at once, and so is a wait for an event that cannot come.
     let begun = Instant::now();
     let request = app.request(Method::GET, &format!("/v1/games/{id}/events")).header("prefer", "wait=50");
     assert_eq!(send(request.header("last-event-id", "1")).await.body["items"][0]["seq"], 2);
@@ -271,7 +271,7 @@ async fn a_page_that_would_be_empty_waits_for_an_event() {
 }
 
 #[actix_web::test]
-async fn a_stream_is_sent_as_it_is_and_kept_by_nobody() {
+async fn a_stream_is_neither_compressed_nor_cached() {
     let app = TestApp::start().await;
     let (id, _, _) = finished_with_rematch(&app, 6).await;
     let request = asking(&app.base(), &id, "", None).header("accept-encoding", "gzip");
@@ -337,7 +337,7 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     app.get(&format!("/v1/games/{id}?ticket={ticket}"), None).await.is_problem(422, "validation_failed");
     assert!(count(&app.metrics.text(), r#"mancala_tokens_refused_total{token="ticket"}"#) >= 8);
 
-    // Who does not see the game gets none.
+    // A player who may not see the game gets no ticket.
     ask(Some(&eve), id).await.is_problem(404, "not_found");
     ask(None, id).await.is_problem(401, "unauthenticated");
     app.post("/v1/me/stream-tickets", Some(&ana), &json!({"game_id": 1})).await.is_problem(422, "validation_failed");

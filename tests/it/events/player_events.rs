@@ -1,4 +1,4 @@
-//! Events of all games of a player: that nothing is missed, whatever is cut off and wherever it was stored.
+//! The events of all games of a player: none is missed, after any cut and from any server.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ async fn page(app: &TestApp, query: &str, guest: &Guest) -> Answer {
     app.get(&format!("/v1/me/events?{query}"), Some(guest)).await
 }
 
-/// Where a client begins that has nothing.
+/// The place where a new client begins.
 async fn beginning(app: &TestApp, guest: &Guest) -> String {
     let page = page(app, "", guest).await;
     assert_eq!((page.status.as_u16(), &page.body["items"], &page.body["next_cursor"]), (200, &json!([]), &Value::Null));
@@ -63,7 +63,7 @@ async fn rest(app: &TestApp, after: &str, limit: usize, guest: &Guest) -> (Vec<V
     }
 }
 
-/// The same as what each game says of itself: each of its events once, in their order.
+/// The expected events: those of each game, once and in their order.
 async fn are_complete(app: &TestApp, events: &[Value], guest: &Guest) {
     let mut games = BTreeMap::<&str, Vec<Value>>::new();
     for event in events {
@@ -99,7 +99,7 @@ async fn games_of_all_kinds(app: &TestApp, ana: &Guest, bo: &Guest) {
     let declined = game_of(app, bo, &invitation).await;
     assert_eq!(app.decline_game(&declined, ana).await.status, 200);
     game_of(app, bo, &invitation).await;
-    // Nor in this, and is not told of it.
+    // Nor in this one, and gets no event of it.
     game_of(app, bo, &json!({"variant": "kalah"})).await;
 }
 
@@ -108,7 +108,7 @@ const GAMES: usize = 6;
 const EVENTS: usize = 2 + 7 + 2 + 3 + 2 + 1;
 
 #[actix_web::test]
-async fn a_player_is_told_of_all_that_happens_in_all_games_by_pages_and_by_a_stream() {
+async fn pages_and_a_stream_have_every_event_of_all_games_of_a_player() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let begun = beginning(&app, &ana).await;
@@ -135,7 +135,7 @@ async fn a_player_is_told_of_all_that_happens_in_all_games_by_pages_and_by_a_str
     }
     let games: BTreeSet<_> = heard.iter().map(|event| event["game_id"].to_string()).collect();
     assert_eq!(games.len(), GAMES);
-    // Whoever was cut off goes on after any of them, with a page or with a stream, and misses nothing.
+    // A client that was cut off resumes after any event, with a page or a stream, and misses nothing.
     for after in 0..EVENTS {
         let id = heard[after]["id"].as_str().expect("an id");
         let again = rest(&app, id, 100, &ana).await.0;
@@ -152,7 +152,7 @@ async fn a_player_is_told_of_all_that_happens_in_all_games_by_pages_and_by_a_str
 }
 
 #[actix_web::test]
-async fn an_event_is_told_at_once_also_through_another_server_and_by_a_page_that_waits() {
+async fn an_event_reaches_other_servers_and_waiting_pages_at_once() {
     let app = TestApp::start().await;
     let (elsewhere, _) = app.second_server();
     let elsewhere = format!("http://{elsewhere}");
@@ -178,7 +178,7 @@ async fn an_event_is_told_at_once_also_through_another_server_and_by_a_page_that
             assert_eq!(stream.next().await.expect("an event").kind, kind);
         }
     }
-    // What happened before one has joined may be told as well.
+    // Events from before a player joined may be included.
     let mut heard = vec![];
     while heard.last().is_none_or(|kind| kind != "moved") {
         heard.extend(of_bo.next().await.map(|heard| heard.kind).filter(|kind| kind != "created"));
@@ -188,7 +188,7 @@ async fn an_event_is_told_at_once_also_through_another_server_and_by_a_page_that
 }
 
 #[actix_web::test]
-async fn what_was_under_way_when_the_client_read_is_told_when_it_is_stored_however_late() {
+async fn an_event_in_flight_during_a_read_is_sent_once_it_is_stored() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut games = vec![];
@@ -210,7 +210,7 @@ async fn what_was_under_way_when_the_client_read_is_told_when_it_is_stored_howev
          (select version, updated_at, offers from game where id = '{model}') where id = '{late}'"
     );
     sqlx::raw_sql(sqlx::AssertSqlSafe(store)).execute(&mut elsewhere).await.expect("it is under way");
-    // What begins later is stored sooner, and is told.
+    // A later transaction commits first, and its events are sent.
     assert_eq!(app.play_move(other, &ana, 1, "A").await.status, 201);
     let (all, last_seen) = rest(&app, &begun, 1, &bo).await;
     let told = |events: &[Value]| {
@@ -227,7 +227,7 @@ async fn what_was_under_way_when_the_client_read_is_told_when_it_is_stored_howev
 }
 
 #[actix_web::test]
-async fn what_happens_while_pages_are_read_is_told_once() {
+async fn an_event_during_paging_is_sent_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let after = beginning(&app, &ana).await;
@@ -257,7 +257,7 @@ async fn what_happens_while_pages_are_read_is_told_once() {
 }
 
 #[actix_web::test]
-async fn what_happened_since_a_part_was_read_is_told_together_with_the_rest() {
+async fn events_since_a_partial_read_are_sent_with_the_rest() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let begun = beginning(&app, &ana).await;
@@ -274,7 +274,7 @@ async fn what_happened_since_a_part_was_read_is_told_together_with_the_rest() {
     }
     let mut resumed = Listener::open(asking_for_all(&app.base(), &format!("after={after}"), Some(&ana))).await;
     while resumed.next().await.expect("an event").data["game_id"] != *last {}
-    // Nobody waits for what is there.
+    // Stored events are answered without a wait.
     let rest_alone = rest(&app, &begun, 2, &ana).await.0[2]["id"].as_str().expect("an id").to_owned();
     let begun = Instant::now();
     let request = Client::new().get(format!("{}/v1/me/events?after={rest_alone}", app.base()));
@@ -284,7 +284,7 @@ async fn what_happened_since_a_part_was_read_is_told_together_with_the_rest() {
 }
 
 #[actix_web::test]
-async fn a_server_whose_clock_is_wrong_costs_nobody_an_event() {
+async fn a_server_with_a_wrong_clock_loses_no_event() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
@@ -340,7 +340,7 @@ async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
 }
 
 #[actix_web::test]
-async fn who_is_cut_off_before_anything_has_happened_misses_nothing() {
+async fn a_stream_cut_off_before_its_first_event_misses_nothing() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let mut stream = listen(&app, &ana).await;
@@ -355,7 +355,7 @@ async fn who_is_cut_off_before_anything_has_happened_misses_nothing() {
 }
 
 #[actix_web::test]
-async fn only_the_player_is_told_and_by_a_ticket_for_this_stream() {
+async fn only_the_player_gets_the_stream_or_a_ticket_for_it() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     app.get("/v1/me/events", None).await.is_problem(401, "unauthenticated");
@@ -390,7 +390,7 @@ async fn only_the_player_is_told_and_by_a_ticket_for_this_stream() {
         (head.status, &head.headers["content-type"]),
         (StatusCode::OK, &"text/event-stream".parse().expect("a value"))
     );
-    // What others do is not told, and the stream ends with its player.
+    // Events of others are not sent, and the stream ends with its player.
     game_of(&app, &bo, &json!({"variant": "kalah"})).await;
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     let heard = stream.next().await.expect("an event");
@@ -400,11 +400,11 @@ async fn only_the_player_is_told_and_by_a_ticket_for_this_stream() {
         assert_eq!(heard.data["game_id"], json!(id));
     }
     assert!(stream.is_whole);
-    until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+    until("no stream is open any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
 }
 
 #[actix_web::test]
-async fn players_who_play_many_games_at_once_through_two_servers_are_told_all_of_it() {
+async fn players_of_many_games_on_two_servers_get_every_event() {
     const GAMES: usize = 12;
     const PLIES: u32 = 15;
     let app = TestApp::start().await;
@@ -450,7 +450,7 @@ async fn players_who_play_many_games_at_once_through_two_servers_are_told_all_of
     }
 }
 
-/// Reads a stream that has nothing to tell, until it has said where to go on.
+/// Reads a stream without events until it has sent the place to resume from.
 async fn until_marked(stream: &mut Listener) {
     let begun = Instant::now();
     while stream.last_id.is_empty() {

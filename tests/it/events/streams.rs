@@ -1,4 +1,4 @@
-//! Streams of events as they are held: who may hold one, what ends it, and that nothing is missed whatever fails.
+//! Open streams of events: who may hold one, what ends it, and that no failure loses an event.
 
 use std::{
     io::{Read, Write},
@@ -35,7 +35,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(15);
 
 #[actix_web::test]
-async fn a_stream_ends_with_the_sign_in_that_it_was_opened_under_wherever_it_is_held() {
+async fn a_stream_ends_with_its_sign_in_on_every_server() {
     let app = TestApp::start().await;
     let (elsewhere, hub) = app.second_server();
     let elsewhere = format!("http://{elsewhere}");
@@ -55,26 +55,26 @@ async fn a_stream_ends_with_the_sign_in_that_it_was_opened_under_wherever_it_is_
     until("all listen", || app.hub.audience().streams() == 3 && hub.audience().streams() == 2).await;
     let changed = app.patch("/v1/me", Some(&ana), &json!({"password": "another horse"})).await;
     assert_eq!(changed.status, 200);
-    let [ana_here, bo_here, anybody, ana_there, bo_there] = &mut open[..] else { panic!("five streams") };
+    let [ana_here, bo_here, spectator, ana_there, bo_there] = &mut open[..] else { panic!("five streams") };
     for stream in [ana_here, ana_there] {
         assert_eq!(stream.next().await, None);
         assert!(stream.is_whole);
     }
-    // It does not come back with the old token, but with a new one.
+    // The client cannot reconnect with the old token, and can with a new one.
     send(asking(&app.base(), id, "", Some(&ana))).await.is_problem(401, "invalid_token");
     let ana = Guest { token: changed.string("/tokens/access_token"), ..ana };
     let mut again = Listener::open(asking(&elsewhere, id, "after=1", Some(&ana))).await;
     assert_eq!(app.delete_me(&ana).await.status, 204);
     assert_eq!(again.next().await, None);
-    // Nobody else is concerned.
+    // The streams of others stay open.
     assert_eq!(app.abort_game(id, &bo).await.status, 200);
-    for stream in [bo_here, anybody, bo_there] {
+    for stream in [bo_here, spectator, bo_there] {
         assert_eq!(stream.next().await.expect("an event").kind, "aborted");
     }
 }
 
 #[actix_web::test]
-async fn who_may_not_stay_is_told_what_there_is_and_comes_back_later() {
+async fn over_the_limit_a_stream_sends_what_is_stored_and_ends() {
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
     let mut held = vec![];
@@ -92,7 +92,7 @@ async fn who_may_not_stay_is_told_what_there_is_and_comes_back_later() {
     // Others may.
     let mut other = Listener::at(&app, &id, 0, None).await;
     assert_eq!(other.next().await.expect("an event").kind, "created");
-    // Nobody may when the server is about to stop; who is there ends cleanly, at once.
+    // A draining server accepts no stream, and ends the open ones cleanly and at once.
     let begun = Instant::now();
     app.hub.release_all();
     assert_eq!((kinds(&other.rest().await), other.is_whole), (vec!["moved"], true));
@@ -105,7 +105,7 @@ async fn who_may_not_stay_is_told_what_there_is_and_comes_back_later() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_ends_its_streams_cleanly() {
+async fn a_stopping_server_ends_its_streams_cleanly() {
     let app = TestApp::start().await;
     let (id, _, _) = app.started(&json!({})).await;
     let mut running = Running::start(&app);
@@ -136,8 +136,8 @@ async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
     let mut expected = vec![1];
     for ply in 1..=3_u64 {
         set_away(&app, &mut superuser).await;
-        // Somebody says that there is news, and the database cannot be asked for it.
-        app.hub.tell(GameId(id.parse().expect("an id")), u32::MAX);
+        // A notification arrives while the database cannot be queried.
+        app.hub.notify(GameId(id.parse().expect("an id")), u32::MAX);
         set_back(&app, &mut superuser).await;
         let mut game = app.get_game(&id, None).await;
         while game.status == 503 {
@@ -155,14 +155,14 @@ async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
 }
 
 #[actix_web::test]
-async fn a_stream_that_cannot_read_the_log_says_that_it_is_there_and_ends_when_the_server_stops() {
+async fn a_stream_without_a_database_sends_heartbeats_and_ends_with_its_server() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let mut stream = Listener::at(&app, &id, 1, None).await;
     until("it listens", || app.hub.waiters() == 1).await;
     let mut superuser = app.superuser().await;
     set_away(&app, &mut superuser).await;
-    app.hub.tell(GameId(id.parse().expect("an id")), 2);
+    app.hub.notify(GameId(id.parse().expect("an id")), 2);
     stream.comment().await;
     let begun = Instant::now();
     app.hub.release_all();
@@ -172,7 +172,7 @@ async fn a_stream_that_cannot_read_the_log_says_that_it_is_there_and_ends_when_t
 }
 
 #[actix_web::test]
-async fn of_many_who_are_woken_together_one_reads_for_all() {
+async fn of_many_streams_woken_together_one_reads_for_all() {
     const STREAMS: usize = 200;
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
@@ -191,13 +191,13 @@ async fn of_many_who_are_woken_together_one_reads_for_all() {
 }
 
 #[actix_web::test]
-async fn who_hangs_up_does_not_listen_any_more() {
+async fn a_client_that_hangs_up_is_no_subscriber_any_more() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let streams = join_all((0..20).map(|_| Listener::at(&app, &id, 1, None))).await;
     until("all listen", || app.hub.audience().streams() == 20).await;
     drop(streams);
-    until("nobody listens any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+    until("no stream is open any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
 }
 
 #[actix_web::test]
@@ -219,12 +219,12 @@ async fn a_client_that_does_not_take_its_stream_is_cut_off() {
     };
     let took = actix_web::web::block(client).await.expect("the client ends well");
     assert!(took < 4 * SOON, "{took:?}");
-    // Whoever was cut off goes on where it was.
+    // A client that was cut off resumes where it was.
     assert_eq!(Listener::at(&app, &id, 20, None).await.rest().await.len(), 6);
 }
 
 #[actix_web::test]
-async fn a_change_through_another_server_is_told_at_once() {
+async fn a_change_through_another_server_is_sent_at_once() {
     const MOVES: u32 = 60;
     let app = TestApp::start().await;
     let (elsewhere, _) = app.second_server();
@@ -246,7 +246,7 @@ async fn a_change_through_another_server_is_told_at_once() {
         assert_eq!((played.status.as_u16(), heard.expect("an event").id), (201, Some(seq)));
         late += usize::from(begun.elapsed() > Duration::from_millis(500));
     }
-    // A notice that is lost is made good by the question that is asked every five seconds.
+    // A poll every five seconds makes up for a lost notification.
     assert!(late < 6, "{late} of {MOVES} were late");
 }
 
@@ -273,7 +273,7 @@ async fn follow_through(bases: &[String], id: &str) -> (Vec<Heard>, usize) {
 }
 
 #[actix_web::test]
-async fn nobody_misses_an_event_when_one_of_three_servers_is_killed() {
+async fn no_event_is_missed_when_one_of_three_servers_is_killed() {
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
     let mut servers: Vec<_> = (0..3).map(|_| Running::start(&app)).collect();
@@ -294,7 +294,7 @@ async fn nobody_misses_an_event_when_one_of_three_servers_is_killed() {
             assert_eq!(played.status, 201, "{played:?}");
             game = played.body["game"].clone();
             if ply == 8 {
-                // Without a chance to say goodbye.
+                // SIGKILL: the server cannot end its streams.
                 drop(servers.remove(1));
             }
         }
@@ -371,7 +371,7 @@ async fn five_thousand_streams_cost_less_than_100_mib() {
         }
         held
     };
-    // What the first requests cost is not the streams' doing.
+    // The cost of the first requests is not that of the streams.
     drop(open_all(50));
     let none = "mancala_streams 0\n";
     while !send(Client::new().get(&metrics)).await.text.contains(none) {}

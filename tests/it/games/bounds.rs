@@ -1,4 +1,4 @@
-//! How far lists look, and how many games a player may have.
+//! Bounds: how far lists scan, by which indexes, and how many games a player may have.
 
 use mancala_server::{
     db::{
@@ -31,7 +31,7 @@ async fn copy(app: &TestApp, id: &str, count: u32, prefix: &str) {
 }
 
 #[actix_web::test]
-async fn a_rare_game_among_many_is_found_in_pages_that_look_only_so_far() {
+async fn a_rare_game_is_found_by_pages_that_scan_a_bounded_part() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let body = json!({"variant": "kalah", "side": "south", "visibility": "unlisted",
@@ -54,7 +54,7 @@ async fn a_rare_game_among_many_is_found_in_pages_that_look_only_so_far() {
             assert_eq!(walk(&app, &filters, Some(&ana)).await, [ids[0].clone()], "{filters}");
         }
     }
-    // A stranger sees none of them, and learns so in two pages.
+    // A stranger sees none of them, and needs two pages to learn that.
     let of_ana = format!("player={}", ana.id);
     assert_eq!(walk(&app, &of_ana, None).await, [] as [&str; 0]);
     let first = app.list_games(&of_ana, None).await;
@@ -95,7 +95,7 @@ async fn a_player_has_at_most_a_thousand_games_that_are_not_over() {
     assert_eq!(walk(&app, "turn=me&sort=updated_at&limit=100", Some(&ana)).await.len() / 100, 6);
 }
 
-/// Every query of a list with the plan that the service uses, made in a database that is as good as empty.
+/// Every query of a list with its generic plan, made in a database that is nearly empty.
 async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> {
     // One connection, which keeps what it was asked.
     let pool = db::pool(app.options.clone(), 1);
@@ -166,7 +166,7 @@ async fn every_list_is_planned_along_an_index_from_where_the_page_begins() {
 }
 
 #[actix_web::test]
-async fn games_whose_time_may_have_run_out_are_found_by_an_index_from_its_beginning() {
+async fn games_that_may_be_out_of_time_are_found_by_an_index_from_its_start() {
     let app = TestApp::start().await;
     let pool = db::pool(app.options.clone(), 1);
     wakes::take(&pool, now(), now(), 10).await.expect("nothing is due");

@@ -1,4 +1,4 @@
-//! Time to think, and what happens when it has run out.
+//! Clocks: time for each turn, banks, deadlines, and the settling of games whose time has run out.
 
 use futures_util::future::{join, join_all};
 use mancala_server::{db::Writers, jobs::deadlines};
@@ -73,7 +73,7 @@ async fn a_bank_pays_for_all_turns_and_is_filled_up_to_its_most() {
 }
 
 #[actix_web::test]
-async fn who_moves_too_late_has_lost_also_if_nobody_else_has_noticed() {
+async fn a_move_after_the_deadline_loses_even_if_the_timeout_is_not_stored() {
     let mut app = TestApp::start().await;
     for clock in [per_move(60), bank()] {
         let (id, south, north) = app.started(&clock).await;
@@ -94,7 +94,7 @@ async fn who_moves_too_late_has_lost_also_if_nobody_else_has_noticed() {
 }
 
 #[actix_web::test]
-async fn whoever_looks_at_a_game_whose_time_has_run_out_sees_how_it_ended() {
+async fn a_read_of_a_game_after_its_deadline_shows_how_it_ended() {
     let mut app = TestApp::start().await;
     let (id, south, north) = app.started(&per_move(60)).await;
     app.played(&id, &south, 1, "A").await;
@@ -122,7 +122,7 @@ async fn a_first_move_that_is_not_made_in_time_ends_the_game_without_a_result() 
 }
 
 #[actix_web::test]
-async fn games_that_nobody_looks_at_are_settled_once_whoever_does_it_and_others_are_put_off() {
+async fn unread_games_are_settled_once_by_any_process_and_others_put_off() {
     let mut app = TestApp::start().await;
     let mut late = vec![];
     for n in 0..12 {
@@ -133,7 +133,7 @@ async fn games_that_nobody_looks_at_are_settled_once_whoever_does_it_and_others_
             app.let_pass(&id, 100).await;
             late.push(id);
         } else {
-            // It was to be looked at, and has moved on since.
+            // It was due, and a move has come since.
             let put = sqlx::query("update game set wake_at = deadline - interval '10 minutes' where id = $1");
             put.bind(Uuid::try_parse(&id).expect("an id")).execute(&app.db).await.expect("it is put");
         }
@@ -150,7 +150,7 @@ async fn games_that_nobody_looks_at_are_settled_once_whoever_does_it_and_others_
 }
 
 #[actix_web::test]
-async fn a_game_that_cannot_be_read_keeps_no_other_from_being_settled() {
+async fn an_unreadable_game_does_not_keep_others_from_being_settled() {
     let mut app = TestApp::start().await;
     let mut ids = vec![];
     for _ in 0..4 {
@@ -178,7 +178,7 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_being_settled() {
 }
 
 #[actix_web::test]
-async fn whoever_waits_is_told_that_time_has_run_out() {
+async fn a_waiting_client_gets_the_timeout() {
     let mut app = TestApp::start().await;
     let (id, south, north) = app.started(&per_move(60)).await;
     app.played(&id, &south, 1, "A").await;
@@ -189,7 +189,7 @@ async fn whoever_waits_is_told_that_time_has_run_out() {
     let waiting = signed(app.request(reqwest::Method::GET, &format!("/v1/games/{id}")), Some(&north));
     let waiting = send(waiting.header("if-none-match", tag).header("prefer", "wait=30"));
     let settling = async {
-        crate::support::clock::until("somebody waits", || app.hub.waiters() == 1).await;
+        crate::support::clock::until("a client waits", || app.hub.waiters() == 1).await;
         let deadline = at(&seen.body, "/clock/deadline");
         crate::support::clock::until("time runs out", || now() > deadline).await;
         settle(&app).await;

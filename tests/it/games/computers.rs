@@ -1,4 +1,4 @@
-//! Playing against the computer, and going on from stored games: that its turns are played once, whoever dies meanwhile.
+//! Games against the computer, and games from a stored position. A computer's turn is played once, even if its worker dies.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ async fn a_whole_game_is_played_against_the_computer() {
 }
 
 #[actix_web::test]
-async fn whoever_plays_many_games_keeps_nobody_else_waiting() {
+async fn a_player_with_many_games_does_not_delay_other_players() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut games = vec![];
@@ -124,7 +124,7 @@ async fn whoever_plays_many_games_keeps_nobody_else_waiting() {
 }
 
 #[actix_web::test]
-async fn a_game_that_cannot_be_read_keeps_nobody_else_waiting() {
+async fn an_unreadable_game_does_not_delay_others() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let broken = app.created(&ana, &against(1, "north")).await["id"].as_str().expect("an id").to_owned();
@@ -138,7 +138,7 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_waiting() {
     let playing = player(&app);
     game_once(&app, &id, is_turn_of("north")).await;
     assert_eq!(turns(&app).await, 1);
-    // Once somebody has mended it, it is played after all.
+    // Once the row is repaired, the turn is played.
     sqlx::query("update game set position = $1 where id = $2::uuid")
         .bind(position)
         .bind(&broken)
@@ -151,13 +151,13 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_waiting() {
 }
 
 #[actix_web::test]
-async fn a_turn_waits_until_somebody_plays_it_and_is_played_once() {
+async fn a_computers_turn_stays_queued_until_it_is_played_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = app.created(&ana, &against(1, "south")).await["id"].as_str().expect("an id").to_owned();
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     assert_eq!(turns(&app).await, 1);
-    // Whoever takes it and dies has it for a while only.
+    // The lease of a dead worker expires.
     let until = now() + time::Duration::milliseconds(100);
     let taken = computer_turns::take(&app.db, now(), until).await.expect("a database").expect("a turn");
     assert_eq!((taken.game.0.to_string(), taken.version), (id.clone(), 2));
@@ -173,7 +173,7 @@ async fn a_turn_waits_until_somebody_plays_it_and_is_played_once() {
     assert_eq!(json!(moves.len()), game["ply"]);
     assert!(moves[1..].iter().all(|ply| ply["side"] == "north"), "{moves:?}");
     assert_eq!(turns(&app).await, 0);
-    // What was taken by the one that died is over; of a turn that came later nothing is forgotten.
+    // The turn that the dead worker had leased is over; a later turn is not lost.
     assert_eq!(
         app.play_move(
             &id,
@@ -192,7 +192,7 @@ async fn a_turn_waits_until_somebody_plays_it_and_is_played_once() {
 }
 
 #[actix_web::test]
-async fn nobody_plays_for_the_computer_and_it_answers_no_offers() {
+async fn no_client_plays_for_the_computer_and_it_answers_no_offers() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let id = app.created(&ana, &against(1, "north")).await["id"].as_str().expect("an id").to_owned();
@@ -260,7 +260,7 @@ async fn a_game_goes_on_from_any_ply_of_another() {
         let text = app.get(&format!("/v1/games/{again}/export?format=text"), None).await.text;
         assert_eq!(text.contains("[Start "), ply > 0, "{text}");
     }
-    // Who asks for a side sits there, also where the people of the other game had changed places.
+    // A requested side holds also where the players of the other game had swapped.
     let created = app.created(&bo, &from(2, json!({"side": "south", "opponent": {"type": "open"}}))).await;
     assert_eq!(created["seats"]["south"]["name"], "Bo");
     for (body, pointer) in [

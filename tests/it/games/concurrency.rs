@@ -1,4 +1,4 @@
-//! Many at once.
+//! Races: many requests about one game at once.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ async fn of_many_racing_for_one_ply_exactly_one_plays() {
         assert_eq!(history["items"].as_array().map(Vec::len), Some(ply as usize));
         for (n, answer) in answers.iter().enumerate() {
             match answer.status.as_u16() {
-                // Who played it, and who asked for the same: both are told the move that stands in the log.
+                // The first request and its repetitions are all answered with the move in the log.
                 200 | 201 => assert_eq!(
                     (&answer.body["move"], legal[n % legal.len()]),
                     (played, played["move"].as_str().expect("a move"))
@@ -106,7 +106,7 @@ async fn a_join_an_abort_and_a_resignation_at_once_leave_one_story() {
         for answer in [&joined, &aborted, &resigned] {
             assert!([200, 409].contains(&answer.status.as_u16()), "{answer:?}");
         }
-        // Whatever came first, what was answered with success is part of the story.
+        // Every change that was answered with success is in the log.
         match end["status"].as_str() {
             Some("aborted") => assert!(aborted.status == 200 && resigned.status == 409),
             Some("finished") => assert!(joined.status == 200 && resigned.status == 200 && aborted.status == 409),

@@ -1,4 +1,4 @@
-//! Games for one player only: inviting, accepting, declining, taking back.
+//! Invitations: games for one player only, which accepts or declines, and which the creator may take back.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -18,13 +18,13 @@ fn private_for_player(guest: &Guest) -> Value {
     body
 }
 
-/// An open game to which somebody was invited.
+/// An open game with an invited player.
 async fn invite(app: &TestApp, creator: &Guest, body: &Value) -> String {
     app.created(creator, body).await["id"].as_str().expect("an id").to_owned()
 }
 
 #[actix_web::test]
-async fn whoever_is_invited_may_join_and_nobody_else() {
+async fn only_the_invited_player_may_join() {
     let app = TestApp::start().await;
     let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
     let id = invite(&app, &ana, &for_player(&bo)).await;
@@ -48,7 +48,7 @@ async fn whoever_is_invited_may_join_and_nobody_else() {
 }
 
 #[actix_web::test]
-async fn a_private_game_is_there_for_whoever_is_invited_and_for_no_stranger() {
+async fn the_invited_player_sees_a_private_game_and_a_stranger_does_not() {
     let app = TestApp::start().await;
     let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
     let id = invite(&app, &ana, &private_for_player(&bo)).await;
@@ -74,7 +74,7 @@ async fn a_private_game_is_there_for_whoever_is_invited_and_for_no_stranger() {
 }
 
 #[actix_web::test]
-async fn who_cannot_be_invited_is_said_by_the_field() {
+async fn an_impossible_opponent_is_refused_by_its_field() {
     let app = TestApp::start().await;
     let (ana, gone) = (app.guest("Ana").await, app.guest("Gone").await);
     sqlx::query("update player set kind = 'deleted' where id = $1::uuid")
@@ -82,8 +82,8 @@ async fn who_cannot_be_invited_is_said_by_the_field() {
         .execute(&app.db)
         .await
         .expect("the player goes");
-    let nobody = "0199aaaa-0000-7000-8000-000000000000";
-    for player in [json!(nobody), json!(gone.id), json!(ana.id), json!("Ana"), json!("me"), json!("")] {
+    let unknown = "0199aaaa-0000-7000-8000-000000000000";
+    for player in [json!(unknown), json!(gone.id), json!(ana.id), json!("Ana"), json!("me"), json!("")] {
         let body = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": player}});
         let answer = app.create_game(&ana, &body).await;
         answer.is_problem(422, "validation_failed");
@@ -93,14 +93,14 @@ async fn who_cannot_be_invited_is_said_by_the_field() {
     assert!(oneself.string("/detail").contains("`self`"), "{oneself:?}");
     for (opponent, pointer) in [
         (json!({"type": "player"}), "/opponent/player_id"),
-        (json!({"type": "player", "player_id": nobody, "name": "x"}), "/opponent/name"),
-        (json!({"type": "open", "player_id": nobody}), "/opponent/player_id"),
+        (json!({"type": "player", "player_id": unknown, "name": "x"}), "/opponent/name"),
+        (json!({"type": "open", "player_id": unknown}), "/opponent/player_id"),
     ] {
         let answer = app.create_game(&ana, &json!({"variant": "kalah", "opponent": opponent})).await;
         answer.is_problem(422, "validation_failed");
         assert_eq!(answer.body["errors"][0]["pointer"], pointer, "{opponent}");
     }
-    for wrong in [json!(5), json!(null), json!([nobody]), json!({})] {
+    for wrong in [json!(5), json!(null), json!([unknown]), json!({})] {
         let body = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": wrong}});
         app.create_game(&ana, &body).await.is_problem(422, "validation_failed");
     }

@@ -1,11 +1,11 @@
-//! Taking the free seat.
+//! Joining: taking the free seat, with or without a code.
 
 use serde_json::json;
 
 use crate::support::app::TestApp;
 
 #[actix_web::test]
-async fn whoever_joins_gets_the_free_seat_and_the_game_begins() {
+async fn joining_takes_the_free_seat_and_begins_the_game() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "north"})).await;
@@ -71,7 +71,7 @@ async fn a_game_by_link_is_joined_with_the_code_that_only_its_creator_sees() {
 }
 
 #[actix_web::test]
-async fn a_private_game_is_unknown_to_a_stranger_whatever_code_he_tries() {
+async fn a_private_game_is_unknown_to_a_stranger_with_any_code() {
     let app = TestApp::start().await;
     let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
     // Unless it is said otherwise, a private game is joined by link.

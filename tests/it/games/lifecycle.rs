@@ -1,4 +1,4 @@
-//! Creating, reading and ending games.
+//! The life of a game: creating, reading, resigning and aborting.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ async fn a_game_that_was_created_is_there() {
 }
 
 #[actix_web::test]
-async fn the_side_is_drawn_by_lot_unless_the_creator_chose() {
+async fn the_side_is_random_unless_the_creator_chose() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let mut south = 0;
@@ -40,7 +40,7 @@ async fn the_side_is_drawn_by_lot_unless_the_creator_chose() {
         south += u32::from(game["seats"]["south"] != Value::Null);
         assert!(game["seats"]["south"].is_null() != game["seats"]["north"].is_null());
     }
-    // All of 40 fair lots fall on one side once in 5 * 10^11 runs.
+    // 40 fair coin tosses all fall on one side once in 5 * 10^11 runs.
     assert!((1..40).contains(&south), "{south} of 40");
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
     assert_eq!(game["seats"]["south"]["name"], "Ana");
@@ -58,7 +58,7 @@ async fn a_game_against_oneself_begins_at_once_and_seats_one_player_twice() {
 }
 
 #[actix_web::test]
-async fn options_that_the_variant_does_not_have_are_refused_by_name_and_nothing_is_stored() {
+async fn unknown_options_are_refused_by_name_and_nothing_is_stored() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let cases = [
@@ -162,7 +162,7 @@ async fn who_may_read_a_game_is_its_visibility() {
                 }
             }
         }
-        // What a stranger may not see, a stranger cannot tell from what is not there.
+        // A stranger cannot tell a hidden game from one that does not exist.
         for verb in ["resign", "abort", "join"] {
             let answer = app.post(&format!("/v1/games/{id}/{verb}"), Some(&eve), &json!({})).await;
             let expected = match (visibility, verb) {
@@ -225,7 +225,7 @@ async fn an_open_game_can_be_aborted_and_not_resigned() {
 }
 
 #[actix_web::test]
-async fn an_active_game_can_be_aborted_by_whoever_has_not_moved() {
+async fn an_active_game_can_be_aborted_by_a_player_before_their_first_move() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     app.play_move(&id, &south, 1, "A").await;

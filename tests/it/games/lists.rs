@@ -1,4 +1,4 @@
-//! Lists of games: what they show, in which order, page by page, and how far they look.
+//! Lists of games: filters, order, cursors, and how far one page scans.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ async fn lists_are_filtered_by_status_and_variant() {
 }
 
 #[actix_web::test]
-async fn pages_follow_each_other_without_gap_or_repetition_while_games_are_created() {
+async fn pages_have_no_gap_and_no_repetition_while_games_are_created() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut ids = vec![];
@@ -99,7 +99,7 @@ async fn pages_follow_each_other_without_gap_or_repetition_while_games_are_creat
 }
 
 #[actix_web::test]
-async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
+async fn a_cursor_of_other_filters_or_a_made_up_one_is_refused() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for _ in 0..2 {
@@ -130,7 +130,7 @@ async fn a_cursor_of_other_filters_or_of_nobody_is_refused() {
 }
 
 #[actix_web::test]
-async fn a_page_that_ends_at_a_game_which_its_reader_may_not_see_does_not_tell_which() {
+async fn a_cursor_does_not_reveal_a_private_game_at_the_end_of_a_page() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     // One range is looked at no further than a thousand games.
@@ -183,7 +183,7 @@ fn drawn_line(options: &str) -> Vec<String> {
     panic!("there is no draw")
 }
 
-/// Games of three people that differ in everything that can be asked for; as their players see them, newest first.
+/// Games of three players that differ in everything that a filter asks for; as their players see them, newest first.
 async fn assorted(app: &TestApp, people: &[Guest; 3]) -> Vec<Value> {
     let [ana, bo, eve] = people;
     let draw = drawn_line("seeds=1");
@@ -210,7 +210,7 @@ async fn assorted(app: &TestApp, people: &[Guest; 3]) -> Vec<Value> {
             0 => drop(app.resign_game(&id, south).await),
             1 => {
                 app.play_move(&id, south, 1, "A").await;
-                // Whoever was North sits South now, and resigns there.
+                // The player who was North has South now, and resigns there.
                 assert_eq!(app.play_move(&id, north, 2, "swap").await.status, 201);
                 app.resign_game(&id, north).await;
             }

@@ -1,4 +1,4 @@
-//! Finding somebody to play with, and what waits for a player.
+//! The lobby of open games, codes for links, and the summary of what waits for a player.
 
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ async fn a_summary_counts_what_waits_for_a_player() {
     assert_eq!(summary(&app, &bo).await["offers"], 1);
     app.answer_offer(&ids[2], &ana, "rematch", "accept").await;
     assert_eq!(summary(&app, &ana).await["offers"], 1);
-    // Nobody can accept what somebody offered who is gone.
+    // An offer of an erased player cannot be accepted.
     app.resign_game(&ids[1], &bo).await;
     app.offer(&ids[1], &bo, "rematch").await;
     assert_eq!(summary(&app, &ana).await["offers"], 2);

@@ -1,4 +1,4 @@
-//! Playing moves, and reading them back.
+//! Moves: playing them, and reading the history.
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -259,7 +259,7 @@ async fn a_page_of_the_history_is_asked_for_in_one_way() {
 }
 
 #[actix_web::test]
-async fn the_moves_of_a_finished_public_game_may_be_kept_for_ever_and_of_no_other() {
+async fn only_moves_of_finished_public_games_may_be_cached_for_ever() {
     let app = TestApp::start().await;
     for (visibility, finished) in [("public", true), ("public", false), ("unlisted", true), ("private", true)] {
         let ana = app.guest("Ana").await;
@@ -277,7 +277,7 @@ async fn the_moves_of_a_finished_public_game_may_be_kept_for_ever_and_of_no_othe
             assert_eq!(answer.headers["cache-control"], expected, "{visibility} {finished} {path}");
             assert_eq!(answer.headers["vary"], "Authorization, Prefer");
         }
-        // What shows people's names is never kept.
+        // An answer that shows players' names is never cached.
         assert_eq!(app.get_game(id, Some(&ana)).await.headers["cache-control"], "private, no-cache");
     }
 }
@@ -299,7 +299,7 @@ async fn pages(app: &TestApp, id: &str, limit: usize, reader: Option<&Guest>) ->
 }
 
 #[actix_web::test]
-async fn the_history_of_a_game_that_is_over_is_the_same_however_often_and_however_it_is_read() {
+async fn the_history_of_a_finished_game_reads_the_same_in_every_way() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for visibility in ["public", "private"] {

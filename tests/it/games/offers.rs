@@ -1,4 +1,4 @@
-//! Offers between the two players of a game.
+//! Offers between the two players of a game: draws, takebacks, pauses and rematches.
 
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
@@ -187,7 +187,7 @@ async fn while_a_game_is_paused_no_time_runs_until_either_goes_on() {
 }
 
 #[actix_web::test]
-async fn a_rematch_begins_one_game_with_the_sides_exchanged_however_often_it_is_accepted() {
+async fn a_rematch_accepted_many_times_begins_one_game_with_sides_swapped() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({"options": {"seeds": 5}, "visibility": "unlisted"})).await;
     app.offer(&id, &south, "rematch").await.is_problem(409, "offer_not_possible");
@@ -225,7 +225,7 @@ async fn a_rematch_that_both_offer_at_once_is_one_game() {
 }
 
 #[actix_web::test]
-async fn nobody_is_offered_a_rematch_who_is_gone() {
+async fn an_erased_player_is_not_offered_a_rematch() {
     let app = TestApp::start().await;
     let (id, south, north) = finished(&app).await;
     app.offer(&id, &south, "rematch").await;
@@ -236,7 +236,7 @@ async fn nobody_is_offered_a_rematch_who_is_gone() {
 }
 
 #[actix_web::test]
-async fn whoever_signed_in_before_the_password_was_changed_begins_no_rematch() {
+async fn a_sign_in_from_before_a_password_change_begins_no_rematch() {
     let app = TestApp::start().await;
     let (id, south, north) = finished(&app).await;
     app.offer(&id, &south, "rematch").await;
@@ -275,7 +275,7 @@ async fn an_offer_under_a_key_is_made_once() {
         (again.status.as_u16(), &again.headers["idempotent-replayed"]),
         (201, &"true".parse().expect("a value"))
     );
-    // The game is shown as it is now: what was answered is not kept, for names may be erased.
+    // The game is shown as it is now: the first answer is not stored, because names may be erased.
     let present = app.get_game(&id, Some(&south)).await;
     assert_eq!((&again.body, &again.headers["etag"]), (&present.body, &present.headers["etag"]));
     assert_eq!(waiting(&present.body), []);
@@ -290,7 +290,7 @@ async fn an_offer_under_a_key_is_made_once() {
 }
 
 #[actix_web::test]
-async fn an_offer_needs_two_players_a_game_that_is_played_and_a_kind_that_there_is() {
+async fn an_offer_needs_two_players_an_active_game_and_a_known_kind() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     let eve = app.guest("Eve").await;
@@ -313,7 +313,7 @@ async fn an_offer_needs_two_players_a_game_that_is_played_and_a_kind_that_there_
     let stale = app.request(reqwest::Method::POST, &format!("/v1/games/{id}/offers"));
     let stale = signed(stale, Some(&south)).header("if-match", "\"1\"").json(&json!({"type": "draw"}));
     send(stale).await.is_problem(412, "precondition_failed");
-    // Nobody accepts or declines an own offer, or withdraws another's.
+    // A player cannot accept or decline their own offer, or withdraw the opponent's.
     app.offer(&id, &south, "draw").await;
     app.answer_offer(&id, &south, "draw", "accept").await.is_problem(409, "no_such_offer");
     app.answer_offer(&id, &south, "draw", "decline").await.is_problem(409, "no_such_offer");

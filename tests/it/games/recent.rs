@@ -1,4 +1,4 @@
-//! What a server remembers of games is never shown as the present when it is not, whoever has changed them.
+//! The cache of recent games: a stale game is never shown as the present one, whichever server changed it.
 
 use std::cell::{Cell, RefCell};
 
@@ -44,7 +44,7 @@ impl Contest {
     }
 }
 
-/// Two servers, a client of both, and who plays.
+/// Two servers, a client of both, and the player.
 struct Table<'a> {
     servers: [&'a str; 2],
     client: Client,
@@ -110,7 +110,7 @@ impl Table<'_> {
 }
 
 #[actix_web::test]
-async fn moves_that_alternate_between_two_servers_are_all_played_and_nobody_is_shown_an_older_state() {
+async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale() {
     let app = TestApp::start().await;
     let (key, arguments) = (new_key(), ["--rate-limits", "off"]);
     let servers = [(); 2].map(|()| Running::start_with(&url(&app), &key, &arguments, &[]));
@@ -139,7 +139,7 @@ async fn a_name_that_was_changed_or_erased_elsewhere_is_shown_at_once() {
     let (other, _) = app.second_server_with(&Setup::default());
     let (id, south, north) = app.started(&json!({})).await;
     let elsewhere = || send(Client::new().get(format!("http://{other}/v1/games/{id}")));
-    // It is remembered there from the first answer on.
+    // The game is in that server's cache from the first answer on.
     for _ in 0..2 {
         assert_eq!(elsewhere().await.string("/seats/south/name"), "South");
     }
@@ -174,7 +174,7 @@ async fn an_erased_name_is_not_shown_of_a_game_that_was_over_before() {
 }
 
 #[actix_web::test]
-async fn what_is_remembered_is_counted() {
+async fn hits_and_misses_of_the_cache_are_counted() {
     let app = TestApp::start().await;
     let games =
         || ["hits_total", "misses_total"].map(|name| count(&app.metrics.text(), &format!("mancala_game_cache_{name}")));

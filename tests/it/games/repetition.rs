@@ -1,5 +1,5 @@
-//! Oware ends when a position comes too often since the last capture: what came before is read from the log by whoever does
-//! not remember it, and a page of the history need not be read from its beginning.
+//! Repetition in Oware: a game ends when a position comes too often since the last capture. A server without the game in
+//! its cache reads the earlier positions from the log, and a page of the history is not read from its beginning.
 
 use mancala_server::{
     db::{DbError, games},
@@ -51,7 +51,7 @@ async fn a_repetition_is_noticed_by_servers_that_did_not_see_the_moves_before() 
     let addresses = [app.address, app.second_server().0, app.second_server().0];
     let mut last = Value::Null;
     for (ply, m) in line.iter().enumerate() {
-        // Each move goes to another server than those before and after it, so nobody's memory is of use.
+        // Each move goes to another server than those before and after it, so no cache helps.
         let url = format!("http://{}/v1/games/{id}/moves", addresses[ply % addresses.len()]);
         let body = json!({"ply": ply + 1, "move": m.to_string()});
         let played = send(signed(Client::new().request(Method::POST, url).json(&body), Some(&ana))).await;

@@ -32,7 +32,7 @@ async fn play_all(variant: &str, vectors: &str, count_min: usize) {
     join_all(whole.into_iter().map(|vector| play(&app, variant, vector))).await;
 }
 
-/// Two people play it, so that a swap shows.
+/// Two players play it, so that a swap shows.
 async fn play(app: &TestApp, variant: &str, vector: &Value) {
     let id = &vector["id"];
     let body = json!({"variant": variant, "preset": vector["preset"], "options": vector["options"]});
@@ -73,7 +73,7 @@ async fn play(app: &TestApp, variant: &str, vector: &Value) {
 }
 
 #[actix_web::test]
-async fn every_worked_line_of_moves_is_played_without_a_game_and_told_frame_by_frame() {
+async fn every_worked_line_is_answered_frame_by_frame_without_a_game() {
     let app = TestApp::start().await;
     let files = [
         include_str!("../../../crates/rules/tests/rules/kalah.jsonl"),

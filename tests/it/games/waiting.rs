@@ -1,4 +1,4 @@
-//! Waiting for a change of a game, instead of asking again and again.
+//! Waiting for a change of a game (`Prefer: wait`), instead of polling.
 
 use std::{
     io::{Read, Write},
@@ -56,7 +56,7 @@ async fn ask_while<T>(
     (answer, took, changed)
 }
 
-/// The answer to who waits for a change at the server that makes it.
+/// The answer to a client that waits for a change at the server that makes it.
 async fn woken(app: &TestApp, id: &str, guest: Option<&Guest>, change: impl Future<Output = Answer>) -> Answer {
     let etag = app.get_game(id, guest).await.headers["etag"].to_str().expect("text").to_owned();
     let (answer, took, changed) = ask_while((app.address, &app.hub), (id, &etag, "wait=50", guest), change).await;
@@ -75,7 +75,7 @@ fn applied(answer: &Answer) -> Option<&str> {
 }
 
 #[actix_web::test]
-async fn every_change_wakes_who_waits_for_it() {
+async fn every_change_wakes_its_waiting_clients() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
@@ -92,7 +92,7 @@ async fn every_change_wakes_who_waits_for_it() {
     let id = game["id"].as_str().expect("an id");
     let aborted = woken(&app, id, None, app.abort_game(id, &ana)).await;
     assert_eq!(aborted.body["status"], "aborted");
-    until("nobody waits any more", || app.hub.waiters() == 0).await;
+    until("no client waits any more", || app.hub.waiters() == 0).await;
 }
 
 #[actix_web::test]
@@ -129,7 +129,7 @@ async fn a_longer_wait_than_the_longest_is_cut() {
 }
 
 #[actix_web::test]
-async fn who_has_not_the_present_state_or_asks_for_no_wait_is_answered_at_once() {
+async fn a_stale_client_or_one_without_a_wait_is_answered_at_once() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let present = etag(&app, &id).await;
@@ -164,7 +164,7 @@ async fn who_has_not_the_present_state_or_asks_for_no_wait_is_answered_at_once()
 }
 
 #[actix_web::test]
-async fn what_one_may_not_see_one_cannot_wait_for() {
+async fn a_game_that_is_hidden_from_a_client_cannot_be_waited_for() {
     let app = TestApp::start().await;
     let (ana, eve) = (app.guest("Ana").await, app.guest("Eve").await);
     let body = json!({"variant": "kalah", "visibility": "private", "opponent": {"type": "link"}});
@@ -177,7 +177,7 @@ async fn what_one_may_not_see_one_cannot_wait_for() {
         answer.is_problem(404, "not_found");
         assert!(took < SOON);
     }
-    // Whoever may, waits, and is woken.
+    // A client that may see the game waits, and is woken.
     let body = json!({"join_code": game["join_code"]});
     let path = format!("/v1/games/{id}/join");
     let joining = app.post(&path, Some(&eve), &body);
@@ -186,7 +186,7 @@ async fn what_one_may_not_see_one_cannot_wait_for() {
 }
 
 #[actix_web::test]
-async fn no_move_is_missed_however_close_it_comes_to_the_request_that_waits_for_it() {
+async fn a_move_right_before_or_after_a_waiting_request_is_not_missed() {
     let app = TestApp::start().await;
     let (mut id, mut ana) = game_of_one(&app).await;
     let mut late = 0;
@@ -211,7 +211,7 @@ async fn no_move_is_missed_however_close_it_comes_to_the_request_that_waits_for_
         assert!(took < SOON, "round {round}: {took:?}");
         late += usize::from(took > Duration::from_millis(500));
     }
-    // A wake-up that was lost would be made good only by the question that is asked once a second.
+    // Only the poll once a second would make up for a lost wake-up.
     assert!(late < RACES / 20, "{late} of {RACES} were late");
 }
 
@@ -232,14 +232,14 @@ async fn a_change_through_another_server_is_noticed_too() {
 }
 
 #[actix_web::test]
-async fn a_database_that_is_away_disturbs_nobody_who_waits() {
+async fn an_absent_database_does_not_disturb_waiting_clients() {
     let app = TestApp::start().await;
     let (elsewhere, hub) = app.second_server();
     let (id, ana) = game_of_one(&app).await;
     let tag = etag(&app, &id).await;
     let mut superuser = app.superuser().await;
     let mut answered = None;
-    // It may go away before the game was read for the one who waits, who is told so then: more and more time is given.
+    // The database may go away before the waiting request has read the game, which is then a 503. Each attempt leaves more time.
     for attempt in 0..10 {
         let away = async {
             for _ in 0..attempt * 10 {
@@ -265,7 +265,7 @@ async fn a_database_that_is_away_disturbs_nobody_who_waits() {
 }
 
 #[actix_web::test]
-async fn who_waits_holds_no_connection_to_the_database() {
+async fn a_waiting_client_holds_no_connection_to_the_database() {
     let app = TestApp::start().await;
     let (id, ana) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -276,7 +276,7 @@ async fn who_waits_holds_no_connection_to_the_database() {
         let busy = "select count(*) from pg_stat_activity where datname = current_database() and state <> 'idle' \
                     and pid <> pg_backend_pid() and application_name = 'mancala-server'";
         let begun = Instant::now();
-        // The question that is asked once a second may be under way.
+        // The poll once a second may be in flight.
         while sqlx::query_scalar::<_, i64>(busy).fetch_one(&app.db).await.expect("a count") > 0 {
             assert!(begun.elapsed() < SOON);
         }
@@ -292,7 +292,7 @@ async fn who_waits_holds_no_connection_to_the_database() {
 }
 
 #[actix_web::test]
-async fn who_hangs_up_does_not_wait_any_more() {
+async fn a_client_that_hangs_up_does_not_wait_any_more() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -308,11 +308,11 @@ async fn who_hangs_up_does_not_wait_any_more() {
         .collect();
     until("all wait", || app.hub.waiters() == 20).await;
     drop(streams);
-    until("nobody waits any more", || app.hub.waiters() == 0).await;
+    until("no client waits any more", || app.hub.waiters() == 0).await;
 }
 
 #[actix_web::test]
-async fn when_too_many_wait_the_next_is_answered_at_once_and_not_told_that_it_waited() {
+async fn over_the_limit_a_request_is_answered_at_once_without_waiting() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -328,7 +328,7 @@ async fn when_too_many_wait_the_next_is_answered_at_once_and_not_told_that_it_wa
 }
 
 #[actix_web::test]
-async fn all_are_released_at_once_and_nobody_waits_again() {
+async fn a_drain_releases_all_waiting_clients_and_no_new_one_waits() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
@@ -372,13 +372,13 @@ async fn a_client_that_waits_in_a_loop_sees_every_move_of_a_game() {
         game
     };
     let ((seen, last), end) = join(watching, playing).await;
-    // Two moves may come between two questions; none goes back, and the end is seen.
+    // Two moves may come between two polls. The game never goes back, and its end is seen.
     assert!(seen.is_sorted() && seen.len() > 1, "{seen:?}");
     assert_eq!((&last["position"], &last["result"]), (&end["position"], &end["result"]));
 }
 
 #[actix_web::test]
-async fn five_thousand_who_wait_cost_less_than_100_mib() {
+async fn five_thousand_waiting_clients_cost_less_than_100_mib() {
     const WAITERS: usize = 5000;
     let (granted, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
     setrlimit(Resource::RLIMIT_NOFILE, granted.max(most.min(16_384)), most).expect("this process opens as many files");
@@ -406,7 +406,7 @@ async fn five_thousand_who_wait_cost_less_than_100_mib() {
         }
         String::from_utf8_lossy(&head[..12]).into_owned()
     };
-    // What the first requests cost is not the waiters' doing.
+    // The cost of the first requests is not that of the waiting clients.
     let mut first: Vec<_> = (0..50).map(|_| connect()).collect();
     for stream in &mut first {
         ask(stream, "wait=0");

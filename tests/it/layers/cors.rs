@@ -89,6 +89,6 @@ async fn only_pages_of_the_configured_origins_may_call() {
         assert!(!answer.headers.contains_key("access-control-allow-origin"), "{origin}");
         preflight(&app, "/v1/games", origin, "POST", "authorization").await.is_problem(400, "malformed_request");
     }
-    // Who is no page is not concerned.
+    // A client that is no page is not restricted.
     assert_eq!(app.get("/v1/variants", None).await.status, 200);
 }

@@ -1,4 +1,4 @@
-//! Rate limits: who is counted how, what an answer tells of it, and who is not concerned.
+//! Rate limits: which calls count against whom, and what an answer says of it.
 
 use std::pin::pin;
 
@@ -13,7 +13,7 @@ use crate::support::{
     calls::{send, signed},
 };
 
-/// Calls that a test has under way at once, so that many take little time.
+/// Calls that a test has in flight at once, so that many take little time.
 const AT_ONCE: usize = 16;
 
 async fn limited(trusted_proxies: &[&'static str]) -> TestApp {
@@ -38,7 +38,7 @@ async fn refused<F: Future<Output = Answer>>(count: usize, call: impl Fn() -> F)
     answers.filter(|answer| std::future::ready(answer.status == 429)).count().await
 }
 
-/// Where the caller stands: the policy's name, the calls that are left, and the seconds.
+/// The policy's name, the calls that are left, and the seconds, from the headers.
 fn standing(answer: &Answer) -> (String, u32, u32) {
     let text = answer.headers["ratelimit"].to_str().expect("text");
     let (name, rest) =
@@ -48,7 +48,7 @@ fn standing(answer: &Answer) -> (String, u32, u32) {
 }
 
 #[actix_web::test]
-async fn every_limited_answer_tells_the_policy_and_what_is_left() {
+async fn every_limited_answer_has_the_policy_and_what_is_left() {
     let app = limited(&[]).await;
     let ana = app.guest("Ana").await;
     let made = send(app.request(Method::POST, "/v1/players")).await;
@@ -81,14 +81,14 @@ async fn every_limited_answer_tells_the_policy_and_what_is_left() {
 }
 
 #[actix_web::test]
-async fn a_player_who_hammers_is_told_when_to_come_again_and_nobody_else_is() {
+async fn only_the_player_over_the_limit_is_refused_with_a_retry_after() {
     let app = limited(&[]).await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let count = refused(600, || app.get("/v1/games/none", Some(&ana))).await;
     assert!((1..=300).contains(&count), "{count}");
     let answers = stream::iter(0..10_000).then(|_| app.get("/v1/variants", Some(&ana)));
     let refused = answers.filter(|answer| std::future::ready(answer.status == 429));
-    let answer = pin!(refused).next().await.expect("nobody may call for ever");
+    let answer = pin!(refused).next().await.expect("a call is refused in the end");
     answer.is_problem(429, "rate_limited");
     assert_eq!(standing(&answer).1, 0);
     assert_eq!(answer.headers["retry-after"], standing(&answer).2.to_string());
@@ -97,12 +97,12 @@ async fn a_player_who_hammers_is_told_when_to_come_again_and_nobody_else_is() {
     for other in [app.get("/v1/variants", Some(&bo)).await, app.get("/v1/variants", None).await] {
         assert_eq!(other.status, 200);
     }
-    // By and by they may call again.
+    // After a while the client may call again.
     while app.get("/v1/variants", Some(&ana)).await.status == 429 {}
 }
 
 #[actix_web::test]
-async fn who_signs_up_over_and_over_is_stopped_at_the_address_with_or_without_a_token() {
+async fn sign_ups_are_limited_by_address_with_or_without_a_token() {
     let app = limited(&["127.0.0.0/8"]).await;
     let ana = app.guest("Ana").await;
     assert_eq!(refused(300, || sign_up(&app, "192.0.2.1")).await, 0, "a hall of 300 signs up at once");
@@ -116,13 +116,13 @@ async fn who_signs_up_over_and_over_is_stopped_at_the_address_with_or_without_a_
             futures_util::future::join_all((0..3).map(|_| send(request.try_clone().expect("a request")))).await;
         assert!(answers.iter().any(|answer| answer.status == 429), "{path} {answers:?}");
     }
-    // Others, and other calls from there, are not concerned.
+    // Other addresses, and other calls from this one, are not limited.
     assert_eq!(sign_up(&app, "192.0.2.2").await.status, 422);
     assert_eq!(from(&app, "192.0.2.1", Method::GET, "/v1/variants").await.status, 200);
 }
 
 #[actix_web::test]
-async fn without_trusted_proxies_nobody_can_say_to_be_elsewhere() {
+async fn without_trusted_proxies_no_client_can_spoof_its_address() {
     let app = limited(&[]).await;
     let mut last = None;
     for n in 0..20 {
@@ -135,7 +135,7 @@ async fn without_trusted_proxies_nobody_can_say_to_be_elsewhere() {
 }
 
 #[actix_web::test]
-async fn behind_a_trusted_proxy_each_client_is_counted_alone_and_cannot_choose_its_address() {
+async fn clients_behind_a_trusted_proxy_are_counted_apart_and_cannot_spoof() {
     let app = limited(&["127.0.0.1/32"]).await;
     // Each of these is one client, whatever it writes itself and however its address is written.
     for spellings in [
@@ -166,7 +166,7 @@ async fn a_bad_token_counts_against_the_address_and_so_do_calls_without_one() {
     let mut calls = 500;
     while refused(100, plain).await == 0 {
         calls += 100;
-        assert!(calls < 20_000, "nobody was refused");
+        assert!(calls < 20_000, "no call was refused");
     }
     let answer = bad().await;
     assert!([401, 429].contains(&answer.status.as_u16()));
@@ -202,7 +202,7 @@ async fn health_problems_and_preflights_are_not_limited() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_so_limits_nobody() {
+async fn a_server_with_limits_off_limits_no_client() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     assert_eq!(refused(400, || app.get("/v1/variants", Some(&ana))).await, 0);

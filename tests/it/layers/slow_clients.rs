@@ -1,4 +1,4 @@
-//! Clients that send slowly, endlessly or too much: each is cut off, and the others are answered.
+//! Clients that send slowly, endlessly or too much are cut off, and the others are answered.
 
 use std::{
     io::{self, Read, Write},
@@ -14,7 +14,7 @@ use crate::support::{
     games::long_line,
 };
 
-/// No connection of these tests may be open for longer: many times what the server allows, for the machine may be busy.
+/// The longest time that a connection of these tests may stay open. A busy machine takes many times the server's own limit.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Between two pieces that a slow client sends.
@@ -47,7 +47,7 @@ fn send(address: SocketAddr, first: &str, pieces: &[u8], pause: Option<Duration>
     (String::from_utf8_lossy(&answer).into_owned(), begun.elapsed())
 }
 
-/// The same beside a runtime that goes on.
+/// The same on a thread, so that the runtime goes on.
 async fn send_beside(
     address: SocketAddr,
     first: &'static str,
@@ -88,7 +88,7 @@ async fn are_cut_off(cases: Vec<(&'static str, String, Option<Duration>, &str)>)
 }
 
 #[actix_web::test]
-async fn a_head_that_comes_slowly_is_not_waited_for_whichever_of_its_connection_it_is() {
+async fn every_slow_head_is_cut_off_the_first_of_a_connection_or_a_later_one() {
     let one = |text: &str| text.to_owned();
     are_cut_off(vec![
         ("GET /livez HTTP/1.1\r\nhost: x\r\nx: ", one("a"), Some(PAUSE), "HTTP/1.1 408"),
@@ -105,7 +105,7 @@ async fn a_head_that_comes_slowly_is_not_waited_for_whichever_of_its_connection_
 }
 
 #[actix_web::test]
-async fn a_body_that_comes_slowly_is_not_waited_for_whoever_reads_it() {
+async fn a_slow_body_is_cut_off_in_every_extractor() {
     let (byte, chunk) = (" ".to_owned(), "1\r\n \r\n".to_owned());
     are_cut_off(vec![
         (
@@ -127,7 +127,7 @@ async fn a_body_that_comes_slowly_is_not_waited_for_whoever_reads_it() {
 }
 
 #[actix_web::test]
-async fn what_has_no_end_is_ended() {
+async fn an_endless_request_is_ended() {
     let chunk = format!("1000\r\n{}\r\n", " ".repeat(4096));
     are_cut_off(vec![
         (
@@ -162,7 +162,7 @@ async fn a_large_body_is_refused_in_the_one_envelope_and_the_connection_closed()
 }
 
 #[actix_web::test]
-async fn a_client_that_does_not_take_what_is_sent_piece_by_piece_is_cut_off() {
+async fn a_client_that_does_not_take_a_streamed_answer_is_cut_off() {
     let app = impatient().await;
     let body = long_line(2000).to_string();
     let head =

@@ -72,7 +72,7 @@ async fn what_happened_is_counted_once() {
 }
 
 #[actix_web::test]
-async fn who_asked_to_wait_was_not_served_slowly() {
+async fn the_time_of_a_waiting_request_is_not_counted_as_slowness() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let path = format!("/v1/games/{id}");
@@ -80,7 +80,7 @@ async fn who_asked_to_wait_was_not_served_slowly() {
     let ask = || app.request(Method::GET, &path).header("if-none-match", etag.clone()).header("prefer", "wait=1");
     assert_eq!(send(ask()).await.status, 304);
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
-    // There is news already, so this one does not wait.
+    // The game has changed already, so this request does not wait.
     assert_eq!(send(ask()).await.status, 200);
     let text = app.metrics.text();
     let route = r#"{method="GET",route="/v1/games/{id}"}"#;
@@ -95,7 +95,7 @@ async fn who_asked_to_wait_was_not_served_slowly() {
 }
 
 #[actix_web::test]
-async fn a_client_cannot_make_up_labels() {
+async fn a_client_cannot_create_labels() {
     let app = TestApp::start().await;
     for n in 0..20 {
         app.get(&format!("/no/such/path/{n}"), None).await.is_problem(404, "not_found");

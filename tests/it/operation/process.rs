@@ -1,4 +1,4 @@
-//! What an operator sees: health, migrations, options, exit statuses; and what nobody sees: secrets.
+//! The process: health, migrations, options, exit statuses; and that no secret is printed or logged.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ async fn a_database_without_the_newest_migration_is_not_ready() {
 }
 
 #[actix_web::test]
-async fn however_many_ask_the_database_is_asked_once_in_a_while_whether_it_is_ready() {
+async fn many_readiness_checks_share_one_query_of_the_database() {
     let app = TestApp::start().await;
     assert_eq!(app.get("/readyz", None).await.status, 200);
     let newest = "delete from _sqlx_migrations where version = (select max(version) from _sqlx_migrations)";
@@ -91,7 +91,7 @@ async fn a_database_newer_than_the_binary_is_refused() {
 }
 
 #[actix_web::test]
-async fn a_database_that_is_up_to_date_is_served_without_the_right_to_change_tables() {
+async fn a_migrated_database_is_served_without_the_right_to_alter_tables() {
     let app = TestApp::start().await;
     let name = app.options.get_database().expect("a name").to_owned();
     let role = format!("role_of_{name}");
@@ -191,7 +191,7 @@ fn wrong_variables_end_with_status_2_and_one_clear_line() {
         ("DATABASE_URL", "mysql://ana:secret@localhost/x"),
         ("JWT_PUBLIC_KEY_FILES", "/no/such/file"),
         ("RUST_LOG", "loud"),
-        ("RUST_LOG", "mancala_server=loud"),
+        ("RUST_LOG", "mancala=loud"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://ana:secret@localhost:4318"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
@@ -285,6 +285,14 @@ async fn a_variable_that_is_empty_counts_as_not_set() {
     assert_eq!(running.ended().0, Some(0));
 }
 
+const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
+
+#[test]
+fn the_configuration_document_is_the_generated_one() {
+    let generated = mancala_server::config::reference();
+    assert_eq!(CONFIGURATION, generated, "make it anew: cargo run -- configuration > docs/configuration.md");
+}
+
 #[test]
 fn the_help_names_every_option_with_its_variable() {
     let output = server(&["--help"]).output().expect("the binary runs");
@@ -295,7 +303,7 @@ fn the_help_names_every_option_with_its_variable() {
     for flag in flags {
         let variable = flag.to_uppercase().replace('-', "_");
         assert!(help.contains(&format!("[env: {variable}")), "{flag}");
-        assert!(include_str!("../../../README.md").contains(&format!("| `--{flag}` | `{variable}` |")), "{flag}");
+        assert!(CONFIGURATION.contains(&format!("| `--{flag}` | `{variable}` |")), "{flag}");
         count += 1;
     }
     assert!(count >= 13, "{count}");
@@ -370,7 +378,7 @@ async fn no_secret_is_in_the_log_whatever_is_logged() {
     running.signal(Signal::SIGTERM);
     let (status, log) = running.ended();
     assert_eq!(status, Some(0));
-    // It did log what it was told to.
+    // It did log at the level that was set.
     assert!(log.contains("TRACE") && log.contains("update refresh_family"), "{log}");
     let secret_of_key = key.lines().nth(1).expect("a key has a line");
     let secrets = [password, &token, &refresh_token, &join_code, &next, &next_refresh, &ticket, secret_of_key];

@@ -1,4 +1,4 @@
-//! How a server ends: what it says, what it still answers, and how long it waits.
+//! How a server stops: what it reports, what it still answers, and how long it drains.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -40,7 +40,7 @@ async fn is_not_ready(running: &Running) {
 /// The body of a game's first move.
 const FIRST_MOVE: &[u8] = br#"{"ply":1,"move":"A"}"#;
 
-/// A move that is under way for as long as its client likes: the server has its head, and waits for its body.
+/// A move in flight for as long as its client likes: the server has its head and waits for its body.
 fn half_a_move(running: &Running, id: &str, player: &Guest) -> TcpStream {
     let head = format!(
         "POST /v1/games/{id}/moves HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
@@ -59,7 +59,7 @@ fn half_a_move(running: &Running, id: &str, player: &Guest) -> TcpStream {
 /// Whether a client was left without an answer.
 fn is_cut_off(client: &mut TcpStream) -> bool {
     let mut answer = Vec::new();
-    // The end of the connection, or that it was reset: but not that nothing came in time.
+    // The connection ended or was reset; a timeout does not count.
     match client.read_to_end(&mut answer) {
         Ok(_) => answer.is_empty(),
         Err(error) => error.kind() == ErrorKind::ConnectionReset && answer.is_empty(),
@@ -67,7 +67,7 @@ fn is_cut_off(client: &mut TcpStream) -> bool {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_answers_what_it_has_accepted() {
+async fn a_stopping_server_answers_what_it_has_accepted() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let app = TestApp::start().await;
         let (id, south, _) = app.started(&json!({})).await;
@@ -97,7 +97,7 @@ async fn a_server_that_drains_says_so_and_still_serves() {
     running.signal(Signal::SIGTERM);
     let (status, log) = running.ended();
     assert_eq!(status, Some(0), "{log}");
-    // That it is not ready is what was asked for, and no failure.
+    // Not being ready is expected here, and is no failure.
     assert!(!log.contains("ERROR") && log.contains("draining"), "{log}");
 }
 
@@ -117,7 +117,7 @@ async fn a_drain_ends_by_itself_and_an_idle_connection_does_not_hold_it_up() {
 }
 
 #[actix_web::test]
-async fn a_second_signal_ends_at_once_what_is_still_waited_for() {
+async fn a_second_signal_ends_the_drain_at_once() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     let mut running = Running::start_with(&url(&app), &new_key(), &["--shutdown-timeout-s", LONG_S], &[]);
@@ -128,7 +128,7 @@ async fn a_second_signal_ends_at_once_what_is_still_waited_for() {
     assert!(is_cut_off(&mut client));
     let (status, log) = running.ended();
     assert_eq!(status, Some(1));
-    assert!(log.contains("at a further signal"), "{log}");
+    assert!(log.contains("by a further signal"), "{log}");
 }
 
 #[actix_web::test]
@@ -144,7 +144,7 @@ async fn what_takes_longer_than_the_time_out_is_cut_off() {
 }
 
 #[actix_web::test]
-async fn who_waits_in_the_server_is_told_when_it_drains() {
+async fn a_waiting_client_is_answered_when_its_server_drains() {
     let app = TestApp::start().await;
     assert_eq!(app.get("/readyz", None).await.status, 200);
     app.draining.cancel();
@@ -154,7 +154,7 @@ async fn who_waits_in_the_server_is_told_when_it_drains() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_lets_go_who_waits() {
+async fn a_stopping_server_releases_waiting_clients() {
     let app = TestApp::start().await;
     let (id, _, _) = app.started(&json!({})).await;
     let etag = app.get_game(&id, None).await.headers["etag"].clone();
@@ -164,7 +164,7 @@ async fn a_server_that_is_told_to_stop_lets_go_who_waits() {
         send(request.header("if-none-match", etag.clone()).header("prefer", "wait=50"))
     }));
     let stopping = async {
-        // Only a server at which somebody waits asks this.
+        // Only a server with a waiting client runs this query.
         let asks = "select count(*) > 0 from pg_stat_activity where datname = current_database() \
                     and query like 'select id, version from game%'";
         while !sqlx::query_scalar::<_, bool>(asks).fetch_one(&app.db).await.expect("an answer") {}
@@ -180,7 +180,7 @@ async fn a_server_that_is_told_to_stop_lets_go_who_waits() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_while_it_starts_stops_cleanly() {
+async fn a_server_stopped_during_its_start_stops_cleanly() {
     let app = TestApp::start().await;
     let (key, url) = (File::new(&new_key()), url(&app));
     let serve = ["--listen", "127.0.0.1:0", "--database-url", &url, "--jwt-private-key-file", key.name()];
@@ -195,9 +195,9 @@ async fn a_server_that_is_told_to_stop_while_it_starts_stops_cleanly() {
         let output = starting.wait_with_output().expect("it is a child of ours");
         let log = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{log}");
-        assert!(log.contains("stopped before the database was known to be up to date"), "{log}");
+        assert!(log.contains("stopped before the database was up to date"), "{log}");
         sqlx::raw_sql("rollback").execute(&mut holder).await.expect("it is free");
-        // The next waits for a lock again, and not the last one.
+        // Now the next statement waits for a lock, and not the previous one.
         until_no_lock_wait(&app).await;
     }
 }

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
 
-/// What takes spans over HTTP, as small as can be. It ends with the test's process.
+/// A minimal collector that receives spans over HTTP. It ends with the test's process.
 struct Collector {
     endpoint: String,
     spans: Arc<Mutex<Vec<(String, Span)>>>,
@@ -47,7 +47,7 @@ impl Collector {
                 thread::spawn(move || {
                     while let Some(body) = receive(&stream) {
                         let request = ExportTraceServiceRequest::decode(&*body).expect("OTLP");
-                        let mut spans = spans.lock().expect("nobody panics while it is held");
+                        let mut spans = spans.lock().expect("no holder panics");
                         for resource in request.resource_spans {
                             let attributes = resource.resource.map(|resource| resource.attributes).unwrap_or_default();
                             let name = attributes.iter().find(|attribute| attribute.key == "service.name");
@@ -62,15 +62,19 @@ impl Collector {
         collector
     }
 
-    /// Waits for a span that is as asked for.
+    /// Waits for a span that meets a condition.
     async fn span(&self, is_it: impl Fn(&Span) -> bool) -> (String, Span) {
         let begun = Instant::now();
         loop {
-            let found = self.spans.lock().expect("nobody panics").iter().find(|(_, span)| is_it(span)).cloned();
+            let found = self.spans.lock().expect("no holder panics").iter().find(|(_, span)| is_it(span)).cloned();
             if let Some(found) = found {
                 return found;
             }
-            assert!(begun.elapsed() < PATIENCE, "no such span among {:#?}", self.spans.lock().expect("nobody panics"));
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "no such span among {:#?}",
+                self.spans.lock().expect("no holder panics")
+            );
             actix_web::rt::task::yield_now().await;
         }
     }
@@ -122,12 +126,8 @@ async fn a_trace_is_continued_from_its_caller_to_the_statements() {
     let (id, south, _) = app.started(&json!({})).await;
     let collector = Collector::start();
     // What is logged has nothing to do with what is exported.
-    let mut running = Running::start_with(
-        &url(&app),
-        &new_key(),
-        &[],
-        &collector.variables(&[("RUST_LOG", "warn,mancala_server=info")]),
-    );
+    let mut running =
+        Running::start_with(&url(&app), &new_key(), &[], &collector.variables(&[("RUST_LOG", "warn,mancala=info")]));
     let traceparent = format!("00-{TRACE}-{CALLER}-01");
     let played = send(running.playing(&id, &south, 1, "A").header("traceparent", &traceparent)).await;
     assert_eq!(played.status, 201, "{played:?}");
@@ -192,10 +192,10 @@ async fn a_trace_that_cannot_be_read_is_ignored() {
 }
 
 #[actix_web::test]
-async fn a_collector_that_is_away_or_silent_disturbs_nobody() {
+async fn an_absent_or_silent_collector_does_not_disturb_requests() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
-    // One that takes connections, and never says a word.
+    // A collector that accepts connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let silent = format!("http://{}", silent.local_addr().expect("an address"));
     for (endpoint, guest, ply, mv) in [("http://127.0.0.1:1", &south, 1, "A"), (&*silent, &north, 2, "b")] {

@@ -1,4 +1,4 @@
-//! Accounts: registering, signing in, changing one's name and password, a guest who becomes one.
+//! Accounts: registration, sign-in, changes of name and password, and guests that become accounts.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -67,12 +67,12 @@ async fn names_of_accounts_are_unique_to_a_reader() {
     assert_eq!(app.get("/v1/me", Some(&guest)).await.body["kind"], "guest");
     let ana = app.account("Ana", PASSWORD).await;
     app.patch("/v1/me", Some(&ana), &json!({"name": "STRASSE"})).await.is_problem(409, "name_taken");
-    // One's own name in other letters is free.
+    // A player may change the case of their own name.
     assert_eq!(app.patch("/v1/me", Some(&ana), &json!({"name": "ANA"})).await.body["name"], "ANA");
 }
 
 #[actix_web::test]
-async fn of_many_who_want_one_name_at_once_one_gets_it() {
+async fn of_many_requests_for_one_name_at_once_one_gets_it() {
     let app = TestApp::start().await;
     let body = json!({"name": "Ana", "password": PASSWORD});
     let answers = join_all((0..8).map(|_| app.post("/v1/players", None, &body))).await;
@@ -130,7 +130,7 @@ async fn a_guest_becomes_an_account_and_keeps_the_games() {
     assert_eq!(app.refresh(&answer.string("/tokens/refresh_token")).await.status, 200);
     let signed_in = app.sign_in("ana maria", PASSWORD).await;
     let account = Guest { id: guest.id.clone(), token: signed_in.string("/access_token") };
-    // The next move, decided on what is remembered of the game, shows the new name.
+    // The next move, decided on the cached game, shows the new name.
     let played = app.play_move(id, &account, 2, "A").await;
     assert_eq!(played.body["game"]["seats"]["south"], signed_in.body["player"]);
     assert_eq!(app.get("/v1/games?player=me", Some(&account)).await.body["items"][0]["id"], id);
@@ -161,7 +161,7 @@ async fn a_new_name_is_shown_everywhere_and_ends_no_sign_in() {
     assert_eq!(app.refresh(&made.string("/refresh_token")).await.body["player"]["name"], "Anna");
     app.sign_in("Ana", PASSWORD).await.is_problem(401, "invalid_credentials");
     assert_eq!(app.sign_in("anna", PASSWORD).await.status, 200);
-    // The name that was given up is free.
+    // The old name is free again.
     app.account("Ana", PASSWORD).await;
     // Nothing to change is no failure.
     assert_eq!(app.patch("/v1/me", Some(&ana), &json!({})).await.body["name"], "Anna");
@@ -173,7 +173,7 @@ async fn an_access_token_from_before_a_new_password_changes_nothing_any_more() {
     let ana = app.account("Ana", PASSWORD).await;
     let changed = app.patch("/v1/me", Some(&ana), &json!({"password": "battery staple"})).await;
     let fresh = Guest { id: ana.id.clone(), token: changed.string("/tokens/access_token") };
-    // Whoever stole the token cannot take the account with it.
+    // A stolen token is not enough to take over the account.
     for body in [json!({"password": "thief's own"}), json!({"name": "Thief"}), json!({})] {
         app.patch("/v1/me", Some(&ana), &body).await.is_problem(401, "invalid_token");
     }
@@ -219,7 +219,7 @@ async fn changes_of_one_player_at_once_all_happen_one_after_the_other() {
 }
 
 #[actix_web::test]
-async fn a_profile_says_what_everybody_may_know() {
+async fn a_profile_shows_what_is_public() {
     let app = TestApp::start().await;
     let ana = app.account("Ana", PASSWORD).await;
     let profile = app.get(&format!("/v1/players/{}", ana.id), None).await;
@@ -260,7 +260,7 @@ async fn passwords_are_stored_as_argon2id_with_a_salt_of_their_own() {
 }
 
 #[actix_web::test]
-async fn more_sign_ins_at_once_than_can_be_checked_are_told_to_come_back_and_moves_go_on() {
+async fn too_many_sign_ins_at_once_are_refused_for_now_and_moves_go_on() {
     let app = TestApp::start().await;
     app.account("Ana", PASSWORD).await;
     let (id, south, _) = app.started(&json!({})).await;
@@ -296,7 +296,7 @@ async fn an_unused_guest_is_forgotten_after_a_while() {
     let exists = async |guest: &Guest| app.get(&format!("/v1/players/{}", guest.id), None).await.status == 200;
     purge(crate::support::clock::now() - Duration::days(1)).await;
     assert!(exists(&unused).await);
-    // As seen from tomorrow, nobody has been seen since.
+    // By tomorrow's clock, no guest has been seen since.
     purge(crate::support::clock::now() + Duration::days(1)).await;
     assert!(!exists(&unused).await);
     assert!(exists(&player).await && exists(&account).await);
@@ -325,7 +325,7 @@ async fn guests_are_looked_through_once_a_day() {
             app.guest("Two").await;
         }
     }
-    // After 12 hours nobody is old; at 48 hours that walk is more than a day ago; at 49 nobody looks.
+    // After 12 hours no guest is old enough; at 48 hours the last scan is over a day ago; at 49 hours none is due.
     assert_eq!(left, [1, 0, 1, 0]);
     app.get("/v1/me", Some(&one)).await.is_problem(401, "invalid_token");
 }

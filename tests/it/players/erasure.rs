@@ -1,4 +1,4 @@
-//! Leaving for good: what goes, and what stays for the opponents.
+//! Erasure of a player: what is deleted, and what stays for the opponents.
 
 use mancala_server::{
     db::{Writers, players},
@@ -13,7 +13,7 @@ use crate::support::{app::TestApp, calls::send, clock::now};
 const PASSWORD: &str = "correct horse";
 
 #[actix_web::test]
-async fn of_two_players_one_is_erased_and_the_others_game_history_and_result_stay() {
+async fn when_one_of_two_players_is_erased_the_other_keeps_the_game() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.account("Ana", PASSWORD).await, app.account("Bo", PASSWORD).await);
     let refresh = app.sign_in("Ana", PASSWORD).await.string("/refresh_token");
@@ -43,7 +43,7 @@ async fn of_two_players_one_is_erased_and_the_others_game_history_and_result_sta
     assert_eq!(app.delete_me(&ana).await.status, 204);
 
     assert_eq!(app.get_game(invited["id"].as_str().expect("an id"), None).await.body["status"], "aborted");
-    // Nor is the name left in an answer that is kept for others.
+    // The name is also gone from answers stored for idempotency keys of others.
     assert!(!keyed().await.text.contains("Ana"));
     let after = app.get_game(&finished, Some(&bo)).await.body;
     assert_eq!(after["result"], result);
@@ -68,7 +68,7 @@ async fn of_two_players_one_is_erased_and_the_others_game_history_and_result_sta
 }
 
 #[actix_web::test]
-async fn the_access_token_of_an_erased_player_begins_and_changes_nothing_any_more() {
+async fn the_access_token_of_an_erased_player_changes_nothing() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let others = app.created(&bo, &json!({"variant": "kalah"})).await;

@@ -1,4 +1,4 @@
-//! Becoming a guest.
+//! Creating guests.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ async fn names_of_guests_are_not_unique() {
 }
 
 #[actix_web::test]
-async fn a_name_that_nobody_could_read_is_refused() {
+async fn an_unreadable_name_is_refused() {
     let app = TestApp::start().await;
     for name in
         ["", " ", " Ana", "Ana ", "A\u{0}na", "A\nna", "A\u{200b}na", "\u{202e}anA", &"x".repeat(33), &"é".repeat(33)]

@@ -1,4 +1,4 @@
-//! Guests, accounts, their tokens, their figures, and what remains of a deleted player.
+//! Guests, accounts, their tokens and figures, and what stays of an erased player.
 
 pub mod accounts;
 pub mod erasure;

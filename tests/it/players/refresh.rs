@@ -1,4 +1,4 @@
-//! Refresh tokens: used once, forgiving a lost answer, unforgiving a theft.
+//! Refresh tokens: each is used once. A lost answer is forgiven; reuse after theft revokes the family.
 
 use futures_util::future::join_all;
 use mancala_server::db::players::refresh_tokens;
@@ -32,7 +32,7 @@ async fn a_refresh_token_brings_the_same_player_new_tokens() {
 }
 
 #[actix_web::test]
-async fn a_lost_answer_locks_nobody_out() {
+async fn a_lost_answer_locks_no_player_out() {
     let app = TestApp::start().await;
     let (_, mut token) = first(&app).await;
     for _ in 0..3 {
@@ -41,13 +41,13 @@ async fn a_lost_answer_locks_nobody_out() {
         let third = refresh(&app, &token).await;
         assert_eq!((lost.status.as_u16(), again.status.as_u16(), third.status.as_u16()), (200, 200, 200));
         assert_ne!(again.string("/refresh_token"), lost.string("/refresh_token"));
-        // Whichever of the answers arrived, its token is good.
+        // The token of either answer is valid.
         token = again.string("/refresh_token");
     }
 }
 
 #[actix_web::test]
-async fn a_used_token_that_comes_back_after_its_successor_was_used_revokes_them_all() {
+async fn a_reused_token_revokes_its_family_once_its_successor_was_used() {
     let app = TestApp::start().await;
     let (_, stolen) = first(&app).await;
     let second = refresh(&app, &stolen).await.string("/refresh_token");
@@ -65,7 +65,7 @@ async fn of_two_successors_of_one_token_only_one_can_be_used() {
     let one = refresh(&app, &token).await.string("/refresh_token");
     let other = refresh(&app, &token).await.string("/refresh_token");
     let next = refresh(&app, &one).await.string("/refresh_token");
-    // Two hold tokens of one sign-in: one of them is a thief.
+    // Two clients hold tokens of one sign-in, so one token was stolen.
     refresh(&app, &other).await.is_problem(401, "invalid_token");
     refresh(&app, &next).await.is_problem(401, "invalid_token");
 }

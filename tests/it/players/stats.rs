@@ -1,4 +1,4 @@
-//! How players have fared, beside brute force.
+//! A player's figures, compared with brute force over all games.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ async fn begun(app: &TestApp, south: &Guest, north: &Guest, options: Value) -> S
     id
 }
 
-/// Numbers without an order to be seen.
+/// Pseudo-random numbers.
 struct Lots(u64);
 
 impl Lots {
@@ -41,7 +41,7 @@ impl Lots {
     }
 }
 
-/// Plays a game by lot, to its end by the rules or until somebody gives it up or both agree. Gives it as it is then.
+/// Plays random moves until the game ends: by the rules, by resignation or by agreement. Returns the game.
 async fn play_on(app: &TestApp, lots: &mut Lots, id: &str, people: [&Guest; 2]) -> Value {
     let mut game = app.get_game(id, Some(people[0])).await.body;
     for ply in 1..200 {
@@ -68,7 +68,7 @@ async fn play_on(app: &TestApp, lots: &mut Lots, id: &str, people: [&Guest; 2]) 
     panic!("{id} does not end")
 }
 
-/// What the figures of a player must be, read off all games.
+/// A player's expected figures, counted over all games.
 fn expected(games: &[Value], player: &Guest, opponents: Option<&[&str]>) -> Value {
     let seat = |game: &Value, side: &str| game["seats"][side]["id"] == player.id;
     let counts = |game: &&Value| {
@@ -117,7 +117,7 @@ fn expected(games: &[Value], player: &Guest, opponents: Option<&[&str]>) -> Valu
 }
 
 #[actix_web::test]
-async fn the_figures_are_those_of_brute_force_on_games_by_lot() {
+async fn the_figures_are_those_of_brute_force_on_random_games() {
     let app = TestApp::start().await;
     let people = [app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await];
     let (mut lots, mut games) = (Lots(20), vec![]);
@@ -166,7 +166,7 @@ async fn the_figures_are_those_of_brute_force_on_games_by_lot() {
 }
 
 #[actix_web::test]
-async fn games_that_were_given_up_have_no_margin_and_streaks_go_by_when_games_ended() {
+async fn resigned_games_have_no_margin_and_streaks_follow_the_end_of_games() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     assert_eq!(stats(&app, &ana.id, "").await.body, json!({"player_id": ana.id, "is_complete": true, "variants": []}));
@@ -174,7 +174,7 @@ async fn games_that_were_given_up_have_no_margin_and_streaks_go_by_when_games_en
     for _ in 0..5 {
         ids.push(begun(&app, &ana, &bo, json!({"options": {"pie": true}})).await);
     }
-    // Ana wins two, loses one in which she has changed places, and wins one. The fifth is not over. They end in another order than they began.
+    // Ana wins two, loses one after a swap, and wins one. The fifth is active. They end in another order than they began.
     app.resign_game(&ids[3], &bo).await;
     app.resign_game(&ids[1], &bo).await;
     assert_eq!(app.play_move(&ids[2], &ana, 1, "A").await.status, 201);
@@ -230,7 +230,7 @@ async fn only_the_games_that_ended_last_are_looked_at_and_the_answer_says_so() {
     let streak = json!({"result": "win", "length": 1});
     let all = stats(&app, &ana.id, "").await;
     assert_eq!(figures(&all), [json!(true), json!(10_000), json!(5_000), streak.clone()]);
-    // One more, the oldest of all: it is left out, and was one that Ana won.
+    // One more, the oldest of all, which Ana won: it is left out.
     let older = "update game set finished_at = finished_at - interval '1 day' where id = $1";
     let more = begun(&app, &ana, &bo, json!({})).await;
     app.resign_game(&more, &bo).await;

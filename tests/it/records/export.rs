@@ -1,4 +1,4 @@
-//! Games to take along: that what is exported says what was played.
+//! Exported games: a record says exactly what was played.
 
 use mancala_server::rules::notation::{Record, RecordResult, Termination, ogn::Ogn};
 use serde_json::json;

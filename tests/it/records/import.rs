@@ -1,4 +1,4 @@
-//! Games that were played elsewhere: that they come in whole, or not at all, and as they were; and that what goes out comes in again.
+//! Imported games: each is stored whole or refused, and every export can be imported again.
 
 use mancala_server::rules::{AnyPosition, Move, notation::Record};
 use reqwest::Method;
@@ -22,7 +22,7 @@ async fn exported(app: &TestApp, query: &str, guest: Option<&Guest>) -> Answer {
     send(signed(app.request(Method::GET, &format!("/v1/games/export{query}")), guest)).await
 }
 
-/// Exit status of a command, and all that it said.
+/// Exit status and output of a command.
 fn run(arguments: &[&str]) -> (Option<i32>, String) {
     let output = binary::server(arguments).output().expect("the binary runs");
     let said = [output.stdout, output.stderr].concat();
@@ -60,7 +60,7 @@ async fn each_record_is_imported_whole_or_refused_with_its_place_and_reason() {
     );
     assert!(refused["error"]["detail"].as_str().is_some_and(|detail| detail.contains('g')), "{refused}");
     let id = |n: usize| answer.body["items"][n]["game_id"].as_str().expect("an id").to_owned();
-    // The first was left, the third ended by the rules, of the last nobody knows why it ended.
+    // The first was abandoned, the third ended by the rules, and the last has no known reason.
     let game = app.get_game(&id(0), None).await.body;
     assert_eq!(
         (&game["status"], &game["ply"], &game["seats"]["south"]["name"]),
@@ -119,7 +119,7 @@ async fn a_byte_order_mark_is_no_part_of_what_it_precedes() {
     let game = r#"{"game": {"variant": "kalah"}, "moves": [{"move": "A"}]}"#;
     for (kind, text) in [
         ("text/plain", format!("\u{feff}{WHOLE}")),
-        // As of two files, one after the other.
+        // Two files in one body, one after the other.
         ("text/plain", format!("{WHOLE}\u{feff}{WHOLE}")),
         ("application/json", format!("\u{feff}{game}")),
         ("application/x-ndjson", format!("\u{feff}{game}\n{game}\n")),
@@ -139,7 +139,7 @@ async fn a_byte_order_mark_is_no_part_of_what_it_precedes() {
 }
 
 #[actix_web::test]
-async fn nobody_is_made_of_the_names_in_games_that_are_refused() {
+async fn refused_games_create_no_players_from_their_names() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let game = |south: &str, moves: &str| {
@@ -148,7 +148,7 @@ async fn nobody_is_made_of_the_names_in_games_that_are_refused() {
         )
     };
     let text = [game("Cleo", r#"{"move": "A"}"#), game("Dan", r#"{"move": "A"}, {"move": "B"}"#)].join("\n");
-    // Both at once make the same players.
+    // Two imports at once create the same players.
     let import = || import(&app, &ana, "", "application/x-ndjson", text.clone());
     let answers = futures_util::future::join_all((0..4).map(|_| import())).await;
     for answer in answers {
@@ -222,7 +222,7 @@ async fn imported_games_are_the_importers_unless_others_may_read_them() {
     assert_eq!(listed(&format!("importer={}", ana.id), Some(&bo)).await, std::slice::from_ref(&public));
     assert_eq!(listed("imported=true", None).await, std::slice::from_ref(&public));
     assert_eq!(listed("imported=false", None).await, Vec::<String>::new());
-    // Nobody's account is touched: the names belong to nobody here.
+    // No account changes: the names are those of imported players.
     assert_eq!(listed("player=me", Some(&ana)).await, Vec::<String>::new());
     let name = game.string("/seats/south/id");
     assert_eq!(listed(&format!("player={name}"), None).await, [public]);
@@ -424,7 +424,7 @@ async fn the_command_names_each_refused_game_and_imports_the_others() {
     assert!(output.contains(&place) && output.contains("2 games were imported"), "{output}");
     let (status, output) = run(&["import", "/nowhere/at-all", "--database-url", &url]);
     assert_eq!((status, output.contains("/nowhere/at-all: ")), (Some(1), true), "{output}");
-    // However long a line is, it is passed over, and what comes after it is read.
+    // A line that is too long is skipped, and the lines after it are read.
     let long = format!(
         "{{\"game\": \"{}\"}}\n{{\"game\": {{\"variant\": \"kalah\"}}, \"moves\": [{{\"move\": \"A\"}}]}}\n",
         "x".repeat(40 << 20)

@@ -1,11 +1,11 @@
-//! Everything that is held about a player, as the player gets it.
+//! The export of all data that is stored about a player.
 
 use serde_json::{Value, json};
 
 use crate::support::app::TestApp;
 
 #[actix_web::test]
-async fn an_export_has_every_game_of_the_caller_with_its_history_and_nothing_of_others() {
+async fn an_export_has_every_game_of_the_caller_and_nothing_of_others() {
     let app = TestApp::start().await;
     let ana = app.account("Ana", "correct horse").await;
     let bo = app.guest("Bo").await;

@@ -1,4 +1,4 @@
-//! That damage of each kind is found, and named by game and event.
+//! The `verify` command and its endpoint: each kind of damage is found and named by game and event.
 
 use mancala_server::domain::GameId;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ async fn verified(app: &TestApp, id: &str) -> Value {
     answer.body
 }
 
-/// Does to the tables what no server would.
+/// Changes the tables as no server does.
 async fn execute(superuser: &mut PgConnection, statements: &str) {
     sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(superuser).await.expect("it is done");
 }
@@ -162,7 +162,7 @@ async fn damage_of_each_kind_is_found_and_named() {
             Value::Null,
             "aborted_at of the stored game",
         ),
-        // What cannot be read at all.
+        // Rows that cannot be read.
         (format!("update event set detail = '{{}}' {of}'{id}' and seq = 1"), Value::Null, "Detail"),
         (format!("update game set position = 'garbage' where id = '{id}'"), Value::Null, "game.position"),
         (format!("update game set result_reason = 'zzz' where id = '{id}'"), Value::Null, "game.result"),
@@ -209,7 +209,7 @@ async fn damage_of_each_kind_is_found_and_named() {
     )
     .await;
     let (status, told, _) = command(&app);
-    assert_eq!((status, told), (Some(1), format!("game {orphan}: there is a log, and no game\n")));
+    assert_eq!((status, told), (Some(1), format!("game {orphan}: it has a log and no game\n")));
     execute(&mut superuser, &format!("delete from event {of}'{orphan}'; drop table kept_game, kept_event")).await;
     assert_eq!(command(&app).0, Some(0));
 }

@@ -1,4 +1,4 @@
-//! Who a request comes from, and who only says so.
+//! Access tokens: which are accepted, and which are refused as forged, expired or meant for another server.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -85,7 +85,7 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
         head[name] = value;
         format!("{}.{}.{}", encoded(&head), parts[1], parts[2])
     };
-    // The public key as the secret of a symmetric algorithm: what a careless verifier falls for.
+    // The public key as the secret of a symmetric algorithm, which a careless verifier accepts.
     let mut hs256 = Header::new(Algorithm::HS256);
     hs256.kid = head["kid"].as_str().map(str::to_owned);
     let symmetric =
@@ -157,7 +157,7 @@ async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
         let theirs = Tokens::from_pem(&key, issuer, audience).expect("a key");
         assert_eq!(ours.verify(theirs.issue(player, 0, now).as_bytes(), now), None);
     }
-    // A token that was found good is so until it expires, and not a moment longer.
+    // A verified token is cached until it expires, and no longer.
     let token = ours.issue(player, 0, now);
     for (age_s, good) in [(0, true), (905, true), (906, false), (0, true)] {
         assert_eq!(ours.verify(token.as_bytes(), now + Duration::seconds(age_s)).is_some(), good, "after {age_s} s");
@@ -169,7 +169,7 @@ async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
 }
 
 #[actix_web::test]
-async fn a_token_that_was_just_taken_is_refused_from_the_second_on_in_which_it_expires() {
+async fn a_cached_token_is_refused_from_the_second_in_which_it_expires() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let issued = now() - Duration::minutes(15) - Duration::seconds(4);
@@ -191,17 +191,17 @@ async fn a_token_that_was_just_taken_is_refused_from_the_second_on_in_which_it_e
 }
 
 #[actix_web::test]
-async fn a_player_whom_the_database_does_not_know_cannot_sit_down() {
+async fn a_player_without_a_row_cannot_take_a_seat() {
     let app = TestApp::start().await;
-    let (ana, nobody) = (app.guest("Ana").await, app.stranger());
-    app.create_game(&nobody, &json!({"variant": "kalah"})).await.is_problem(401, "invalid_token");
+    let (ana, stranger) = (app.guest("Ana").await, app.stranger());
+    app.create_game(&stranger, &json!({"variant": "kalah"})).await.is_problem(401, "invalid_token");
     let game = app.created(&ana, &json!({"variant": "kalah"})).await;
-    app.join_game(game["id"].as_str().expect("an id"), &nobody).await.is_problem(401, "invalid_token");
+    app.join_game(game["id"].as_str().expect("an id"), &stranger).await.is_problem(401, "invalid_token");
     assert_eq!(app.get_game(game["id"].as_str().expect("an id"), None).await.body["status"], "open");
 }
 
 #[actix_web::test]
-async fn the_signing_key_is_changed_without_signing_anybody_out() {
+async fn the_signing_key_is_changed_without_ending_a_sign_in() {
     let app = TestApp::start().await;
     let (old, new) = (new_key(), new_key());
     let public = |private: &str| File::new(&PublicKey::pem_of(private).expect("a key"));

@@ -1,4 +1,4 @@
-//! Creations that are sent again under a key: one effect, one answer.
+//! Idempotency keys: a repeated creation has one effect and one answer.
 
 use futures_util::future::join_all;
 use reqwest::{Method, RequestBuilder};

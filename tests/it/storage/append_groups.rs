@@ -1,4 +1,4 @@
-//! Appends that go together in one statement: what befalls one of them harms nobody else.
+//! Appends that share one statement: the failure of one harms no other.
 
 use std::{
     cell::{Cell, RefCell},
@@ -41,7 +41,7 @@ use crate::support::{
 /// PostgreSQL has.
 const TOGETHER: usize = 20;
 
-/// "Within about a second" on a busy machine: a lock is waited for by a group, and once more by whoever is tried alone.
+/// "Within about a second" on a busy machine: the group waits for a lock once, and an append that is retried alone once more.
 const ABOUT_A_SECOND: Duration = Duration::from_secs(2);
 
 /// An append waits three seconds for its turn, and may be tried once more then.
@@ -197,7 +197,7 @@ async fn moves_that_come_while_one_is_under_way_go_together_and_no_more_than_64(
 }
 
 #[actix_web::test]
-async fn of_several_moves_of_one_game_that_wait_one_is_played_and_the_others_are_answered_truly() {
+async fn of_several_queued_moves_of_one_game_exactly_one_is_played() {
     let (app, ana, held, games) = prepared(TOGETHER).await;
     let (raced, others) = games.split_first().expect("a game");
     let racing = join_all((0..10).map(|n| app.play_move(raced, &ana, 1, ["A", "B"][n % 2])));
@@ -212,7 +212,7 @@ async fn of_several_moves_of_one_game_that_wait_one_is_played_and_the_others_are
 }
 
 #[actix_web::test]
-async fn a_conflict_in_a_group_is_answered_truly_and_the_others_are_stored() {
+async fn a_conflict_fails_its_own_move_and_the_rest_of_the_group_is_stored() {
     let (app, ana, held, games) = prepared(TOGETHER).await;
     let (other, _) = app.second_server_with(&Setup::default());
     let elsewhere = async |game: &str, mv: &str| {
@@ -260,8 +260,8 @@ async fn an_event_that_is_in_the_way_of_one_game_fails_its_mover_alone() {
 }
 
 #[actix_web::test]
-async fn locked_rows_hold_up_the_others_of_their_group_for_about_a_second_and_no_longer() {
-    // Few or most of a group: whoever is not locked does not wait for each that is.
+async fn locked_rows_delay_the_rest_of_their_group_by_about_a_second() {
+    // Few or most of a group: an append of an unlocked row does not wait for each locked one.
     for locked in [1, 15] {
         let (app, ana, held, games) = prepared(TOGETHER).await;
         let (locked, free) = games.split_at(locked);
@@ -289,7 +289,7 @@ async fn locked_rows_hold_up_the_others_of_their_group_for_about_a_second_and_no
 }
 
 #[actix_web::test]
-async fn while_nothing_can_be_stored_nobody_waits_much_longer_than_for_a_turn() {
+async fn while_storing_is_blocked_no_move_waits_beyond_the_queues_timeout() {
     let (app, ana, held, games) = prepared(TOGETHER).await;
     let locker = Cell::new(None);
     let locking = async {
@@ -321,7 +321,7 @@ async fn while_nothing_can_be_stored_nobody_waits_much_longer_than_for_a_turn() 
 }
 
 #[actix_web::test]
-async fn whose_row_stays_locked_is_told_to_come_back() {
+async fn a_move_of_a_row_that_stays_locked_is_refused_with_a_retry_after() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let games = games_of(&app, &ana, 2).await;
@@ -336,16 +336,16 @@ async fn whose_row_stays_locked_is_told_to_come_back() {
 }
 
 #[actix_web::test]
-async fn a_deadlock_with_another_process_harms_nobody() {
+async fn a_deadlock_with_another_process_loses_no_move() {
     let app = TestApp::start().await;
-    // Whoever waits is looked at before the time-out of the lock, so that it is a deadlock and no time-out.
+    // PostgreSQL looks for deadlocks before the lock times out, so this is a deadlock and no timeout.
     let database = app.options.get_database().expect("a name").to_owned();
     run(&mut app.superuser().await, &format!("alter database {database} set deadlock_timeout = '50ms'")).await;
     // The group is held up once more, where it has all rows and has inserted nothing yet.
     let (app, ana, held, games) = prepared_at(app, TOGETHER, &[0]).await;
     let (mine, theirs) = (&games[12], &games[15]);
     let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
-    // The other process is not the one that finds out.
+    // The deadlock is not found by the other process.
     run(&mut superuser, &format!("set deadlock_timeout = '60s'; begin; {}", event_in_the_way(theirs))).await;
     let pid = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut superuser).await.expect("it has one");
     let crossing = async {
@@ -364,7 +364,7 @@ async fn a_deadlock_with_another_process_harms_nobody() {
     let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), crossing).await;
     assert_eq!(statuses(&answers), [201; TOGETHER]);
     each_has_one_ply(&app, &games).await;
-    // Sessions report what befell them within seconds, or when they end.
+    // Sessions report their statistics within seconds, or when they end.
     let end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
     sqlx::query(end).bind(&database).execute(&mut app.superuser().await).await.expect("they end");
     let mut session = app.options.connect().await.expect("PostgreSQL runs");
@@ -376,7 +376,7 @@ async fn a_deadlock_with_another_process_harms_nobody() {
 }
 
 #[actix_web::test]
-async fn a_lost_connection_costs_nobody_a_move() {
+async fn a_lost_connection_loses_no_move() {
     let (app, ana, held, games) = prepared_at(TestApp::start().await, TOGETHER, &[7]).await;
     let ending = async {
         open_gate(&app, &held).await;
@@ -393,7 +393,7 @@ async fn a_lost_connection_costs_nobody_a_move() {
 }
 
 #[actix_web::test]
-async fn a_group_that_was_stored_before_its_connection_was_lost_is_answered_as_what_it_is() {
+async fn a_group_that_was_stored_as_its_connection_broke_is_acknowledged() {
     let app = TestApp::start().await;
     let wire = Wire::to(&app);
     let setup = Setup { writers_database: Some(app.options.clone().host(wire.folder())), ..Setup::default() };
@@ -422,7 +422,7 @@ async fn a_group_that_was_stored_before_its_connection_was_lost_is_answered_as_w
 }
 
 #[actix_web::test]
-async fn whose_client_hangs_up_while_the_move_waits_has_played_it_once() {
+async fn a_queued_move_whose_client_hangs_up_is_played_once() {
     let (app, ana, held, games) = prepared(TOGETHER).await;
     let (gone, kept) = games.split_at(TOGETHER / 2);
     let (leaving, port) = (RefCell::new(vec![]), app.address.port());
@@ -449,7 +449,7 @@ async fn whose_client_hangs_up_while_the_move_waits_has_played_it_once() {
 }
 
 #[actix_web::test]
-async fn a_server_that_is_told_to_stop_stores_what_waits_also_of_those_who_have_gone() {
+async fn a_stopping_server_stores_its_queue_also_for_clients_that_left() {
     let (app, ana, held, games) = prepared(TOGETHER).await;
     let arguments = ["--metrics-listen", "127.0.0.1:0", "--rate-limits", "off"];
     let mut running = Running::start_with(&url(&app), &app.key, &arguments, &[]);
@@ -472,7 +472,7 @@ async fn a_server_that_is_told_to_stop_stores_what_waits_also_of_those_who_have_
     until_connections_refused(&running).await;
     open_gate(&app, &held).await;
     for answer in join_all(iter::once(first).chain(staying)).await {
-        assert_eq!(answer.expect("nobody stopped it").status, 201);
+        assert_eq!(answer.expect("it was not stopped").status, 201);
     }
     let (status, log) = running.ended();
     assert_eq!(status, Some(0), "{log}");
@@ -480,7 +480,7 @@ async fn a_server_that_is_told_to_stop_stores_what_waits_also_of_those_who_have_
 }
 
 #[actix_web::test]
-async fn a_full_queue_turns_away_whoever_comes_and_nobody_who_waits() {
+async fn a_full_queue_refuses_new_appends_and_keeps_the_queued_ones() {
     let setup = Setup { queue_max: 5, ..Setup::default() };
     let (app, ana, held, games) = prepared_at(TestApp::start_with(setup).await, TOGETHER, &[]).await;
     let moving = async { (join_all(games.iter().map(|game| app.play_move(game, &ana, 1, "A")))).await };
@@ -511,11 +511,11 @@ async fn until_inserting(app: &TestApp) -> i32 {
         if let Some(pid) = sqlx::query_scalar(held_up).fetch_optional(&app.db).await.expect("an answer") {
             return pid;
         }
-        assert!(begun.elapsed() < PATIENCE, "nobody comes to the gate");
+        assert!(begun.elapsed() < PATIENCE, "no append comes to the gate");
     }
 }
 
-/// Waits until a session waits for a lock, whoever's session it is.
+/// Waits until any session waits for a lock.
 async fn until_blocked(app: &TestApp, pid: i32) {
     let blocked = "select exists (select from pg_locks where pid = $1 and not granted)";
     let begun = Instant::now();

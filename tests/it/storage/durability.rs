@@ -1,4 +1,4 @@
-//! Nothing that was acknowledged is lost, whatever is killed: the server, its PostgreSQL, both, while they work.
+//! Durability: no acknowledged move is lost when the server, its PostgreSQL or both are killed under load.
 
 use std::{
     cell::Cell,
@@ -81,12 +81,12 @@ impl Server {
             }
             seen.push(line);
         };
-        // Whoever stops reading a pipe stops its writer.
+        // The pipe is read to its end: a full pipe would block the server.
         std::thread::spawn(move || log.for_each(drop));
         Self { child, base }
     }
 
-    /// Ends it without a chance to say goodbye.
+    /// Kills it by SIGKILL.
     fn kill(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it is a child of ours");
@@ -233,7 +233,7 @@ async fn players(base: &str) -> Vec<Player> {
     join_all((0..PLAYERS).map(|_| Player::new(base, client.clone()))).await
 }
 
-/// Everybody verifies, and plays on.
+/// Every player verifies their game, and plays on.
 async fn all_is_there(base: &str, players: &mut [Player]) {
     join_all(players.iter_mut().map(async |player| {
         player.verify(base).await;
@@ -242,7 +242,7 @@ async fn all_is_there(base: &str, players: &mut [Player]) {
     .await;
 }
 
-/// Lets everybody play as fast as they can until so many moves more are acknowledged, then does something, while play goes
+/// Lets all players move as fast as they can until so many more moves are acknowledged, then disturbs them while play goes
 /// on.
 async fn under_load(base: &str, players: &mut [Player], round: usize, disturb: impl FnOnce()) {
     let moves = MOVES + round * MOVES_MORE;
@@ -321,7 +321,7 @@ async fn both_killed_have_lost_nothing() {
 }
 
 #[test]
-fn a_start_that_was_killed_while_it_made_the_database_is_made_good_by_the_next() {
+fn a_start_killed_while_creating_the_database_is_repaired_by_the_next() {
     let folder = Folder::new("killed-initdb");
     for _ in 0..3 {
         let _ = fs::remove_dir_all(&folder.0);
@@ -342,7 +342,7 @@ fn a_start_that_was_killed_while_it_made_the_database_is_made_good_by_the_next()
 }
 
 #[test]
-fn a_server_that_is_told_to_stop_while_it_makes_its_database_stops_cleanly_and_leaves_nothing_running() {
+fn a_server_stopped_while_creating_its_database_leaves_nothing_running() {
     let folder = Folder::new("stopped-initdb");
     let mut starting = command(&folder.0).spawn().expect("the binary runs");
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! What is stored, and how: every log replays to its row, and a move touches no index and no other game.
+//! Stored games: every log replays to its row, and a move touches no index and no other game.
 
 use std::{fs, path::Path};
 
@@ -49,7 +49,7 @@ async fn nearly_every_move_is_a_heap_only_update() {
     for round in 0..4 {
         moves += join_all((0..16).map(|n| play_to_the_end(app, ana, round * 16 + n))).await.iter().sum::<i64>();
     }
-    // The last move of a game also ends it, which the lists' indexes are told.
+    // The last move of a game also ends it, which changes the lists' indexes.
     let last_moves = 64;
     assert!(moves > 2000, "{moves} moves");
     // Sessions report what they did within a second, or when they end.
@@ -128,7 +128,7 @@ fn finds_games_by_id(plan: &[Value]) -> usize {
 }
 
 #[actix_web::test]
-async fn every_statement_of_a_move_finds_its_games_by_their_ids_however_full_the_tables_are() {
+async fn every_statement_of_a_move_finds_games_by_id_in_full_tables_too() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
@@ -181,7 +181,7 @@ async fn a_migration_fills_in_what_older_games_lack() {
     for update in updates {
         sqlx::raw_sql(AssertSqlSafe(update)).execute(&app.db).await.expect("it is filled in");
     }
-    // That it is right is checked of every game, here as in every test.
+    // The replay at the end of every test checks that it is right.
     assert_eq!(every_log_replays_to_its_row(&app.db).await, 4);
 }
 

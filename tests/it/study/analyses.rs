@@ -1,4 +1,4 @@
-//! Analyses of games: what they say, who gets them and when, and that each is made and told of once, whoever dies meanwhile.
+//! Analyses of games: what they say, who gets them and when. Each is made and announced once, even if a worker dies.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,7 +29,7 @@ fn analyst(app: &TestApp) -> Job {
     Job::start(|stopping| job::run(database, writers, Arc::new(Metrics::new(0)), stopping))
 }
 
-/// How often it is looked whether an analysis is there, twenty times a second: as long as a slow machine may take that has much else to do.
+/// How often a test polls for an analysis, twenty times a second. A slow and busy machine may take that long.
 const LOOKS_MAX: u32 = 6_000;
 
 async fn ask(app: &TestApp, id: &str, guest: &Guest) -> Answer {
@@ -106,7 +106,7 @@ async fn a_game_is_analysed_once_and_its_log_says_so() {
     assert_eq!(asked.body["analysis"], json!(null));
     let waits = read(&app, &id, None).await;
     assert_eq!((&waits.body, &waits.headers["retry-after"]), (&asked.body, &"2".parse().expect("a value")));
-    // Again, and by somebody else: it is the same.
+    // Again, and by another player: it is the same.
     assert_eq!(ask(&app, &id, &ana).await.status, 202);
 
     let analysts = [analyst(&app), analyst(&app)];
@@ -173,7 +173,7 @@ async fn an_analysis_that_is_damaged_or_gone_is_found() {
 }
 
 #[actix_web::test]
-async fn nobody_is_helped_while_they_play() {
+async fn no_player_is_helped_during_a_game() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
@@ -197,10 +197,10 @@ async fn nobody_is_helped_while_they_play() {
     for id in [&id, &copy, &copy_of_copy] {
         assert_eq!(ask(&app, id, &north).await.status, 202);
     }
-    // Nor is somebody disturbed who plays alone, by others who see it.
+    // Others who may see a game played alone cannot have it analysed.
     let own = alone(&app, &south, json!({}), "A").await;
     ask(&app, &own, &north).await.is_problem(409, "game_not_over");
-    // Who may not see a game gets no analysis of it, and nobody without a token asks for one.
+    // A player who may not see a game gets no analysis of it, and a request needs a token.
     let own = json!({"visibility": "private"});
     let own = alone(&app, &south, own, "A").await;
     ask(&app, &own, &north).await.is_problem(404, "not_found");
@@ -249,7 +249,7 @@ async fn what_was_taken_back_is_judged_and_a_swap_changes_the_sign() {
     assert_eq!(app.offer(&id, &ana, "takeback").await.status, 201);
     assert_eq!(app.answer_offer(&id, &bo, "takeback", "accept").await.status, 200);
     assert_eq!(app.play_move(&id, &ana, 3, "A").await.status, 201);
-    // Without the pie rule A is worth -12 for South: whoever swaps gets that.
+    // Without the pie rule A is worth -12 for South, so a swap gains 12.
     assert_eq!(app.play_move(&id, &bo, 4, "swap").await.status, 201);
     assert_eq!(app.resign_game(&id, &bo).await.status, 200);
     let analyst = analyst(&app);
@@ -304,13 +304,13 @@ async fn players_are_served_in_turn_and_wait_for_a_few_at_most() {
     assert_eq!(served, [&games[0], &own[0], &games[1], &own[1], &games[2]].map(Clone::clone));
     let running = read(&app, &games[0], None).await.body;
     assert_eq!((&running["status"], &running["ahead"]), (&json!("running"), &json!(0)));
-    // Whoever comes now is in the round that is served, and not behind all of them.
+    // A new player is in the round that is served now, and not behind all of them.
     let late = alone(&app, &bo, json!({}), "D").await;
     assert_eq!(ask(&app, &late, &bo).await.body["ahead"], json!(5));
 }
 
 #[actix_web::test]
-async fn what_somebody_leaves_who_dies_is_done_by_another_and_not_for_ever() {
+async fn a_dead_workers_analysis_is_retried_by_another_a_few_times() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = alone(&app, &ana, json!({}), "A").await;
@@ -330,7 +330,7 @@ async fn what_somebody_leaves_who_dies_is_done_by_another_and_not_for_ever() {
         (asked.status.as_u16(), &asked.body["status"], &asked.body["plies_done"]),
         (202, &json!("queued"), &json!(0))
     );
-    // Who stops in order leaves it as it was.
+    // A worker that stops in order leaves the request as it was.
     for _ in 0..5 {
         assert_eq!(take().await, Some(game));
         analyses::release(&app.db, game).await.expect("a database");
@@ -339,18 +339,18 @@ async fn what_somebody_leaves_who_dies_is_done_by_another_and_not_for_ever() {
     let analyst = analyst(&app);
     assert_eq!(analysed(&app, &id, &ana).await["ply"], json!(1));
     analyst.end().await;
-    assert!(!analyses::advance(&app.db, game, 1, past).await.expect("a database"), "nobody waits for it any more");
+    assert!(!analyses::advance(&app.db, game, 1, past).await.expect("a database"), "no request is left");
 }
 
 #[actix_web::test]
-async fn what_was_stored_and_not_told_is_told_once() {
+async fn an_analysis_stored_without_its_event_gets_it_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = alone(&app, &ana, json!({}), "A").await;
     let game = GameId(Uuid::parse_str(&id).expect("an id"));
     let player = PlayerId(Uuid::parse_str(&ana.id).expect("an id"));
     assert_eq!(ask(&app, &id, &ana).await.status, 202);
-    // As somebody leaves it who dies after storing it.
+    // As a worker leaves it that dies after storing it.
     let at = now() - TimeDuration::hours(1);
     let stored = Analysis { ply: 1, edition: ANALYSIS_EDITION, at, plies: vec![] };
     analyses::store(&app.db, game, &stored).await.expect("a database");
@@ -369,7 +369,7 @@ async fn what_was_stored_and_not_told_is_told_once() {
         let known = analyses::find(&app.db, game).await.expect("a database");
         assert_eq!((known.request, known.analysis.expect("it is there").plies), (None, vec![]));
         assert_eq!(events_of(&app, &id, &ana).await, ["created", "moved", "analysed"]);
-        // As somebody leaves it who dies after telling.
+        // As a worker leaves it that dies after the event.
         analyses::request(&app.db, &present(&app, game).await, player, now()).await.expect("a database");
     }
 }
@@ -397,7 +397,7 @@ async fn a_server_that_is_killed_leaves_its_analyses_to_the_next() {
 }
 
 #[actix_web::test]
-async fn what_is_proven_of_a_position_is_told_of_the_ply_before_it() {
+async fn a_proof_about_a_position_also_judges_the_ply_before_it() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     // From some ply on all is proven; that of the best move early, and that of another one late.
@@ -432,7 +432,7 @@ async fn what_is_proven_of_a_position_is_told_of_the_ply_before_it() {
 }
 
 #[actix_web::test]
-async fn who_asks_again_while_a_game_is_analysed_gets_all_of_it() {
+async fn a_second_request_during_an_analysis_gets_the_whole_game() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = alone(&app, &ana, json!({}), "A").await;
@@ -442,7 +442,7 @@ async fn who_asks_again_while_a_game_is_analysed_gets_all_of_it() {
     assert_eq!(analyses::take(&app.db, now(), until).await.expect("a database"), Some(game));
     assert_eq!(app.play_move(&id, &ana, 2, "b").await.status, 201);
     assert_eq!(ask(&app, &id, &ana).await.status, 202);
-    // The one who took it comes to an end with what there was then.
+    // The worker that took it ends with the plies that there were then.
     let stored = Analysis { ply: 1, edition: ANALYSIS_EDITION, at: now(), plies: vec![] };
     analyses::store(&app.db, game, &stored).await.expect("a database");
     analyses::end(&app.db, game, 1).await.expect("a database");
@@ -453,7 +453,7 @@ async fn who_asks_again_while_a_game_is_analysed_gets_all_of_it() {
 }
 
 #[actix_web::test]
-async fn an_analysis_that_cannot_be_read_keeps_nobody_else_waiting() {
+async fn an_unreadable_analysis_does_not_delay_others() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let (broken, other) = (alone(&app, &ana, json!({}), "A").await, alone(&app, &bo, json!({}), "B").await);
@@ -476,7 +476,7 @@ async fn an_analysis_that_cannot_be_read_keeps_nobody_else_waiting() {
 }
 
 #[actix_web::test]
-async fn whoever_else_has_asked_delays_nobody_and_what_a_deadline_led_to_comes_first() {
+async fn other_players_requests_do_not_delay_and_a_timeout_is_stored_first() {
     let mut app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     for _ in 0..5 {
@@ -495,7 +495,7 @@ async fn whoever_else_has_asked_delays_nobody_and_what_a_deadline_led_to_comes_f
     let left: i64 =
         sqlx::query_scalar("select count(*) from analysis_request").fetch_one(&app.db).await.expect("a count");
     assert_eq!(left, 0);
-    // Nobody moves in time, and nobody has looked.
+    // No move comes in time, and no request reads the game.
     let terms = json!({"clock": {"type": "per_move", "move_s": 60}});
     let late = alone(&app, &bo, terms, "B c").await;
     assert_eq!(ask(&app, &late, &bo).await.status, 202);
@@ -508,7 +508,7 @@ async fn whoever_else_has_asked_delays_nobody_and_what_a_deadline_led_to_comes_f
 }
 
 #[actix_web::test]
-async fn a_move_is_looked_at_as_far_as_may_be_where_the_best_one_is_proven_at_once() {
+async fn a_move_is_searched_in_full_where_the_best_one_is_proven_at_once() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     // The best move is proven two plies ahead, and what D is worth takes some thousand positions.

@@ -1,4 +1,4 @@
-//! The explorer as it is asked: what it tells of positions, and the games that came to them.
+//! The explorer's endpoint: what was played in a position, and the games that came to it.
 
 use mancala_server::{db::study::explorer_index::Explored, jobs::explorer};
 use reqwest::Method;
@@ -41,7 +41,7 @@ fn id(game: &Value) -> String {
     game["id"].as_str().expect("an id").to_owned()
 }
 
-/// Plays moves one after the other, from a ply on, whoever's turn it is.
+/// Plays moves one after the other from a ply on, each by its own player.
 pub async fn play(app: &TestApp, id: &str, from: u32, moves: &[(&Guest, &str)]) {
     for (ply, (guest, mv)) in (from..).zip(moves) {
         let played = app.play_move(id, guest, ply, mv).await;
@@ -50,7 +50,7 @@ pub async fn play(app: &TestApp, id: &str, from: u32, moves: &[(&Guest, &str)]) 
 }
 
 #[actix_web::test]
-async fn the_line_counts_that_led_to_the_result_and_sides_are_those_of_the_board() {
+async fn the_line_that_led_to_the_result_counts_by_the_sides_of_the_board() {
     let app = TestApp::start().await;
     let (id, ana, bo) = app.started(&json!({"options": {"pie": true}})).await;
     // Bo takes Ana's place, and Ana his; then a turn is taken back.
@@ -58,7 +58,7 @@ async fn the_line_counts_that_led_to_the_result_and_sides_are_those_of_the_board
     app.offer(&id, &bo, "takeback").await;
     assert_eq!(app.answer_offer(&id, &ana, "takeback", "accept").await.status, 200);
     play(&app, &id, 6, &[(&bo, "C")]).await;
-    // A game that begins with its third ply, and one that nobody else may read.
+    // A game that goes on from ply 3 of that one, played by one player.
     let from = json!({"from": {"game_id": id, "ply": 3}, "opponent": {"type": "self"}});
     let elsewhere = app.created(&ana, &from).await["id"].as_str().expect("an id").to_owned();
     play(&app, &elsewhere, 1, &[(&ana, "C")]).await;
@@ -95,12 +95,12 @@ async fn the_line_counts_that_led_to_the_result_and_sides_are_those_of_the_board
     assert_eq!(at(4).await["games"], 0);
     let last = at(6).await;
     assert_eq!((&last["games"], &last["ended"]), (&json!(2), &json!(2)));
-    // What can be played is said of positions that no game came to as well.
+    // Legal moves are listed for positions that no game came to as well.
     assert_eq!((last["moves"].as_array().map(Vec::len), &last["moves"][0]["last_played_at"]), (Some(5), &json!(null)));
 }
 
 #[actix_web::test]
-async fn games_that_are_not_public_or_have_no_result_do_not_count_and_drawn_and_agreed_ones_do() {
+async fn only_public_games_with_a_result_count_agreed_and_drawn_ones_too() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for visibility in ["unlisted", "private"] {

@@ -1,4 +1,4 @@
-//! How the explorer is filled: each game counts once, whatever happens, and as it is counted by hand.
+//! The explorer's index: each game counts once, and as it is counted by hand.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// What is played where games are played by chance: small boards, so that positions come again.
+/// Rules of the random games: small boards, so that positions come again.
 const RULES: [(Variant, &str, &str); 5] = [
     (Variant::Kalah, "standard", "pits=3;seeds=2;pie=true"),
     (Variant::Kalah, "manual", "pits=2"),
@@ -216,7 +216,7 @@ async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
     expected
 }
 
-/// Asks again and again until it is so.
+/// Polls until the condition holds.
 async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
     let begun = Instant::now();
     while !is_so().await {
@@ -239,7 +239,7 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
     assert!(expected.rows.len() > 2000 && came_again.count() > 0, "{}", expected.rows.len());
     assert_eq!(stored, expected);
     assert_eq!(waiting(&app).await, 0);
-    // And so it is told, of each opening and where it goes.
+    // And the endpoint answers so, for each opening and its moves.
     for (variant, preset, overrides) in RULES {
         let options = AnyOptions::parse(variant, preset, overrides).expect("options");
         let mut position = AnyPosition::opening(&options);
@@ -270,7 +270,7 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
 }
 
 #[actix_web::test]
-async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
+async fn each_game_counts_once_with_many_workers_and_after_a_kill() {
     let app = TestApp::start().await;
     let expected = store_by_chance(&app, 2, 150).await;
     let left = waiting(&app).await;
@@ -281,7 +281,7 @@ async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
     assert!(matches!(explorer_index::explore(&app.db, now(), 50).await, Err(DbError::Failed(_))));
     assert_eq!((waiting(&app).await, Everything::stored(&app).await), (left, Everything::default()));
     sqlx::raw_sql("drop trigger no on unexplored_game; drop function no").execute(&app.db).await.expect("it is gone");
-    // While one is at it, no other is: here for as long as a transaction lasts that has done nothing yet.
+    // While one process explores, no other does: here for as long as a transaction lasts that has done nothing yet.
     let mut other = app.db.begin().await.expect("a transaction");
     sqlx::raw_sql("select pg_advisory_xact_lock(7311717606064547186)")
         .execute(&mut *other)
@@ -289,7 +289,8 @@ async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
         .expect("it is locked");
     assert!(explorer_index::explore(&app.db, now(), 50).await.expect("a database").is_none());
     other.rollback().await.expect("it ends");
-    let first = explorer_index::explore(&app.db, now(), 20).await.expect("a database").expect("nobody else is at it");
+    let first =
+        explorer_index::explore(&app.db, now(), 20).await.expect("a database").expect("no other process explores");
     assert_eq!((first.games, first.is_full), (20, true));
     // Several at once, each over connections of its own, and once more.
     let pool = mancala_server::db::pool(app.options.clone(), 2);
@@ -303,7 +304,7 @@ async fn each_game_counts_once_however_many_are_at_it_and_whoever_is_killed() {
 async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
     let app = TestApp::start().await;
     let mut expected = store_by_chance(&app, 3, 120).await;
-    // As after an upgrade: nobody has left the games to be looked at.
+    // As after an upgrade: no game is queued.
     sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
     explore(&app).await;
     assert_eq!(Everything::stored(&app).await, Everything::default());
@@ -390,7 +391,7 @@ async fn a_running_server_learns_of_a_game_that_has_ended() {
 }
 
 #[actix_web::test]
-async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
+async fn an_unreadable_game_does_not_keep_others_from_counting() {
     let app = TestApp::start().await;
     let mut ids = vec![];
     for damage in [
@@ -414,14 +415,16 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
         sqlx::query(damage).bind(game).execute(&app.db).await.expect("it is done");
         ids.push(id);
     }
-    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let first =
+        explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("no other process explores");
     let unreadable: Vec<_> = first.unreadable.iter().map(|(game, _)| game.0.to_string()).collect();
     assert_eq!((first.games, &unreadable[..]), (1, &ids[..2]));
     assert!(first.unreadable.iter().all(|(_, error)| matches!(error, DbError::Inconsistent { .. })));
-    // They wait, and are not tried again and again; a day later they are.
-    let again = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    // They stay queued, and are retried a day later.
+    let again =
+        explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("no other process explores");
     assert_eq!((again.games, again.unreadable.len(), waiting(&app).await), (0, 0, 2));
-    // Whoever fills it anew is told which they are.
+    // The command that fills it anew names them.
     let output = binary::server(&["reindex", "--database-url", &binary::url(&app)]).output().expect("the program runs");
     let [told, failure] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert_eq!((output.status.code(), failure.contains("2 games cannot be read")), (Some(1), true), "{failure}");
@@ -430,13 +433,14 @@ async fn a_game_that_cannot_be_read_keeps_no_other_from_it() {
     let mend = "delete from event; insert into event select * from kept; drop table kept";
     sqlx::raw_sql(mend).execute(&app.db).await.expect("it is mended");
     let later = now() + Duration::days(2);
-    let later = explorer_index::explore(&app.db, later, 50).await.expect("a database").expect("nobody else is at it");
+    let later =
+        explorer_index::explore(&app.db, later, 50).await.expect("a database").expect("no other process explores");
     assert_eq!((later.games, later.unreadable.len()), (2, 0));
     assert_eq!(explored(&app, "variant=kalah").await["games"], 3);
 }
 
 #[actix_web::test]
-async fn what_was_played_here_comes_before_imports_and_long_games_a_few_at_a_time() {
+async fn local_games_come_before_imports_and_long_games_in_small_batches() {
     let app = TestApp::start().await;
     // As long as imported games may be, and older than anything that was played here.
     let mv = |word: &str| ImportedPly::of(PlyAction::Move(word.parse().expect("a move")), BEGUN);
@@ -461,9 +465,11 @@ async fn what_was_played_here_comes_before_imports_and_long_games_a_few_at_a_tim
     let (id, south, _) = app.started(&json!({})).await;
     play(&app, &id, 1, &[(&south, "C")]).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
-    let of_one = explorer_index::explore(&app.db, now(), 1).await.expect("a database").expect("nobody else is at it");
+    let of_one =
+        explorer_index::explore(&app.db, now(), 1).await.expect("a database").expect("no other process explores");
     assert_eq!((of_one.games, explored(&app, "variant=kalah").await["games"].as_u64()), (1, Some(1)));
-    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let first =
+        explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("no other process explores");
     assert_eq!((first.games, first.is_full, waiting(&app).await), (10, true, 2));
     explore(&app).await;
     assert_eq!(explored(&app, "variant=oware").await["games"], 12);
@@ -474,13 +480,14 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
     let app = TestApp::start().await;
     let expected = store_by_chance(&app, 5, 30).await;
     explore(&app).await;
-    // One that is counted waits again, as no server would have it, before one that has just ended.
+    // A counted game is queued again, as no server does, before one that has just ended.
     let again = "insert into unexplored_game (game_id) select game_id from explored_game limit 1";
     sqlx::raw_sql(again).execute(&app.db).await.expect("it is done");
     let (id, south, _) = app.started(&json!({})).await;
     play(&app, &id, 1, &[(&south, "C")]).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
-    let first = explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("nobody else is at it");
+    let first =
+        explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("no other process explores");
     assert_eq!((first.games, first.unreadable.len()), (0, 1));
     assert!(matches!(&first.unreadable[0].1, DbError::Constraint { .. }));
     explore(&app).await;
@@ -493,7 +500,7 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
 }
 
 #[actix_web::test]
-async fn whoever_empties_it_keeps_those_waiting_who_read_it_for_a_moment_only() {
+async fn emptying_the_index_blocks_its_readers_for_a_moment_only() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);

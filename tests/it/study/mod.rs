@@ -1,4 +1,4 @@
-//! What helps to study games: analyses, the explorer, notes and pictures.
+//! Studying games: analyses, the explorer, notes and pictures.
 
 pub mod analyses;
 pub mod explorer;

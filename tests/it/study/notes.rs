@@ -1,4 +1,4 @@
-//! Notes: that they are kept as they were written, for who wrote them and for nobody else, and no longer than their player.
+//! Notes: they are stored as written, shown to their writer alone, and deleted with their player.
 
 use mancala_server::{
     db::{
@@ -57,7 +57,7 @@ async fn a_note_is_kept_as_it_was_written_until_it_is_written_anew_or_deleted() 
         (&added.body["game_id"], &added.body["ply"], &added.body["text"]),
         (&json!(id), &json!(1), &json!(text))
     );
-    // The same again, also from another process of the past: not even the time is another.
+    // The same text again, also from a process with an older clock, does not even change the time.
     sqlx::query("update note set updated_at = '2020-01-01Z'").execute(&app.db).await.expect("a row");
     let again = write(&app, &south, &id, "1", text).await;
     assert_eq!((again.status.as_u16(), &again.body["updated_at"]), (200, &json!("2020-01-01T00:00:00.000Z")));
@@ -128,7 +128,7 @@ async fn notes_are_listed_page_by_page_in_the_order_of_plies() {
 }
 
 #[actix_web::test]
-async fn whoever_may_see_a_game_may_write_on_it_and_nobody_else() {
+async fn only_players_that_may_see_a_game_may_write_notes_on_it() {
     let app = TestApp::start().await;
     let eve = app.guest("Eve").await;
     for (visibility, status) in [("public", 201), ("unlisted", 201), ("private", 404)] {
@@ -206,7 +206,7 @@ async fn a_player_has_so_many_notes_and_no_more() {
     assert_eq!(write(&app, &south, &id, "0", "the last").await.status, 201);
     app.play_move(&id, &south, 1, "A").await;
     write(&app, &south, &id, "1", "one too many").await.is_problem(409, "too_many_notes");
-    // Those that there are can still be changed, others are not concerned, and one less makes room.
+    // Existing notes can still be changed, other players are not limited, and a deletion makes room.
     assert_eq!(write(&app, &south, &id, "0", "changed").await.status, 200);
     assert_eq!(write(&app, &north, &id, "1", "the first").await.status, 201);
     assert_eq!(delete(&app, &south, &id, "0").await.status, 204);
@@ -214,7 +214,7 @@ async fn a_player_has_so_many_notes_and_no_more() {
 }
 
 #[actix_web::test]
-async fn an_export_has_all_notes_of_the_caller_and_those_of_nobody_else() {
+async fn an_export_has_all_notes_of_the_caller_and_no_others() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
     let (other, _, _) = app.started(&json!({})).await;

@@ -1,4 +1,4 @@
-//! Pictures: that they show what is, to eyes and in words, and are nothing but pictures.
+//! Pictures: they show the board, in shapes and in words, and hold nothing that a browser runs or loads.
 
 use std::collections::BTreeMap;
 
@@ -159,7 +159,7 @@ async fn a_board_is_seen_from_either_side_in_a_mirror_and_in_each_theme() {
 }
 
 #[actix_web::test]
-async fn whatever_people_call_themselves_a_picture_shows_it_as_text() {
+async fn a_picture_shows_any_players_name_as_text() {
     let app = TestApp::start().await;
     let names = ["</text><script>alert(1)</script>", "\"' onload='x' ]]> &amp; <!-- あ"];
     let (id, ana, _) = game_of(&app, names, json!({})).await;
@@ -210,7 +210,7 @@ async fn a_picture_tells_how_a_game_stands_beside_the_board() {
     assert_eq!((texts(&shown, "name"), texts(&shown, "role")), (vec!["Ana".into(), "Bo".into()], vec!["won".into()]));
     let desc = text_of(&shown, "desc");
     assert!(desc.contains("Last move: swap by Bo.") && desc.ends_with("Ana won (resignation)."), "{desc}");
-    // As the board was, nobody had won.
+    // At that ply the game had no winner.
     let answer = board(&app, &id, "?ply=4", None).await;
     assert_eq!(texts(&picture(&answer), "role"), ["to move"]);
 }
@@ -352,7 +352,7 @@ async fn a_picture_that_the_client_has_is_not_sent_again() {
 }
 
 #[actix_web::test]
-async fn who_would_not_take_a_picture_is_told() {
+async fn a_client_that_refuses_pictures_is_refused() {
     let app = TestApp::start().await;
     let path = "/v1/variants/kalah/board.svg";
     for (accept, status) in [
@@ -370,7 +370,7 @@ async fn who_would_not_take_a_picture_is_told() {
             answer.is_problem(406, "not_acceptable");
         }
     }
-    // What is no picture is none for who wants one.
+    // A client that accepts only other types is refused.
     let json = send(app.request(Method::GET, "/v1/variants/kalah").header("accept", "image/svg+xml")).await;
     json.is_problem(406, "not_acceptable");
 }

@@ -1,4 +1,4 @@
-//! The server as its operator sees it: the binary, with its options, its signals and its log.
+//! The server's binary as a child process, with its options, signals and log.
 
 use std::{
     env, fs,
@@ -28,7 +28,7 @@ use crate::support::{
     clock::now,
 };
 
-/// The binary with nothing of the environment that could change what it does.
+/// The binary without the variables of the test's own environment.
 pub fn server(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mancala-server"));
     command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default()).args(arguments);
@@ -54,7 +54,7 @@ pub fn url(app: &TestApp) -> String {
     format!("postgres://{}@localhost:{}/{database}?host={host}", options.get_username(), options.get_port())
 }
 
-/// A file of a test, gone with it.
+/// A file of a test, deleted with it.
 pub struct File(pub PathBuf);
 
 impl File {
@@ -112,7 +112,7 @@ impl Running {
                 break rest.split("/v1").next().expect("an address").to_owned();
             }
         };
-        // Whoever stops reading a pipe stops its writer.
+        // The pipe is read to its end: a full pipe would block the server.
         let log = thread::spawn(move || log.map_while(Result::ok).fold(seen, |seen, line| seen + &line + "\n"));
         let tokens = Tokens::from_pem(key, ISSUER, AUDIENCE).expect("a key");
         Self { child, base, metrics, log: Some(log), tokens, _key: key_file }
@@ -126,7 +126,7 @@ impl Running {
         Client::new().post(format!("{}{path}", self.base))
     }
 
-    /// A token of this server's own that names a guest.
+    /// A token for a guest, signed with this server's key.
     pub fn token(&self, guest: &Guest) -> String {
         self.tokens.issue(PlayerId(guest.id.parse().expect("an id")), 0, now())
     }

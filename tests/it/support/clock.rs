@@ -10,7 +10,7 @@ pub fn now() -> OffsetDateTime {
     OffsetDateTime::now_utc()
 }
 
-/// Lets everything else go on until it is so.
+/// Yields to other tasks until the condition holds, for 30 seconds at most.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -54,7 +54,7 @@ impl Cluster {
         cluster
     }
 
-    /// A new database with the schema, for one test. Its name is in the options, and so is its owner's.
+    /// Creates a database with the schema for one test, and returns how its owner connects to it.
     pub async fn create_database(&self) -> PgConnectOptions {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let database = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));

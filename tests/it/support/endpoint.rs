@@ -1,4 +1,4 @@
-//! An endpoint on this machine, which keeps what it is sent and answers as it is told.
+//! A webhook's endpoint on this machine. It records requests, and answers as a test has set.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
-/// What an endpoint was sent.
+/// A request to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Received {
     pub path: String,
@@ -38,26 +38,26 @@ impl Received {
         self.body["data"]["seq"].as_u64().expect("a seq")
     }
 
-    /// Whether it verifies by a secret.
+    /// Whether its signature verifies by a secret.
     pub fn is_signed_by(&self, secret: &str) -> bool {
         let signing = Webhook::new(secret).expect("a secret");
         signing.verify(self.text.as_bytes(), &self.headers).is_ok()
     }
 }
 
-/// What an endpoint answers.
+/// An answer of an endpoint.
 #[derive(Clone, Debug)]
 pub enum Reply {
     Status(u16),
     /// A status with another header.
     With(u16, String),
-    /// An answer that says it has a thousand million bytes, and sends as much of it as is taken.
+    /// An answer of 10^9 bytes by its head, sent as far as the client takes it.
     Giant,
     /// An answer whose body never ends.
     Endless,
     /// Headers without an end.
     EndlessHead,
-    /// Answers before the answer, without an end.
+    /// Interim responses (103) without an end.
     EndlessInterim,
     /// Nothing, and the connection is closed.
     Nothing,
@@ -65,7 +65,7 @@ pub enum Reply {
     Silence,
 }
 
-/// An endpoint on this machine, which answers 200 unless it is told otherwise.
+/// An endpoint on this machine. It answers 200 by default.
 #[derive(Clone)]
 pub struct Endpoint {
     pub address: SocketAddr,
@@ -79,7 +79,7 @@ impl Endpoint {
         Self::start_with(None).await
     }
 
-    /// One that is spoken to over TLS.
+    /// An endpoint behind TLS.
     pub async fn start_encrypted(config: ServerConfig) -> Self {
         Self::start_with(Some(TlsAcceptor::from(Arc::new(config)))).await
     }
@@ -119,12 +119,12 @@ impl Endpoint {
         self.received().iter().map(|received| received.kind().to_owned()).collect()
     }
 
-    /// What the next requests are answered.
+    /// Sets the answers to the next requests, in order.
     pub fn will(&self, replies: &[Reply]) {
         self.replies.lock().expect("a lock").extend(replies.iter().cloned());
     }
 
-    /// What all requests are answered of which nothing else was said.
+    /// Sets the answer to every request for which `will` has none left.
     pub fn always(&self, reply: Reply) {
         *self.always.lock().expect("a lock") = reply;
     }

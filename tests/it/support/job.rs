@@ -3,7 +3,7 @@
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Work that no request does, beside the server of a test, until it is told to stop.
+/// A background job on the runtime of a test, until it is cancelled.
 pub struct Job {
     stopping: CancellationToken,
     working: JoinHandle<()>,

@@ -18,13 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Listener {
     response: Response,
     text: String,
-    /// What the stream said about coming back.
+    /// The stream's `retry`.
     pub retry_ms: Option<u64>,
-    /// How often it said that it is there.
+    /// How many heartbeats came.
     pub comments: usize,
-    /// Where it said to go on.
+    /// The last `id`, from which a client resumes.
     pub last_id: String,
-    /// Whether it ended as it should, and was not broken off.
+    /// Whether the body was complete, and not broken off.
     pub is_whole: bool,
 }
 
@@ -65,7 +65,7 @@ impl Listener {
         timeout(PATIENCE, self.next_event()).await.expect("an event comes in time")
     }
 
-    /// Waits until the stream says that it is there, where no event is expected.
+    /// Waits for a heartbeat, where no event is expected.
     pub async fn comment(&mut self) {
         let (begun, before) = (Instant::now(), self.comments);
         while self.comments == before {
@@ -74,7 +74,7 @@ impl Listener {
         }
     }
 
-    /// Reads for a moment what is no event.
+    /// Reads for a moment, and fails at an event.
     pub async fn hears_nothing(&mut self) {
         let heard = timeout(Duration::from_millis(100), self.next_event()).await;
         assert!(heard.is_err(), "{heard:?}");
@@ -119,7 +119,7 @@ impl Listener {
         Some(Heard { id, kind: kind?, data: data? })
     }
 
-    /// Events up to the one that the game is finished.
+    /// Events up to `finished`, which is the last.
     pub async fn until_finished(&mut self) -> Vec<Heard> {
         let mut all: Vec<Heard> = vec![];
         while all.last().is_none_or(|last| last.kind != "finished") {
@@ -128,7 +128,7 @@ impl Listener {
         all
     }
 
-    /// Events up to the end of the stream, but the one that says so.
+    /// Events up to the end of the stream, without the `end` event.
     pub async fn rest(&mut self) -> Vec<Heard> {
         let mut all = vec![];
         while let Some(heard) = self.next().await {

@@ -1,12 +1,12 @@
 //! Reads samples out of the text of the metrics.
 
-/// The sample of this name and these labels; none is 0.
+/// The sample of this name and these labels, or 0.
 pub fn sample(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.map_or(0.0, |value| value.parse().expect("a number"))
 }
 
-/// The same of what is counted in whole numbers.
+/// The same as a whole number.
 pub fn count(text: &str, name: &str) -> usize {
     format!("{:.0}", sample(text, name)).parse().expect("a whole number")
 }

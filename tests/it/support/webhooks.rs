@@ -17,7 +17,7 @@ pub fn settings(app: &TestApp, reach: Reach, names: Names) -> Settings {
     Settings { sender: Sender::new(reach, names), write: write_message, metrics: app.metrics.clone() }
 }
 
-/// One round of what a process does all the time; says how many attempts it made.
+/// One round of the deliveries' job; returns how many attempts it made.
 pub async fn round(app: &TestApp) -> usize {
     webhooks::round(&app.db, &settings(app, Reach::Anywhere, system_names())).await.expect("a round")
 }
@@ -32,7 +32,7 @@ pub async fn deliver(app: &TestApp) {
     panic!("there is always something to send");
 }
 
-/// Lets so much time pass for all webhooks.
+/// Moves the times of all webhooks and deliveries so many seconds into the past.
 pub async fn let_pass(app: &TestApp, seconds: i64) {
     for (table, columns) in [
         ("webhook_event", &["put_off_until"][..]),
@@ -54,7 +54,7 @@ pub async fn let_pass(app: &TestApp, seconds: i64) {
     }
 }
 
-/// One round of what a process does every minute.
+/// One round of the purging job, which runs every minute.
 pub async fn purge(app: &TestApp) {
     let settings = purge::Settings { guest_retention: None };
     purge::run(&app.db, settings, &mut Guests::default(), now()).await.expect("it is purged");
@@ -64,7 +64,7 @@ pub async fn create(app: &TestApp, guest: &Guest, body: &Value) -> Answer {
     app.post("/v1/webhooks", Some(guest), body).await
 }
 
-/// A webhook for all events; its address and its secret.
+/// Creates a webhook for all events; returns its path and its secret.
 pub async fn created(app: &TestApp, guest: &Guest, endpoint: &Endpoint) -> (String, String) {
     created_for(app, guest, endpoint, &Value::Null).await
 }

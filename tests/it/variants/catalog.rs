@@ -1,4 +1,4 @@
-//! What can be played: presets, options and rules; and that the schemas of options say what a new game accepts.
+//! The catalogue: presets, options and rules, and schemas that accept exactly what a new game accepts.
 
 use std::collections::BTreeMap;
 
@@ -190,7 +190,7 @@ async fn a_new_game_takes_what_the_schema_of_options_allows_and_nothing_else() {
 }
 
 #[actix_web::test]
-async fn the_schema_of_every_preset_allows_what_the_preset_does_one_option_by_one_and_two_by_two() {
+async fn every_presets_schema_allows_what_the_preset_does_in_ones_and_twos() {
     let app = TestApp::start().await;
     for variant in Variant::ALL {
         for (preset, schema) in schemas(&app, variant).await {
@@ -209,7 +209,7 @@ async fn the_schema_of_every_preset_allows_what_the_preset_does_one_option_by_on
 }
 
 #[actix_web::test]
-async fn the_options_that_a_preset_shows_are_allowed_by_its_schema_and_change_nothing() {
+async fn a_presets_own_options_pass_its_schema_and_change_nothing() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for variant in Variant::ALL {

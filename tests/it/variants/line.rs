@@ -1,4 +1,4 @@
-//! Lines of moves, played without a game.
+//! Lines of moves that are played without a game.
 
 use std::{
     io::{Read, Write},
@@ -77,7 +77,7 @@ async fn a_line_may_start_at_any_position_also_at_one_that_is_over() {
         json!({"type": "capture", "from": ["C", "d"], "seeds": 3, "to": "south_store"})
     );
 
-    // What the rules end is ended; who flagged it as finished knows why.
+    // A position that the rules end is ended; one that was marked as finished keeps its reason.
     let ended = play(&app, KALAH, &from("0,0,0,0,0,0/0,2,0,0,3,0 21-22 N - 40 1S", &[])).await.body;
     assert_eq!(ended["position"], "0,0,0,0,0,0/0,0,0,0,0,0 21-27 N o 40 1S");
     assert_eq!((&ended["turn"], &ended["legal_moves"], &ended["moves"]), (&json!(null), &json!([]), &json!([])));
@@ -86,7 +86,7 @@ async fn a_line_may_start_at_any_position_also_at_one_that_is_over() {
     let flagged = play(&app, KALAH, &from("0,0,0,0,0,0/0,0,0,0,0,0 24-24 N o 40 1S", &[])).await.body;
     assert_eq!(flagged["result"], json!({"winner": null, "reason": null, "score": {"south": 24, "north": 24}}));
 
-    // Where nobody has to be asked, an agreed end is a move.
+    // Without an opponent to ask, an agreed end is a move.
     let agreed = play(&app, OWARE, &json!({"moves": ["A", "agree"]})).await.body;
     assert_eq!(agreed["moves"][1]["side"], "north");
     assert_eq!(agreed["moves"][1]["result"]["reason"], "agreement");
@@ -109,7 +109,7 @@ async fn repetition_counts_from_the_start_of_the_line() {
 }
 
 #[actix_web::test]
-async fn an_illegal_move_is_told_with_its_place_and_what_is_legal_there() {
+async fn an_illegal_move_is_named_with_its_place_and_the_legal_moves() {
     let app = TestApp::start().await;
     let cases = [
         (KALAH, json!({"moves": ["A", "B"]}), 1, "not_your_pit"),
@@ -147,7 +147,7 @@ async fn an_illegal_move_is_told_with_its_place_and_what_is_legal_there() {
         answer.is_problem(422, "illegal_move");
         assert_eq!((&answer.body["index"], &answer.body["reason"]), (&json!(index), &json!(reason)), "{answer:?}");
         assert!(answer.string("/detail").starts_with(&format!("/moves/{index}: ")) && answer.text.len() < 1000);
-        // What is told is the position before it.
+        // The answer has the position before the illegal move.
         let mut before = body.clone();
         before["moves"].as_array_mut().expect("moves").truncate(index);
         let before = play(&app, path, &before).await.body;
@@ -226,7 +226,7 @@ async fn what_is_wrong_with_a_request_is_named() {
 }
 
 #[actix_web::test]
-async fn anybody_may_play_a_line_and_a_bad_token_is_refused_all_the_same() {
+async fn a_line_needs_no_token_and_a_bad_one_is_refused_all_the_same() {
     let app = TestApp::start().await;
     let (ana, body) = (app.guest("Ana").await, json!({"moves": ["A"]}));
     for guest in [Some(&ana), Some(&app.stranger()), None] {
@@ -306,7 +306,7 @@ async fn a_long_line_counts_as_many_calls() {
     // Some may have come back meanwhile.
     let cost = before - left(&long);
     assert!((10..=20).contains(&cost), "{cost}");
-    // Whatever the moves are: they are counted before they are looked at.
+    // Moves are counted before they are read.
     let nonsense = json!({"moves": vec!["none"; 2000]});
     let mut answer = app.post(CONGKAK, Some(&ana), &nonsense).await;
     for _ in 0..100 {

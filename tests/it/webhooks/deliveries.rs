@@ -1,4 +1,4 @@
-//! How notices are sent to webhooks: how often, in which order, and what an endpoint can do to others.
+//! Deliveries to webhooks: order, retries, what an endpoint may answer, and which addresses are allowed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -30,7 +30,7 @@ use crate::support::{
 };
 
 #[actix_web::test]
-async fn what_happens_in_a_game_arrives_in_order_though_the_endpoint_fails_now_and_then() {
+async fn events_of_a_game_arrive_in_order_though_the_endpoint_fails_at_times() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
@@ -63,7 +63,7 @@ async fn what_happens_in_a_game_arrives_in_order_though_the_endpoint_fails_now_a
 }
 
 #[actix_web::test]
-async fn an_attempt_that_fails_is_made_again_by_the_schedule_with_the_same_id_and_then_given_up() {
+async fn a_failed_attempt_is_retried_on_schedule_under_its_id_then_dropped() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let endpoint = Endpoint::start().await;
@@ -76,7 +76,7 @@ async fn an_attempt_that_fails_is_made_again_by_the_schedule_with_the_same_id_an
             let_pass(&app, seconds / 2).await;
             assert_eq!(round(&app).await, 0, "{n}");
         }
-        // Some of it is drawn by lot.
+        // Part of the delay is random.
         let_pass(&app, seconds * if n > 0 { 7 } else { 12 } / 10 + 1).await;
         assert_eq!(round(&app).await, 1, "{n}");
     }
@@ -107,7 +107,7 @@ async fn an_endpoint_may_ask_for_time() {
 }
 
 #[actix_web::test]
-async fn an_endpoint_that_is_gone_or_has_failed_for_five_days_is_disabled_until_it_is_enabled() {
+async fn an_endpoint_gone_or_failing_for_five_days_is_disabled() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     for (reply, days, reason) in [(Reply::Status(410), 0, "gone"), (Reply::Nothing, 5, "failing")] {
@@ -144,7 +144,7 @@ async fn an_endpoint_that_is_gone_or_has_failed_for_five_days_is_disabled_until_
 }
 
 #[actix_web::test]
-async fn an_endpoint_that_never_answers_is_in_nobodys_way() {
+async fn an_endpoint_that_never_answers_delays_no_other() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let (dead, live) = (Endpoint::start().await, Endpoint::start().await);
@@ -157,7 +157,7 @@ async fn an_endpoint_that_never_answers_is_in_nobodys_way() {
         app.played(&id, &bo, ply + 1, reply).await;
     }
     let begun = Instant::now();
-    // What a process does: what is on its way to one endpoint keeps nobody from taking what is due to others.
+    // As in a process: a delivery in flight to one endpoint does not keep those for others from being leased.
     let stopping = tokio_util::sync::CancellationToken::new();
     let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let running = webhooks::run(
@@ -278,7 +278,7 @@ async fn nothing_is_sent_to_an_address_that_is_not_public_whatever_its_name() {
 }
 
 #[actix_web::test]
-async fn what_is_encrypted_goes_to_whom_the_certificate_names_and_to_nobody_else() {
+async fn tls_deliveries_go_only_to_the_host_that_the_certificate_names() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let CertifiedKey { cert, signing_key } =
@@ -294,13 +294,13 @@ async fn what_is_encrypted_goes_to_whom_the_certificate_names_and_to_nobody_else
     let names: Names = Arc::new(|_| Box::pin(ready(Ok(vec![Ipv4Addr::LOCALHOST.into()]))));
     let mut roots = RootCertStore::empty();
     roots.add(cert.der().clone()).expect("a root");
-    let believed = Sender::believing(roots, Reach::Anywhere, names.clone());
-    let nobody = Sender::new(Reach::Anywhere, names);
+    let trusting = Sender::trusting(roots, Reach::Anywhere, names.clone());
+    let distrusting = Sender::new(Reach::Anywhere, names);
     let plain = settings(&app, Reach::Anywhere, system_names());
     for (name, sender, became) in [
-        ("push.example", &believed, (json!("delivered"), Value::Null)),
-        ("other.example", &believed, (json!("waiting"), json!("tls"))),
-        ("push.example", &nobody, (json!("waiting"), json!("tls"))),
+        ("push.example", &trusting, (json!("delivered"), Value::Null)),
+        ("other.example", &trusting, (json!("waiting"), json!("tls"))),
+        ("push.example", &distrusting, (json!("waiting"), json!("tls"))),
     ] {
         let answer = create(&app, &ana, &json!({"url": format!("https://{name}:{port}/a?b=c")})).await;
         let path = format!("/v1/webhooks/{}", answer.string("/id"));
@@ -316,7 +316,7 @@ async fn what_is_encrypted_goes_to_whom_the_certificate_names_and_to_nobody_else
 }
 
 #[actix_web::test]
-async fn a_redirect_is_a_failure_and_nobody_follows_it() {
+async fn a_redirect_is_a_failure_and_is_not_followed() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let (endpoint, other) = (Endpoint::start().await, Endpoint::start().await);
@@ -355,7 +355,7 @@ async fn of_an_answer_nothing_but_its_head_is_read() {
 }
 
 #[actix_web::test]
-async fn what_a_server_had_sent_when_it_was_killed_is_sent_again_with_the_same_id() {
+async fn a_killed_servers_deliveries_are_sent_again_under_the_same_id() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let endpoint = Endpoint::start().await;
@@ -365,7 +365,7 @@ async fn what_a_server_had_sent_when_it_was_killed_is_sent_again_with_the_same_i
     let taken = webhooks::take(&app.db, Lane::Unproven, 10, now()).await.expect("it is taken");
     assert_eq!(taken.len(), 1);
     assert!(webhooks::send(&killed.sender, &taken[0], now()).await.expect("an answer").is_success());
-    // Nobody else takes it as long as it may still be on its way.
+    // No other worker leases it while it may still be in flight.
     assert_eq!(round(&app).await, 0);
     let_pass(&app, 31).await;
     assert_eq!(round(&app).await, 1);
@@ -415,7 +415,7 @@ async fn two_servers_share_the_work_and_send_nothing_twice() {
 }
 
 #[actix_web::test]
-async fn what_ended_is_forgotten_a_week_later() {
+async fn ended_deliveries_are_deleted_after_a_week() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let endpoint = Endpoint::start().await;
@@ -430,7 +430,7 @@ async fn what_ended_is_forgotten_a_week_later() {
 }
 
 #[actix_web::test]
-async fn a_server_tells_as_soon_as_something_happens_and_a_killed_one_loses_nothing() {
+async fn a_server_delivers_at_once_and_a_killed_one_loses_nothing() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
@@ -450,9 +450,9 @@ async fn a_server_tells_as_soon_as_something_happens_and_a_killed_one_loses_noth
     arrived(1).await;
     first.signal(Signal::SIGKILL);
     drop(first);
-    // It may not have recorded what it had sent; what it had taken is free again then.
+    // It may not have recorded what it had sent. Its leases have expired by now.
     let_pass(&app, 31).await;
-    // It is told by whichever server there is.
+    // Any running server delivers it.
     app.played(&id, &bo, 2, "a").await;
     let second = Running::start_with(&url(&app), &app.key, &options, &[]);
     arrived(2).await;

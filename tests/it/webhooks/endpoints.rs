@@ -1,4 +1,4 @@
-//! Webhooks: who is told of what, and whose they are.
+//! Webhooks: which events each gets, its secrets, its pings, and to whom it belongs.
 
 use futures_util::future::join;
 use mancala_server::{db::Writers, jobs::deadlines};
@@ -16,7 +16,7 @@ use crate::support::{
 };
 
 #[actix_web::test]
-async fn a_player_is_told_of_each_thing_by_a_notice_that_verifies_and_names_nobody() {
+async fn each_event_is_sent_as_a_signed_message_without_players_names() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana the First").await, app.guest("Bo the Second").await);
     let (to_ana, to_bo) = (Endpoint::start().await, Endpoint::start().await);
@@ -28,7 +28,7 @@ async fn a_player_is_told_of_each_thing_by_a_notice_that_verifies_and_names_nobo
     deliver(&app).await;
     assert_eq!((to_ana.kinds(), to_bo.kinds()), (vec![], vec!["game.invited".to_owned()]));
     assert_eq!(app.join_game(&id, &bo).await.status, 200);
-    // What a notice says of the game is what it is when it is made.
+    // A message shows the game as it is when the message is written.
     deliver(&app).await;
     // An extra move begins no turn.
     app.played(&id, &ana, 1, "C").await;
@@ -99,7 +99,7 @@ async fn a_player_is_told_of_each_thing_by_a_notice_that_verifies_and_names_nobo
 }
 
 #[actix_web::test]
-async fn games_without_webhooks_leave_nothing_to_tell_and_games_with_one_are_told_once() {
+async fn games_without_webhooks_queue_nothing_and_others_one_message() {
     let app = TestApp::start().await;
     let (ana, bo, cy) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Cy").await);
     let endpoint = Endpoint::start().await;
@@ -110,7 +110,7 @@ async fn games_without_webhooks_leave_nothing_to_tell_and_games_with_one_are_tol
     assert_eq!((count_rows(&app, "webhook_event").await, count_rows(&app, "game where has_webhooks").await), (0, 0));
     let id = app.started_between(&ana, &cy, &json!({})).await;
     app.played(&id, &ana, 1, "A").await;
-    // That somebody joined, and a move.
+    // The join, and a move.
     assert_eq!((count_rows(&app, "webhook_event").await, count_rows(&app, "game where has_webhooks").await), (2, 1));
     deliver(&app).await;
     deliver(&app).await;
@@ -119,7 +119,7 @@ async fn games_without_webhooks_leave_nothing_to_tell_and_games_with_one_are_tol
 }
 
 #[actix_web::test]
-async fn a_webhook_that_is_made_in_the_middle_of_a_game_is_told_of_the_rest() {
+async fn a_webhook_created_during_a_game_gets_the_rest_of_it() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let id = app.started_between(&ana, &bo, &json!({})).await;
@@ -276,7 +276,7 @@ async fn a_webhook_is_its_players_own_and_there_are_ten_at_most() {
 }
 
 #[actix_web::test]
-async fn a_request_that_comes_twice_under_a_key_makes_one_webhook_with_one_secret() {
+async fn a_repeated_request_under_a_key_creates_one_webhook() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let keyed = async |url: &str| loop {
@@ -296,7 +296,7 @@ async fn a_request_that_comes_twice_under_a_key_makes_one_webhook_with_one_secre
         assert_eq!(answer.headers["cache-control"], "no-store");
     }
     keyed("https://example.com/b").await.is_problem(422, "idempotency_key_reused");
-    // A secret that was exchanged is not told any more.
+    // A rotated secret is not shown again.
     let path = app.get("/v1/webhooks", Some(&ana)).await.ids().remove(0);
     let rotated = app.post(&format!("/v1/webhooks/{path}/rotate-secret"), Some(&ana), &json!({})).await;
     assert_eq!(rotated.status, 200);
@@ -304,7 +304,7 @@ async fn a_request_that_comes_twice_under_a_key_makes_one_webhook_with_one_secre
 }
 
 #[actix_web::test]
-async fn whoever_is_erased_has_no_webhook_any_more() {
+async fn an_erased_player_has_no_webhooks() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
@@ -328,7 +328,7 @@ async fn whoever_is_erased_has_no_webhook_any_more() {
 }
 
 #[actix_web::test]
-async fn a_player_is_told_of_the_end_of_a_game_that_nobody_looks_at() {
+async fn the_timeout_of_an_unread_game_is_sent_to_its_players() {
     let mut app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;

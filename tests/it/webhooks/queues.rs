@@ -1,4 +1,4 @@
-//! What waits for an endpoint: that nothing of it is in the way of anything else, and what brings it forward.
+//! The queue of an endpoint: it delays no other queue, and recovery sends it at once.
 
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ async fn offers(app: &TestApp, game: &str, guest: &Guest, count: usize) {
 }
 
 #[actix_web::test]
-async fn however_much_waits_in_one_game_others_are_told_and_it_arrives_in_order() {
+async fn a_long_queue_of_one_game_arrives_in_order_and_delays_no_other() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
@@ -48,7 +48,7 @@ async fn however_much_waits_in_one_game_others_are_told_and_it_arrives_in_order(
     endpoint.will(&[Reply::Status(500)]);
     offers(&app, &crowded, &ana, 80).await;
     assert_eq!(round(&app).await, 1);
-    // The endpoint is left alone for some seconds; then the other game's notice is not behind those of this one.
+    // The endpoint gets no delivery for some seconds. Then the other game's message is not behind those of this one.
     app.played(&other, &ana, 1, "A").await;
     let_pass(&app, 5).await;
     deliver(&app).await;
@@ -62,7 +62,7 @@ async fn however_much_waits_in_one_game_others_are_told_and_it_arrives_in_order(
 }
 
 #[actix_web::test]
-async fn what_waits_is_sent_when_the_endpoint_is_enabled_or_moves_or_answers_again() {
+async fn a_queue_is_sent_when_its_endpoint_is_enabled_or_moved_or_recovers() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let waiting = "webhook_delivery where ended_at is null";
@@ -118,7 +118,7 @@ async fn what_waits_is_sent_when_the_endpoint_is_enabled_or_moves_or_answers_aga
 }
 
 #[actix_web::test]
-async fn a_game_that_cannot_be_read_keeps_nobody_else_from_being_told() {
+async fn an_unreadable_game_does_not_delay_other_messages() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
@@ -140,7 +140,7 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_from_being_told() {
     set_kind("moved", "unheard of").await;
     deliver(&app).await;
     assert_eq!([0, 1, 2].map(|n| of_game(&endpoint, &games[n]).len()), [1, 0, 1]);
-    // It is told once it can be, in order.
+    // Its events are sent, in order, once it can be read.
     set_kind("unheard of", "moved").await;
     app.played(&games[1], &bo, 2, "a").await;
     let_pass(&app, 11).await;
@@ -150,7 +150,7 @@ async fn a_game_that_cannot_be_read_keeps_nobody_else_from_being_told() {
 }
 
 #[actix_web::test]
-async fn a_game_that_is_changing_when_a_webhook_is_made_is_told_of_later() {
+async fn a_game_that_changes_as_a_webhook_is_created_is_sent_later() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let id = app.started_between(&ana, &bo, &json!({})).await;
@@ -174,7 +174,7 @@ async fn a_game_that_is_changing_when_a_webhook_is_made_is_told_of_later() {
 }
 
 #[actix_web::test]
-async fn a_webhook_that_is_made_while_its_player_is_erased_is_deleted_and_nothing_is_sent() {
+async fn a_webhook_created_while_its_player_is_erased_sends_nothing() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
@@ -198,7 +198,7 @@ async fn a_webhook_that_is_made_while_its_player_is_erased_is_deleted_and_nothin
 }
 
 #[actix_web::test]
-async fn an_endpoint_for_which_too_much_waits_is_disabled_and_what_waits_for_a_disabled_one_goes_after_a_week() {
+async fn a_full_queue_disables_its_endpoint_and_expires_after_a_week() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;
@@ -233,7 +233,7 @@ async fn an_endpoint_for_which_too_much_waits_is_disabled_and_what_waits_for_a_d
 }
 
 #[actix_web::test]
-async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_then() {
+async fn a_deadline_warning_is_sent_once_unless_the_turn_is_over() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let (to_ana, to_bo) = (Endpoint::start().await, Endpoint::start().await);
@@ -242,7 +242,7 @@ async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_the
     created_for(&app, &bo, &to_bo, &soon).await;
     let days = json!({"clock": {"type": "per_move", "move_s": 2 * 24 * 60 * 60}});
     let id = app.started_between(&ana, &bo, &days).await;
-    // Too short to be told of.
+    // Too short for a warning.
     app.started_between(&ana, &bo, &json!({"clock": {"type": "per_move", "move_s": 3599}})).await;
     let waiting = "webhook_delivery where ended_at is null";
     deliver(&app).await;
@@ -260,7 +260,7 @@ async fn a_player_is_told_once_that_time_runs_out_unless_the_turn_is_over_by_the
     assert_eq!((told.len(), told[0].kind(), &told[0].body["data"]["event"]), (1, "game.deadline_soon", &Value::Null));
     let shown = ["turn", "deadline"].map(|name| told[0].body["data"][name].clone());
     assert_eq!(shown, [json!("south"), game["clock"]["deadline"].clone()]);
-    // Of a turn that is over nobody is told, whether that was noticed before its time came or not.
+    // A turn that is over gets no warning, whether or not it was noticed before the time came.
     app.played(&id, &ana, 1, "A").await;
     deliver(&app).await;
     assert_eq!(count_rows(&app, waiting).await, 1);
@@ -294,7 +294,7 @@ async fn a_deleted_webhook_sends_nothing_and_its_log_goes_however_long_it_is() {
 }
 
 #[actix_web::test]
-async fn endpoints_that_fail_are_in_the_way_of_no_new_one() {
+async fn failing_endpoints_do_not_delay_a_new_one() {
     let app = TestApp::start().await;
     let dead = Endpoint::start().await;
     dead.always(Reply::Nothing);
@@ -338,7 +338,7 @@ async fn pings_that_race_with_their_records_end_once() {
 }
 
 #[actix_web::test]
-async fn a_notice_that_fails_again_and_again_is_not_given_up_because_others_succeed() {
+async fn a_message_that_keeps_failing_stays_queued_though_others_succeed() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let endpoint = Endpoint::start().await;

@@ -1,7 +1,4 @@
-//! What the service counts, as Prometheus reads it.
-//!
-//! Everybody may count here. This module knows nothing of ours: what is counted comes as numbers, and as words of which
-//! there is a bounded number (route patterns, failure codes, variants), never as what a client has sent.
+//! All metrics: their names, help texts and buckets, and the methods that count.
 
 use std::{
     fmt,
@@ -15,31 +12,37 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// What every name begins with, but those that Prometheus itself has named.
+use super::{
+    labels::{AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, TokenKind, Took},
+    sources::{CacheSize, CacheSource, ConnectionSource, Connections, WaiterSource, Waiters},
+    text::prometheus_text,
+};
+
+/// The prefix of all names but those that Prometheus defines.
 const PREFIX: &str = "mancala";
 
-/// Upper ends of the buckets in seconds: a move takes a millisecond, and what takes longer than 10 seconds is cut off.
+/// Upper bounds of the buckets in seconds: a move takes a millisecond, and a request that takes 10 seconds is cut off.
 const REQUEST_BUCKETS_S: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// Upper ends of the buckets in seconds: a request waits for a change up to 50 seconds.
+/// Upper bounds of the buckets in seconds: a request waits for a change for up to 50 seconds.
 const WAIT_BUCKETS_S: [f64; 8] = [0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 51.0, 60.0];
 
-/// Upper ends of the buckets in seconds: from a commit to a fast disk to the time-out of a statement.
+/// Upper bounds of the buckets in seconds: from a commit to a fast disk up to the timeout of a statement.
 const APPEND_BUCKETS_S: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 8.0];
 
-/// Upper ends of the buckets in seconds: the computer thinks for two at most, and longer waits are for others.
+/// Upper bounds of the buckets in seconds: the computer thinks for two at most; a longer time is spent in the queue.
 const TURN_BUCKETS_S: [f64; 10] = [0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0];
 
-/// Upper ends of the buckets: a group has at most 64 appends.
+/// Upper bounds of the buckets: a group has at most 64 appends.
 const GROUP_BUCKETS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
-/// The numbers of one process. Counting is a few atomic operations.
+/// The metrics of one process. Counting takes a few atomic operations.
 pub struct Metrics {
     registry: Registry,
-    sources: Mutex<Vec<Source>>,
-    waiting: Mutex<Option<Waiting>>,
-    cache: Mutex<Option<Cached>>,
+    connections: Mutex<Vec<ConnectionSource>>,
+    waiter_source: Mutex<Option<WaiterSource>>,
+    cache_source: Mutex<Option<CacheSource>>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram>,
     wait_seconds: Histogram,
@@ -76,101 +79,6 @@ pub struct Metrics {
     unexplored_games_put_off: Gauge,
 }
 
-/// Says who waits for a game to change; `None` once the service is gone.
-type Waiting = Box<dyn Fn() -> Option<Waiters> + Send + Sync>;
-
-/// Says what is remembered; `None` once the service is gone.
-type Cached = Box<dyn Fn() -> Option<CacheSize> + Send + Sync>;
-
-/// Says how many connections a part of the process has now; `None` once that part is gone.
-type Source = Box<dyn Fn() -> Option<Connections> + Send + Sync>;
-
-/// Connections to the database.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Connections {
-    /// Of the pools, open.
-    pub pool: usize,
-    /// Of those, free.
-    pub pool_idle: usize,
-    /// For appends, with a statement in flight.
-    pub writers_in_use: usize,
-    /// Appends that wait for their turn.
-    pub appends_queued: usize,
-}
-
-/// Those who wait for a game to change.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Waiters {
-    pub all: usize,
-    /// Of those, open streams of events.
-    pub streams: usize,
-}
-
-/// How much a process remembers of games.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CacheSize {
-    pub games: usize,
-    pub bytes: u64,
-}
-
-/// Whether a game that was asked for was remembered, and that was of use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remembrance {
-    Hit,
-    Miss,
-}
-
-/// How long an answer took, and what for: who asked to wait was not served slowly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Took {
-    Working(Duration),
-    /// With a wait for a game to change.
-    Waiting(Duration),
-}
-
-/// What became of an append.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppendOutcome {
-    Stored,
-    Conflict,
-    Failed,
-}
-
-/// What became of an attempt to send to a webhook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryOutcome {
-    Delivered,
-    /// It failed, and is made again later.
-    Retried,
-    /// It failed, and is not made again.
-    Failed,
-}
-
-/// What became of an analysis that was begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnalysisOutcome {
-    Done,
-    /// The game could not be analysed; it is tried again a few times.
-    Failed,
-}
-
-/// What a set of tokens was given for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grant {
-    Guest,
-    Password,
-    Refresh,
-}
-
-/// A kind of token that somebody presents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
-    Access,
-    Refresh,
-    /// Of a stream.
-    Ticket,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     method: &'static str,
@@ -188,17 +96,17 @@ struct RouteLabels {
 type Label<T> = [(&'static str, T); 1];
 
 impl Metrics {
-    /// For a process that started at this moment, in seconds since 1970.
+    /// The metrics of a process that started at this time, in seconds since 1970.
     pub fn new(started_at_s: i64) -> Self {
         let mut registry = Registry::default();
         let started: Gauge = Gauge::default();
         started.set(started_at_s);
-        registry.register("process_start_time_seconds", "When the process started, in seconds since 1970", started);
+        registry.register("process_start_time_seconds", "Start time of the process in seconds since 1970", started);
 
-        let ours = registry.sub_registry_with_prefix(PREFIX);
+        let prefixed = registry.sub_registry_with_prefix(PREFIX);
         let build = Family::<Label<&'static str>, Gauge>::default();
         build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
-        ours.register("build_info", "Always 1; the label says which version runs", build);
+        prefixed.register("build_info", "Always 1; the label is the running version", build);
 
         let appends = Family::default();
         let issued = Family::default();
@@ -207,9 +115,9 @@ impl Metrics {
         let analyses = Family::default();
         let metrics = Self {
             registry: Registry::default(),
-            sources: Mutex::default(),
-            waiting: Mutex::default(),
-            cache: Mutex::default(),
+            connections: Mutex::default(),
+            waiter_source: Mutex::default(),
+            cache_source: Mutex::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
             wait_seconds: Histogram::new(WAIT_BUCKETS_S),
@@ -240,107 +148,107 @@ impl Metrics {
             unexplored_games: Gauge::default(),
             unexplored_games_put_off: Gauge::default(),
         };
-        metrics.register_requests(ours);
-        metrics.register_games(ours);
-        ours.register("appends", "Appends to the logs of games, by what became of them", appends);
-        ours.register("tokens_issued", "Sets of tokens given out, by what they were given for", issued);
-        ours.register("tokens_refused", "Tokens presented that were not valid, or no longer", refused);
-        ours.register("webhook_deliveries", "Attempts to send to webhooks, by what became of them", deliveries);
-        ours.register("analyses", "Games taken to be analysed, by what became of them", analyses);
+        metrics.register_requests(prefixed);
+        metrics.register_games(prefixed);
+        prefixed.register("appends", "Appends to the logs of games by outcome", appends);
+        prefixed.register("tokens_issued", "Sets of tokens issued by grant", issued);
+        prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
+        prefixed.register("webhook_deliveries", "Attempts to send to webhooks by outcome", deliveries);
+        prefixed.register("analyses", "Analyses that ended, by outcome", analyses);
         Self { registry, ..metrics }
     }
 
-    fn register_requests(&self, ours: &mut Registry) {
-        ours.register("http_requests", "Requests answered, by route, method and status", self.requests.clone());
-        ours.register(
+    fn register_requests(&self, registry: &mut Registry) {
+        registry.register("http_requests", "Answered requests by route, method and status", self.requests.clone());
+        registry.register(
             "http_request_duration_seconds",
-            "Time from a request's head to its answer's, but of requests that waited for a game to change: see http_wait_duration_seconds",
+            "Time from the head of a request to the head of its answer, without requests that waited for a game to change (see http_wait_duration_seconds)",
             self.request_seconds.clone(),
         );
-        ours.register(
+        registry.register(
             "http_wait_duration_seconds",
-            "Time from the head of a request that waited for a game to change to its answer's",
+            "Time from the head of a request to the head of its answer, of requests that waited for a game to change",
             self.wait_seconds.clone(),
         );
-        ours.register("http_refusals", "Failures answered, by their code", self.refusals.clone());
-        ours.register(
+        registry.register("http_refusals", "Answered failures by code", self.refusals.clone());
+        registry.register(
             "db_pool_connections",
-            "Connections to the database that are open, but those for appends",
+            "Open connections of the pools to the database; the writers have their own",
             self.pool_connections.clone(),
         );
-        ours.register(
+        registry.register(
             "db_pool_connections_idle",
-            "Connections of the pools that are free",
+            "Idle connections of the pools",
             self.pool_connections_idle.clone(),
         );
-        ours.register(
+        registry.register(
             "db_pool_connections_in_use",
-            "Connections of the pools that are not free",
+            "Connections of the pools in use",
             self.pool_connections_in_use.clone(),
         );
-        ours.register(
+        registry.register(
             "db_writer_connections_in_use",
-            "Connections for appends that have a statement in flight",
+            "Connections of the writers with a statement in flight",
             self.writer_connections_in_use.clone(),
         );
-        ours.register(
+        registry.register(
             "append_duration_seconds",
-            "Time of an append, with the wait for its turn",
+            "Time of an append, including its time in the queue",
             self.append_seconds.clone(),
         );
-        ours.register(
-            "append_group_size",
-            "Appends that were stored by one statement together",
-            self.append_group_size.clone(),
-        );
-        ours.register("appends_queued", "Appends that wait for their turn", self.appends_queued.clone());
-        ours.register(
+        registry.register("append_group_size", "Appends stored by one statement", self.append_group_size.clone());
+        registry.register("appends_queued", "Appends in the writers' queue", self.appends_queued.clone());
+        registry.register(
             "retries",
-            "Changes decided again: somebody else was faster, or the connection was lost",
+            "Changes decided again after a version conflict or a lost connection",
             self.retries.clone(),
         );
     }
 
-    fn register_games(&self, ours: &mut Registry) {
-        ours.register("moves", "Moves played, by variant", self.moves.clone());
-        ours.register(
+    fn register_games(&self, registry: &mut Registry) {
+        registry.register("moves", "Moves played by variant", self.moves.clone());
+        registry.register(
             "computer_turns_waiting",
-            "Games in which the computer is to move, when this server last looked; of more than 10,000 so many",
+            "Games waiting for a computer move at the last poll (capped at 10,000)",
             self.computer_turns_waiting.clone(),
         );
-        ours.register(
+        registry.register(
             "computer_turn_duration_seconds",
-            "From its turn to the computer's move, of those that this server played",
+            "Time from the start of a computer's turn to its move, of moves by this server",
             self.computer_turn_seconds.clone(),
         );
-        ours.register(
+        registry.register(
             "analyses_waiting",
-            "Analyses that all servers of the database have yet to make, when this one last looked",
+            "Analyses in the queue of the database at the last poll",
             self.analyses_waiting.clone(),
         );
-        ours.register(
+        registry.register(
             "unexplored_games",
-            "Games that the explorer has yet to count, when this server last looked; of more than 10,000 so many",
+            "Games waiting for the explorer at the last poll (capped at 10,000)",
             self.unexplored_games.clone(),
         );
-        ours.register(
+        registry.register(
             "unexplored_games_put_off",
-            "Those of them that could not be counted, and are tried again a day later",
+            "Games waiting for the explorer that failed and are retried a day later",
             self.unexplored_games_put_off.clone(),
         );
-        ours.register("waiters", "Requests that wait for a game to change, streams included", self.waiters.clone());
-        ours.register("streams", "Streams of events that are open", self.streams.clone());
-        ours.register("cached_games", "Games that are remembered", self.cached_games.clone());
-        ours.register(
+        registry.register("waiters", "Requests waiting for a game to change, including streams", self.waiters.clone());
+        registry.register("streams", "Open streams of events", self.streams.clone());
+        registry.register("cached_games", "Games in the cache", self.cached_games.clone());
+        registry.register(
             "cached_games_bytes",
-            "Memory of the games that are remembered, about",
+            "Approximate memory of the games in the cache",
             self.cached_bytes.clone(),
         );
-        ours.register("game_cache_hits", "Games asked for that were remembered, and still so", self.cache_hits.clone());
-        ours.register("game_cache_misses", "Games asked for that had to be loaded", self.cache_misses.clone());
+        registry.register("game_cache_hits", "Lookups of games that the cache answered", self.cache_hits.clone());
+        registry.register(
+            "game_cache_misses",
+            "Lookups of games that were loaded from the database",
+            self.cache_misses.clone(),
+        );
     }
 
-    /// A request was answered. `route` is the pattern of its path, never the path.
+    /// Counts an answered request. `route` is the pattern of its path, never the path.
     pub fn request_answered(&self, method: &'static str, route: &'static str, status: u16, took: Took) {
         let labels = RouteLabels { method, route };
         match took {
@@ -350,7 +258,7 @@ impl Metrics {
         self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
     }
 
-    /// A failure was answered, with this code.
+    /// Counts an answered failure by its code.
     pub fn request_refused(&self, code: &'static str) {
         self.refusals.get_or_create(&[("code", code)]).inc();
     }
@@ -360,20 +268,20 @@ impl Metrics {
         self.append_seconds.observe(took.as_secs_f64());
     }
 
-    /// So many appends were sent to the database together.
+    /// Counts a group of appends that were sent to the database together.
     pub fn group_written(&self, appends: usize) {
         self.append_group_size.observe(f64::from(u32::try_from(appends).unwrap_or(u32::MAX)));
     }
 
-    /// A game was asked for, and was remembered or had to be loaded.
-    pub fn game_asked_for(&self, remembrance: Remembrance) {
-        match remembrance {
-            Remembrance::Hit => self.cache_hits.inc(),
-            Remembrance::Miss => self.cache_misses.inc(),
+    /// Counts a lookup of a game in the cache.
+    pub fn game_looked_up(&self, lookup: CacheLookup) {
+        match lookup {
+            CacheLookup::Hit => self.cache_hits.inc(),
+            CacheLookup::Miss => self.cache_misses.inc(),
         };
     }
 
-    /// A change was decided again.
+    /// Counts a change that was decided again.
     pub fn retried(&self) {
         self.retries.inc();
     }
@@ -394,13 +302,13 @@ impl Metrics {
         self.webhook_deliveries[outcome as usize].inc();
     }
 
-    /// In so many games the computer is to move.
-    pub fn computer_turns_wait(&self, count: i64) {
+    /// Sets the number of games in which the computer is to move.
+    pub fn set_computer_turns_waiting(&self, count: i64) {
         self.computer_turns_waiting.set(count);
     }
 
-    /// The computer has moved, so long after its turn had come.
-    pub fn computer_played(&self, took: Duration) {
+    /// Counts a computer's move, and the time since its turn began.
+    pub fn computer_moved(&self, took: Duration) {
         self.computer_turn_seconds.observe(took.as_secs_f64());
     }
 
@@ -408,43 +316,43 @@ impl Metrics {
         self.analyses[outcome as usize].inc();
     }
 
-    /// So many analyses are waited for.
-    pub fn analyses_wait(&self, count: i64) {
+    /// Sets the number of analyses in the queue.
+    pub fn set_analyses_waiting(&self, count: i64) {
         self.analyses_waiting.set(count);
     }
 
-    /// So many games wait for the explorer, and so many of them because they could not be counted.
-    pub fn unexplored(&self, waiting: i64, put_off: i64) {
+    /// Sets the number of games that wait for the explorer, and how many of them wait after a failure.
+    pub fn set_unexplored(&self, waiting: i64, put_off: i64) {
         self.unexplored_games.set(waiting);
         self.unexplored_games_put_off.set(put_off);
     }
 
-    /// Asks who waits for a game to change whenever the metrics are read, for as long as there is an answer.
+    /// Reads the waiters from `source` each time the metrics are read.
     pub fn watch_waiters(&self, source: impl Fn() -> Option<Waiters> + Send + Sync + 'static) {
-        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
+        *self.waiter_source.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
     }
 
-    /// Asks what is remembered whenever the metrics are read, for as long as there is an answer.
+    /// Reads the size of the cache from `source` each time the metrics are read.
     pub fn watch_cache(&self, source: impl Fn() -> Option<CacheSize> + Send + Sync + 'static) {
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
+        *self.cache_source.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
     }
 
-    /// Asks for a part's connections whenever the metrics are read, for as long as there is an answer.
+    /// Adds the connections of `source` each time the metrics are read, until it returns `None`.
     pub fn watch_connections(&self, source: impl Fn() -> Option<Connections> + Send + Sync + 'static) {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(source));
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(source));
     }
 
-    /// Everything in Prometheus' text format, version 0.0.4.
+    /// All metrics in Prometheus' text format, version 0.0.4.
     pub fn text(&self) -> String {
-        self.ask_sources();
+        self.read_sources();
         let mut open_metrics = String::new();
         encode_registry(&mut open_metrics, &self.registry).expect("writing to a string does not fail");
         prometheus_text(&open_metrics)
     }
 
-    fn ask_sources(&self) {
+    fn read_sources(&self) {
         let mut all = Connections::default();
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner).retain(|source| match source() {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).retain(|source| match source() {
             Some(part) => {
                 all.pool += part.pool;
                 all.pool_idle += part.pool_idle;
@@ -460,12 +368,12 @@ impl Metrics {
         set(&self.pool_connections_in_use, all.pool.saturating_sub(all.pool_idle));
         set(&self.writer_connections_in_use, all.writers_in_use);
         set(&self.appends_queued, all.appends_queued);
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiters = waiting.as_ref().and_then(|count| count()).unwrap_or_default();
+        let source = self.waiter_source.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiters = source.as_ref().and_then(|count| count()).unwrap_or_default();
         set(&self.waiters, waiters.all);
         set(&self.streams, waiters.streams);
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let size = cache.as_ref().and_then(|size| size()).unwrap_or_default();
+        let source = self.cache_source.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = source.as_ref().and_then(|size| size()).unwrap_or_default();
         set(&self.cached_games, size.games);
         self.cached_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
     }
@@ -477,31 +385,9 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// The counter with this label, which is there from the start: a rate begins at zero.
+/// The counter with this label. It exists from the start, so that its rate begins at zero.
 fn of(family: &Family<Label<&'static str>, Counter>, label: &'static str, word: &'static str) -> Counter {
     Counter::clone(&family.get_or_create(&[(label, word)]))
-}
-
-/// The library writes OpenMetrics, in which the description of a counter leaves out `_total`. The older format, which every
-/// reader knows, names it as its samples are named; otherwise the two are alike.
-fn prometheus_text(open_metrics: &str) -> String {
-    let counters: Vec<&str> =
-        open_metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();
-    let mut text = String::with_capacity(open_metrics.len() + counters.len() * 16);
-    for line in open_metrics.lines() {
-        let described = line.strip_prefix("# HELP ").or_else(|| line.strip_prefix("# TYPE "));
-        match described.and_then(|rest| rest.split_once(' ')) {
-            Some((name, rest)) if counters.contains(&name) => {
-                text.push_str(&line[..7]);
-                text.push_str(name);
-                text.push_str("_total ");
-                text.push_str(rest);
-            }
-            _ => text.push_str(line),
-        }
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]
@@ -551,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_asked_for_when_read_and_forgotten_with_their_owner() {
+    fn connections_are_read_from_their_owner_as_long_as_it_lives() {
         let metrics = Metrics::new(0);
         let owner = std::sync::Arc::new(());
         let weak = std::sync::Arc::downgrade(&owner);

@@ -1,0 +1,16 @@
+//! The options of the command line and the environment, and the document that lists them.
+//!
+//! Nothing here knows the rest of the service.
+
+mod options;
+mod read;
+mod reference;
+mod subcommands;
+mod values;
+mod variables;
+
+pub use options::{Cli, Database, LogFormat, Serve, Switch};
+pub use read::Misread;
+pub use reference::reference;
+pub use subcommands::{Command, Export, GameForm, Import, ImportVisibility, Solve};
+pub use values::Networks;

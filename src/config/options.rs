@@ -1,0 +1,173 @@
+//! The options that all commands share.
+
+use std::{fmt, net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, ValueEnum};
+use etcetera::BaseStrategy;
+
+use super::{
+    subcommands::Command,
+    values::{Networks, folder, networks, origin, public_url},
+    variables::after_help,
+};
+
+/// A game-service backend for Kalah, Oware and Congkak: a REST API that stores every move in PostgreSQL.
+///
+/// Without options it listens on 127.0.0.1:8080. It starts and stops its own PostgreSQL, with the data in the user's data folder.
+/// SIGTERM and SIGINT stop it.
+#[derive(Debug, Parser)]
+#[command(name = "mancala-server", version, max_term_width = 100, after_long_help = after_help())]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub serve: Serve,
+}
+
+/// Options of the service.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The address of the API; port 0 picks a free port, which the log names
+    #[arg(long, env, global = true, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
+    pub listen: SocketAddr,
+
+    #[command(flatten)]
+    pub database: Database,
+
+    /// A PEM file with the Ed25519 private key that signs access tokens. The embedded PostgreSQL gets its own key in the data
+    /// folder. With `DATABASE_URL` the option is required, and all servers of a database need the same key. Make one with:
+    /// `openssl genpkey -algorithm ed25519 -out jwt.pem`
+    #[arg(long, env, global = true, value_name = "FILE")]
+    pub jwt_private_key_file: Option<PathBuf>,
+
+    /// PEM files with more Ed25519 public keys whose access tokens are accepted, separated by commas: they keep clients signed
+    /// in when the signing key changes. Get a public key with: `openssl pkey -in jwt.pem -pubout -out jwt-public.pem`
+    #[arg(long, env, global = true, value_delimiter = ',', value_name = "FILES")]
+    pub jwt_public_key_files: Vec<PathBuf>,
+
+    /// The issuer of the access tokens: their `iss`
+    #[arg(long, env, global = true, default_value = "mancala-server", value_name = "NAME")]
+    pub jwt_issuer: String,
+
+    /// The audience of the access tokens: their `aud`
+    #[arg(long, env, global = true, default_value = "mancala-server", value_name = "NAME")]
+    pub jwt_audience: String,
+
+    /// Origins whose pages may call the API from a browser, such as `https://play.example`, separated by commas; `*` for all
+    #[arg(long, env, global = true, default_value = "*", value_delimiter = ',', value_parser = origin, value_name = "ORIGINS")]
+    pub cors_origins: Vec<String>,
+
+    /// Days after which a guest without a game that was not seen since is deleted; 0 for never
+    #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS")]
+    pub guest_retention_days: u16,
+
+    /// The URL by which clients reach the service, such as `https://api.example/mancala`: the server in `/openapi.json`. Unless
+    /// set, the document says `/`, the origin from which it was read
+    #[arg(long, env, global = true, value_parser = public_url, value_name = "URL")]
+    pub public_url: Option<String>,
+
+    /// The address of `/metrics` in Prometheus' text format, over plain HTTP and without authentication. Unless set, metrics are
+    /// not served
+    #[arg(long, env, global = true, value_name = "ADDRESS:PORT")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// Seconds during which a stopping server still accepts requests while `/readyz` is already 503. Set it to a little more
+    /// than a load balancer takes to notice; 0 without one
+    #[arg(long, env, global = true, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
+    pub drain_s: u64,
+
+    /// Seconds during which a stopping server answers the accepted requests, before it cuts them off
+    #[arg(long, env, global = true, default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
+    pub shutdown_timeout_s: u64,
+
+    /// Days during which an open game waits for a second player; then it is aborted
+    #[arg(long, env, global = true, default_value_t = 14, value_parser = clap::value_parser!(u16).range(1..=365), value_name = "DAYS")]
+    pub open_game_days: u16,
+
+    /// Statements that store moves concurrently; each stores up to 64 moves together. One was fastest on two cores, both on a
+    /// fast and on a slow disk
+    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
+    pub writers: u32,
+
+    /// Rate limits for each player and each address; each process counts on its own
+    #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
+    pub rate_limits: Switch,
+
+    /// Webhooks to private addresses, such as those of this machine and its networks, and without TLS. Only for tests, and
+    /// where all players are trusted
+    #[arg(long, env, global = true, default_value = "off", value_name = "SWITCH")]
+    pub webhook_allow_private: Switch,
+
+    /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB; 0 leaves the moves to other
+    /// servers of the database
+    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=ENGINE_THREADS_MAX), value_name = "COUNT")]
+    pub computer_threads: u16,
+
+    /// Threads that analyse games, each with the lowest priority and 64 MiB while it works; 0 leaves the analyses to other
+    /// servers of the database
+    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=ENGINE_THREADS_MAX), value_name = "COUNT")]
+    pub analysis_threads: u16,
+
+    /// Networks of reverse proxies, such as `10.0.0.0/8`, separated by commas. From these, `Forwarded` or `X-Forwarded-For`
+    /// names the client's address. Unless set, both headers are ignored
+    #[arg(long, env, global = true, default_value = "", hide_default_value = true, value_parser = networks, value_name = "NETWORKS")]
+    pub trusted_proxies: Networks,
+
+    /// The format of the log on standard error. Unless set, `text` on a terminal and `json` otherwise
+    #[arg(long, env, global = true, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+}
+
+/// Each writer holds a connection, and all servers share about a hundred connections of the database.
+const WRITERS_MAX: i64 = 32;
+
+/// More threads than a machine has to spare for the engine.
+const ENGINE_THREADS_MAX: i64 = 64;
+
+/// A longer wait is a mistake.
+const WAIT_S_MAX: u64 = 3600;
+
+/// Which database to use.
+#[derive(Args)]
+pub struct Database {
+    /// The PostgreSQL to use, such as `postgres://user:password@host/database`. Unless set, the service runs the embedded one
+    #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
+    pub database_url: Option<String>,
+
+    /// The folder of the embedded PostgreSQL and its signing key. Unless set, `mancala-server` in the user's data folder, such as
+    /// `~/.local/share`
+    #[arg(long, env, global = true, value_parser = folder, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+}
+
+impl Database {
+    /// The folder of the embedded PostgreSQL: the given one, or `mancala-server` in the user's data folder.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let given = self.data_dir.clone();
+        given.or_else(|| Some(etcetera::choose_base_strategy().ok()?.data_dir().join("mancala-server")))
+    }
+}
+
+/// Hides the URL, which may hold a password.
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.database_url.as_ref().map(|_| "…");
+        f.debug_struct("Database").field("database_url", &url).field("data_dir", &self.data_dir).finish()
+    }
+}
+
+/// Whether something is enabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// The format of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for a reader at a terminal
+    Text,
+    /// One JSON object a line
+    Json,
+}

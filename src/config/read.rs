@@ -1,0 +1,87 @@
+//! Reads the options, and says in one line what is wrong with them.
+
+use std::{env, error::Error};
+
+use clap::{
+    CommandFactory, FromArgMatches,
+    builder::{Resettable, StyledStr},
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use super::options::Cli;
+
+/// A command line or an environment without a valid set of options, or with a request for help.
+#[derive(Debug)]
+pub enum Misread {
+    /// The requested help or version.
+    Shown(StyledStr),
+    /// The error, in one line.
+    Wrong(String),
+}
+
+impl Cli {
+    /// The options as given. An empty variable counts as not set.
+    pub fn read() -> Result<Self, Misread> {
+        let command = Self::command().mut_args(|argument| {
+            let value = argument.get_env().and_then(env::var_os);
+            if value.is_some_and(|value| value.is_empty()) {
+                return argument.env(Resettable::Reset);
+            }
+            argument
+        });
+        let matches = command.try_get_matches().and_then(|matches| Self::from_arg_matches(&matches));
+        matches.map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Misread::Shown(error.render()),
+            _ => Misread::Wrong(one_line(&error)),
+        })
+    }
+}
+
+/// The error, with the flag and its variable. It never repeats a value, which may be a secret in the wrong place.
+fn one_line(error: &clap::Error) -> String {
+    let said = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
+        _ => None,
+    };
+    let argument = said(ContextKind::InvalidArg).filter(|argument| is_flag(argument)).map(|flag| with_variable(&flag));
+    let cause = match error.kind() {
+        ErrorKind::ValueValidation => error.source().map(ToString::to_string),
+        ErrorKind::InvalidValue => match said(ContextKind::ValidValue).filter(|words| !words.is_empty()) {
+            Some(words) => Some(format!("must be one of {words}")),
+            None => Some("a value is missing".to_owned()),
+        },
+        ErrorKind::UnknownArgument => Some("unknown option: see --help".to_owned()),
+        ErrorKind::ArgumentConflict => Some("it is given more than once".to_owned()),
+        _ => None,
+    };
+    match (argument, cause) {
+        (Some(argument), Some(cause)) => format!("{argument}: {cause}"),
+        (Some(argument), None) => format!("{argument} is used in a wrong way: see --help"),
+        (None, _) => "unknown argument: see --help".to_owned(),
+    }
+}
+
+/// Whether this is the name of an option and nothing else, with or without the name of its value.
+fn is_flag(argument: &str) -> bool {
+    let name = argument.split([' ', '=']).next().unwrap_or_default();
+    let is_known = Cli::command().get_arguments().any(|known| known.get_long() == name.strip_prefix("--"));
+    let is_short = name.len() <= FLAG_BYTES_MAX && name == argument;
+    name.starts_with("--")
+        && (is_known || is_short)
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+/// An unknown flag that is longer is not repeated: it is more than a misspelt option.
+const FLAG_BYTES_MAX: usize = 24;
+
+/// The flag, and its variable if it has one.
+fn with_variable(flag: &str) -> String {
+    let name = flag.split([' ', '=']).next().and_then(|name| name.strip_prefix("--"));
+    let command = Cli::command();
+    let known = command.get_arguments().find(|argument| argument.get_long().is_some() && argument.get_long() == name);
+    match known.and_then(|argument| argument.get_env()) {
+        Some(variable) => format!("{flag} or {}", variable.display()),
+        None => flag.to_owned(),
+    }
+}

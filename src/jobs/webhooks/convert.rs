@@ -1,0 +1,179 @@
+//! Converts the appends of games into deliveries to the webhooks of their players.
+
+use std::{collections::HashMap, panic::AssertUnwindSafe};
+
+use futures_util::FutureExt;
+use sqlx::PgPool;
+use thiserror::Error;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::{
+    db::{
+        DbError,
+        events::game_log::{self, LogRange, LogSlice},
+        games::{self, SeatedGame},
+        webhooks::queue::{self, Batch, MessageContent, NewDelivery, Reminder, Subscriber},
+    },
+    domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
+};
+
+/// Writes the payload of a message. The caller provides it, because the jobs do not know the wire types.
+pub type WriteMessage = fn(&MessageContent<'_>) -> Result<String, String>;
+
+/// How many games one batch converts.
+const BATCH: u32 = 100;
+
+/// The largest difference between the clocks of servers. A webhook gets no events from longer before its creation.
+const CLOCK_SKEW_MAX: Duration = Duration::minutes(1);
+
+/// The pause before the appends of a game that failed are converted again.
+const RETRY_AFTER: Duration = Duration::seconds(10);
+
+/// Converts the appends of one batch of games after the cursor, and moves the cursor. Returns whether that was the whole queue.
+///
+/// If the batch fails, each of its games is converted alone, and a game that fails is retried later.
+pub async fn convert(
+    pool: &PgPool,
+    cursor: &mut GameId,
+    write: WriteMessage,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let batch = Batch::begin(pool, *cursor, now, BATCH).await?;
+    let is_whole_queue = batch.last.is_none() && *cursor == GameId(Uuid::nil());
+    *cursor = batch.last.unwrap_or(GameId(Uuid::nil()));
+    let games = batch.games();
+    if games.is_empty() {
+        return Ok(is_whole_queue);
+    }
+    if convert_batch(pool, batch, write, now).await.is_err() {
+        for game in games {
+            if let Err(error) = convert_batch(pool, Batch::of_game(pool, game).await?, write, now).await {
+                tracing::error!(game.id = %game.0, "the webhook messages of a game cannot be made yet: {error}");
+                queue::put_off(pool, game, now + RETRY_AFTER).await?;
+            }
+        }
+    }
+    Ok(is_whole_queue)
+}
+
+/// Why appends cannot be converted.
+#[derive(Debug, Error)]
+enum ConvertError {
+    #[error(transparent)]
+    Database(#[from] DbError),
+    #[error("the message cannot be written: {0}")]
+    Unwritable(String),
+    #[error("the conversion panicked")]
+    Panicked,
+}
+
+async fn convert_batch(
+    pool: &PgPool,
+    mut batch: Batch,
+    write: WriteMessage,
+    now: OffsetDateTime,
+) -> Result<(), ConvertError> {
+    let made = AssertUnwindSafe(make_deliveries(pool, &mut batch, write, now)).catch_unwind().await;
+    match made.unwrap_or(Err(ConvertError::Panicked)) {
+        Ok(()) => Ok(batch.commit().await?),
+        Err(error) => {
+            batch.roll_back().await;
+            Err(error)
+        }
+    }
+}
+
+async fn make_deliveries(
+    pool: &PgPool,
+    batch: &mut Batch,
+    write: WriteMessage,
+    now: OffsetDateTime,
+) -> Result<(), ConvertError> {
+    let games: HashMap<_, _> =
+        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
+    let of_game =
+        |seated: &SeatedGame| [seated.game.players().first, seated.game.players().second, seated.game.invited()];
+    let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
+    let subscribers = queue::subscribers(pool, &players).await?;
+    // The events of each append, with the state before them.
+    let known = batch.pending.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
+    let known: Vec<_> = if subscribers.is_empty() { vec![] } else { known.collect() };
+    let wanted = known.iter().map(|(append, seated)| LogRange {
+        game: &seated.game,
+        after: u32::try_from(append.from_seq - 1).unwrap_or(0),
+        until: u32::try_from(append.to_seq).unwrap_or(0),
+    });
+    let parts = game_log::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
+    let mut deliveries = vec![];
+    for ((_, seated), part) in known.iter().zip(&parts) {
+        deliveries.extend(of_append(seated, part, &subscribers, write)?);
+    }
+    let present = games.values().flat_map(|seated| {
+        let here = subscribers.iter().filter(|subscriber| of_game(seated).contains(&Some(subscriber.player)));
+        here.map(|subscriber| (subscriber.webhook, seated.game.id(), seated.game.time().deadline))
+    });
+    let present: Vec<_> = present.collect();
+    batch.store_deliveries(&deliveries, &present, now).await?;
+    Ok(())
+}
+
+/// The deliveries of one append: its events, and the reminder of a deadline that it set.
+fn of_append(
+    seated: &SeatedGame,
+    part: &LogSlice,
+    subscribers: &[Subscriber],
+    write: WriteMessage,
+) -> Result<Vec<NewDelivery>, ConvertError> {
+    let game = &seated.game;
+    let mut deliveries = vec![];
+    let mut previous = part.previous.clone();
+    for event in &part.events {
+        for notice in notices(game, &part.previous, &part.events).into_iter().filter(|notice| notice.seq == event.seq) {
+            let message = MessageContent { notice, at: event.at, happened: Some((event, &previous)), seated };
+            deliveries.extend(for_subscribers(&message, None, subscribers, write)?);
+        }
+        previous = previous.after(event);
+    }
+    let last = part.events.last().filter(|last| last.seq == game.version());
+    if let (Some(deadline), Some(last)) = (game.time().deadline, last)
+        && let Some((player, at)) = deadline_soon(game, last.at)
+    {
+        let notice = Notice { player, kind: NoticeKind::DeadlineSoon, seq: last.seq };
+        let message = MessageContent { notice, at, happened: None, seated };
+        deliveries.extend(for_subscribers(&message, Some(Reminder { at, deadline }), subscribers, write)?);
+    }
+    Ok(deliveries)
+}
+
+/// One delivery of a message for each webhook that wants it.
+fn for_subscribers(
+    message: &MessageContent<'_>,
+    due: Option<Reminder>,
+    subscribers: &[Subscriber],
+    write: WriteMessage,
+) -> Result<Vec<NewDelivery>, ConvertError> {
+    let Notice { player, kind, seq } = message.notice;
+    let wanting: Vec<_> = subscribers
+        .iter()
+        .filter(|subscriber| {
+            subscriber.player == player
+                && subscriber.wants(kind)
+                && subscriber.created_at <= message.at + CLOCK_SKEW_MAX
+        })
+        .collect();
+    if wanting.is_empty() {
+        return Ok(vec![]);
+    }
+    let payload = write(message).map_err(ConvertError::Unwritable)?;
+    let of_subscriber = |subscriber: &&Subscriber| NewDelivery {
+        id: Uuid::now_v7(),
+        webhook: subscriber.webhook,
+        game: message.seated.game.id(),
+        seq,
+        kind,
+        payload: payload.clone(),
+        reminder: due,
+    };
+    Ok(wanting.iter().map(of_subscriber).collect())
+}

@@ -1,0 +1,14 @@
+//! Webhooks: the job converts appends into deliveries, and sends these until they arrive.
+//!
+//! `worker` is the loop, `convert` makes deliveries, `deliver` makes one attempt and records it, and `schedule` decides what
+//! follows from an attempt. Any number of processes share the work. Another process takes over when a lease expires, so each
+//! message arrives at least once, with the same id each time.
+
+mod convert;
+mod deliver;
+mod schedule;
+mod worker;
+
+pub use convert::WriteMessage;
+pub use deliver::{send, take};
+pub use worker::{Settings, round, run};

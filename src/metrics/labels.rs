@@ -1,0 +1,61 @@
+//! What is counted: outcomes and kinds, each a label's value.
+
+use std::time::Duration;
+
+/// Whether the cache had an up-to-date game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheLookup {
+    Hit,
+    Miss,
+}
+
+/// The time of a request. Requests that waited on purpose are measured apart: they were not slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Took {
+    Working(Duration),
+    /// Includes a wait for a game to change.
+    Waiting(Duration),
+}
+
+/// The outcome of an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendOutcome {
+    Stored,
+    Conflict,
+    Failed,
+}
+
+/// The outcome of an attempt to send to a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    Delivered,
+    /// It failed, and is retried later.
+    Retried,
+    /// It failed, and is given up.
+    Failed,
+}
+
+/// The outcome of an analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnalysisOutcome {
+    Done,
+    /// It failed, and is retried a few times.
+    Failed,
+}
+
+/// What a set of tokens was issued for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    Guest,
+    Password,
+    Refresh,
+}
+
+/// A kind of token that a client presents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    Access,
+    Refresh,
+    /// The ticket of a stream.
+    Ticket,
+}

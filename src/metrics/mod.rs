@@ -1,0 +1,13 @@
+//! Metrics of the process in Prometheus' text format.
+//!
+//! Every other module may count here; this one knows none of them. It gets numbers, and words from bounded sets (route
+//! patterns, failure codes, variants), never text of a client.
+
+mod labels;
+mod registry;
+mod sources;
+mod text;
+
+pub use labels::{AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, TokenKind, Took};
+pub use registry::Metrics;
+pub use sources::{CacheSize, Connections, Waiters};

@@ -1,0 +1,36 @@
+//! Words that sources and documents do without.
+
+use std::{fs, path::PathBuf};
+
+use super::sources::{below_root, files, root};
+
+/// A process has no person in it. What does something has a name: the writer, the client, the job.
+const BANNED: [&str; 3] = ["whoever", "somebody", "nobody"];
+
+fn findings(path: &str, text: &str) -> Vec<String> {
+    let mut found = vec![];
+    for (line, text) in text.lines().enumerate() {
+        for word in text.split(|letter: char| !letter.is_alphabetic()) {
+            if BANNED.contains(&word.to_lowercase().as_str()) {
+                found.push(format!("{path}:{}: {word}", line + 1));
+            }
+        }
+    }
+    found
+}
+
+/// The findings in the sources of the workspace and in its documents.
+pub fn persons() -> Vec<String> {
+    let mut paths = files(&root().join("src"), "rs");
+    paths.extend(files(&root().join("crates"), "rs").into_iter().filter(|path| below_root(path).contains("/src/")));
+    paths.extend(files(&root().join("docs"), "md"));
+    paths.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
+    let read = |path: &PathBuf| findings(&below_root(path), &fs::read_to_string(path).expect("it is text"));
+    paths.iter().flat_map(read).collect()
+}
+
+#[test]
+fn a_person_for_a_process_is_found() {
+    let bad = "A\nWhoever lost; and of nobody\nsomebody_waits";
+    assert_eq!(findings("a.md", bad), ["a.md:2: Whoever", "a.md:2: nobody", "a.md:3: somebody"]);
+}

@@ -1,0 +1,171 @@
+//! Statements: each has a span, and those of the append find games by their ids alone.
+
+use proc_macro2::TokenTree;
+use syn::{
+    Expr, ExprAwait, ExprMethodCall, Macro,
+    visit::{self, Visit},
+};
+
+use super::sources::Source;
+
+/// Ends of a statement: what sends it.
+const SENDS: [&str; 4] = ["execute", "fetch_all", "fetch_one", "fetch_optional"];
+
+/// Their statements are for many requests at once, and each request has a span around its wait; or no request sends them.
+const EXEMPT: [&str; 3] = ["games::append", "games::lookups", "migrations"];
+
+/// Looks for statements that are awaited without a span. A statement that is not checked when compiled, such as `set local` or
+/// those of the migrations, needs none.
+struct Bare {
+    /// How many statements have one.
+    with_span: usize,
+    found: Vec<usize>,
+}
+
+/// Whether a chain of calls begins with a macro of sqlx.
+fn is_checked(receiver: &Expr) -> bool {
+    match receiver {
+        Expr::MethodCall(call) => is_checked(&call.receiver),
+        Expr::Macro(call) => {
+            call.mac.path.segments.last().is_some_and(|name| name.ident.to_string().starts_with("query"))
+        }
+        // A variable that holds a statement.
+        Expr::Path(_) => true,
+        _ => false,
+    }
+}
+
+fn sends(call: &ExprMethodCall) -> bool {
+    SENDS.contains(&call.method.to_string().as_str()) && is_checked(&call.receiver)
+}
+
+impl<'ast> Visit<'ast> for Bare {
+    fn visit_expr_await(&mut self, awaited: &'ast ExprAwait) {
+        if let Expr::MethodCall(call) = &*awaited.base {
+            if sends(call) {
+                self.found.push(call.method.span().start().line);
+            }
+            if call.method == "instrument" && matches!(&*call.receiver, Expr::MethodCall(inner) if sends(inner)) {
+                self.with_span += 1;
+            }
+        }
+        visit::visit_expr_await(self, awaited);
+    }
+}
+
+fn counted(sources: &[Source]) -> (usize, Vec<String>) {
+    let (mut count, mut findings) = (0, vec![]);
+    let is_exempt = |source: &&Source| EXEMPT.contains(&source.module.join("::").as_str());
+    for source in sources.iter().filter(|source| source.is_of(&["db"]) && !is_exempt(source)) {
+        let mut bare = Bare { with_span: 0, found: vec![] };
+        bare.visit_file(&source.file);
+        count += bare.with_span;
+        findings
+            .extend(bare.found.iter().map(|line| format!("{}:{line} sends a statement without a span", source.path)));
+    }
+    (count, findings)
+}
+
+pub fn without_span(sources: &[Source]) -> Vec<String> {
+    let (count, mut findings) = counted(sources);
+    if count < 100 {
+        findings.push(format!("only {count} statements with a span: the rule has lost sight of them"));
+    }
+    findings
+}
+
+/// The SQL of a source's checked statements.
+fn statements(source: &Source) -> Vec<String> {
+    struct Statements(Vec<String>);
+    impl<'ast> Visit<'ast> for Statements {
+        fn visit_macro(&mut self, call: &'ast Macro) {
+            if call.path.segments.last().is_some_and(|name| name.ident.to_string().starts_with("query")) {
+                let literals = call.tokens.clone().into_iter().filter_map(|tree| match tree {
+                    TokenTree::Literal(literal) => syn::parse_str::<syn::LitStr>(&literal.to_string()).ok(),
+                    _ => None,
+                });
+                self.0.push(literals.map(|literal| literal.value()).collect());
+            }
+        }
+    }
+    let mut statements = Statements(vec![]);
+    statements.visit_file(&source.file);
+    statements.0
+}
+
+/// So that the tables of games can be distributed by the game's id: every row of an append is found by it.
+fn by_other_than_ids(sql: &str) -> Vec<String> {
+    let words: Vec<&str> = sql.split_whitespace().collect();
+    let mut findings = vec![];
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| **word == "join") {
+        if words.get(at + 2..at + 4) != Some(&["using", "(game_id)"]) {
+            findings.push(format!("a {word} by other than game_id: {}", words[at..words.len().min(at + 6)].join(" ")));
+        }
+    }
+    let names = |columns: &[&str]| {
+        words.windows(columns.len() + 1).any(|window| window[0] == "where" && window[1..] == *columns)
+    };
+    if !names(&["game.id", "=", "given.game_id"]) && !names(&["id", "=", "any($1)"]) {
+        findings.push(format!("games are not named by their ids: {sql}"));
+    }
+    for (at, _) in words.iter().enumerate().filter(|(_, word)| **word == "where") {
+        let condition: Vec<&str> = words[at + 1..].iter().copied().take_while(|word| !ENDS.contains(word)).collect();
+        for (n, part) in condition.split(|word| *word == "and").enumerate() {
+            let part = part.join(" ");
+            let is_id = ["game.id = given.game_id", "id = any($1)"].contains(&part.as_str());
+            let is_version = part == "game.version = given.expected" && n > 0;
+            let is_filter = part.ends_with("is not null") || part.ends_with("is null") || !part.contains('=');
+            if !is_id && !is_version && !is_filter {
+                findings.push(format!("a condition on other than ids: {part}"));
+            }
+        }
+    }
+    findings
+}
+
+/// What ends a condition.
+const ENDS: [&str; 7] = ["returning", "order", ")", "),", "for", "union", "on"];
+
+pub fn of_the_append(sources: &[Source]) -> Vec<String> {
+    let append = sources.iter().find(|source| source.path == "crates/db/src/games/append.rs");
+    let statements = append.map(statements).unwrap_or_default();
+    let mut findings: Vec<String> = statements.iter().flat_map(|sql| by_other_than_ids(sql)).collect();
+    if statements.len() != 2 {
+        findings.push(format!("the append has {} statements instead of 2", statements.len()));
+    }
+    findings
+}
+
+#[test]
+fn a_statement_without_a_span_is_found() {
+    let (count, bad) = counted(&[Source::parse(
+        "crates/db/src/games/a.rs",
+        "async fn f() {
+            sqlx::query!(\"select 1\").fetch_one(pool).await?;
+            sqlx::query!(\"select 1\").fetch_one(pool).instrument(statement(\"a\")).await?;
+            let all = found.fetch_all(connection).await.unwrap();
+            sqlx::query(\"set local a = 1\").execute(pool).await?;
+        }",
+    )]);
+    assert_eq!((count, bad.len()), (1, 2), "{bad:?}");
+}
+
+#[test]
+fn a_statement_by_other_than_ids_is_found() {
+    let good =
+        "update game set a = 1 from given where game.id = given.game_id and game.version = given.expected returning 1";
+    assert_eq!(by_other_than_ids(good), Vec::<String>::new());
+    for bad in [
+        "select * from given join player using (player_id) where game.id = given.game_id",
+        "update game set a = 1 where status = 'open'",
+        "update game set a = 1 from given where game.id = given.game_id and player = 1",
+        "select 1",
+    ] {
+        assert!(!by_other_than_ids(bad).is_empty(), "{bad}");
+    }
+    let source = Source::parse(
+        "crates/db/src/games/a.rs",
+        "fn f() { sqlx::query_as!(A, r#\"select 1\"#, x); sqlx::query!(\"a\") }",
+    );
+    assert_eq!(statements(&source), ["select 1", "a"]);
+}
