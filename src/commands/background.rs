@@ -102,7 +102,7 @@ fn start_webhooks(
     metrics: &Arc<Metrics>,
 ) -> Result<JobThread, Failure> {
     let sender = Sender::new(webhook_reach(options), system_names());
-    let settings = webhooks::Settings { sender, write: http::write_notice, metrics: metrics.clone() };
+    let settings = webhooks::Settings { sender, write: http::write_message, metrics: metrics.clone() };
     let (database, appended) = (database.clone(), writers.webhook_events());
     JobThread::start("webhooks", || {}, move |stopping| webhooks::run(database, appended, settings, stopping))
 }

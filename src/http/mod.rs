@@ -31,4 +31,4 @@ pub use records::{
 pub use routes::document;
 pub use serve::{RateLimits, Service, serve};
 pub use state::tokens::{Caller, KeyError, PublicKey, Tokens, new_key};
-pub use webhooks::message::write_notice;
+pub use webhooks::message::write_message;

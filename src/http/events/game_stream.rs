@@ -1,7 +1,7 @@
-//! A game's events as they happen.
+//! A game's events as a stream.
 //!
-//! Whoever is woken reads the log after the last event that it has sent: so nothing is missed, sent twice or out of order, whichever
-//! process stored it, and whatever of the news got lost.
+//! On each notification a stream reads the log after the last event that it has sent. So it sends every event once and in order,
+//! whichever process stored it, even if notifications are lost. `stream` knows how to wait and what to send.
 
 use std::{io::Write, sync::Arc};
 
@@ -11,8 +11,8 @@ use actix_web::{
 };
 
 use super::{
-    place::{Place, VARIES},
-    stream::{self, ALWAYS_TAKEN, Feed, Piece, Reading as Read, write_event},
+    resume::{LogPosition, VARIES},
+    stream::{self, BodyChunk, Feed, FeedRead, WRITES_TO_MEMORY, write_event},
 };
 use crate::{
     clock::now,
@@ -32,87 +32,87 @@ use crate::{
     live::Topic,
 };
 
-/// How many events are read at once: a few milliseconds' work. What is read is kept until the client has taken most of it.
+/// Events of one read: a few milliseconds' work. They stay in memory until the client has received most of them.
 const EVENTS_AT_ONCE: u32 = 32;
 
-/// Answers with a stream of what comes after `place`.
+/// Answers with a stream of the events after `position`.
 pub async fn open(
     state: Data<AppState>,
     request: &HttpRequest,
     caller: Option<Caller>,
     game: GameId,
-    place: Place,
+    position: LogPosition,
 ) -> Result<HttpResponse, Problem> {
-    // Before anything is read, so that nothing that happens from then on is missed.
-    let stay = stream::enter(&state, request, caller, Topic::Game(game));
+    // Subscribe before the game is read, so that no later event is missed.
+    let subscription = stream::subscribe(&state, request, caller, Topic::Game(game));
     if let Some(caller) = caller {
-        // A stream may outlive a token, so it begins and ends with the player's sign-in.
+        // A stream may outlive the token. It is bound to the player's sign-in instead: it is checked here, and the stream ends with it.
         player::find(&state, caller).await?;
     }
     let found =
         with_read_permit(&state, Box::pin(find_visible(&state, game, caller.map(|caller| caller.player)))).await?;
     let present = &found.seated.game;
-    place.check(present)?;
-    if place.after == present.version() && what_follows(present, now()) == Follows::Nothing {
+    position.check(present)?;
+    if position.after == present.version() && what_follows(present, now()) == Follows::Nothing {
         return Ok(HttpResponse::NoContent().insert_header(VARIES).finish());
     }
     let known = present.version();
-    let chunk = if place.after < known {
-        Some(Box::pin(read(&state, EventRange { game, after: place.after, until: known })).await?)
+    let chunk = if position.after < known {
+        Some(Box::pin(read(&state, EventRange { game, after: position.after, until: known })).await?)
     } else {
         None
     };
-    let feed = GameFeed { state, game, sent: place.after, known, chunk };
-    Ok(stream::tell(request, stay, feed))
+    let feed = GameFeed { state, game, sent: position.after, known, chunk };
+    Ok(stream::respond(request, subscription, feed))
 }
 
-/// A game's log as a stream goes along it.
+/// A game's log, and how far a stream has sent it.
 struct GameFeed {
     state: Data<AppState>,
     game: GameId,
-    /// The last event that was sent.
+    /// The `seq` of the last event that was sent.
     sent: u32,
-    /// The last one that is known of.
+    /// The `seq` of the last event that is known to exist.
     known: u32,
-    /// What was read and not sent yet.
+    /// Events that are read and not sent yet.
     chunk: Option<Arc<Chunk>>,
 }
 
 impl Feed for GameFeed {
-    async fn read(&mut self) -> Result<Read, Problem> {
+    async fn read(&mut self) -> Result<FeedRead, Problem> {
         if self.chunk.is_none() {
             if self.known <= self.sent {
-                return Ok(Read::Nothing);
+                return Ok(FeedRead::Empty);
             }
             let range = EventRange { game: self.game, after: self.sent, until: self.known };
             let chunk = read(&self.state, range).await?;
             if chunk.last == self.sent {
-                // The news were of a state that is lost.
-                return Ok(Read::NotYet);
+                // The notification was of a state that the database has lost.
+                return Ok(FeedRead::Unavailable);
             }
             self.chunk = Some(chunk);
         }
-        let Some(chunk) = self.chunk.take() else { return Ok(Read::Nothing) };
+        let Some(chunk) = self.chunk.take() else { return Ok(FeedRead::Empty) };
         (self.sent, self.known) = (chunk.last, self.known.max(chunk.version));
-        let stays_for = (chunk.follows == Follows::Rematch).then(|| REMATCH_AWAITED.unsigned_abs());
+        let ends_within = (chunk.follows == Follows::Rematch).then(|| REMATCH_AWAITED.unsigned_abs());
         let is_last = chunk.follows == Follows::Nothing && chunk.last == chunk.version;
-        Ok(Read::Some(Piece { text: chunk.text.clone(), is_last, stays_for }))
+        Ok(FeedRead::Ready(BodyChunk { text: chunk.text.clone(), is_last, ends_within }))
     }
 
-    fn past(&self) -> u32 {
+    fn seen(&self) -> u32 {
         self.sent
     }
 
-    fn hear(&mut self, version: u32) {
+    fn notified(&mut self, version: u32) {
         self.known = version;
     }
 
-    fn mark(&mut self) -> Option<Bytes> {
+    fn checkpoint(&mut self) -> Option<Bytes> {
         None
     }
 }
 
-/// Reads events, or has them read.
+/// Reads events, or shares the read of another stream that needs the same ones.
 async fn read(state: &AppState, range: EventRange) -> Result<Arc<Chunk>, Problem> {
     let share = state.readings.enter(range);
     let read = || with_read_permit(state, read_chunk(state, range));
@@ -122,8 +122,8 @@ async fn read(state: &AppState, range: EventRange) -> Result<Arc<Chunk>, Problem
 async fn read_chunk(state: &AppState, range: EventRange) -> Result<Arc<Chunk>, Problem> {
     let found = find(state, range.game).await?.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
     let game = &found.seated.game;
-    let part = game_log::read(&state.db, game, range.after, EVENTS_AT_ONCE).await?;
-    let events = views(&found.seated, &part)?;
+    let slice = game_log::read(&state.db, game, range.after, EVENTS_AT_ONCE).await?;
+    let events = views(&found.seated, &slice)?;
     let last = events.last().map_or(range.after, |event| event.seq);
     let follows = what_follows(game, now());
     let mut text = vec![];
@@ -131,8 +131,9 @@ async fn read_chunk(state: &AppState, range: EventRange) -> Result<Arc<Chunk>, P
         write_event(&mut text, event.seq, event.fact.word(), event);
     }
     if follows == Follows::Nothing && last == game.version() {
-        // So that a client need not come back to be told so.
-        write!(text, "event: end\ndata: {{\"game_id\":\"{}\",\"seq\":{last}}}\n\n", game.id().0).expect(ALWAYS_TAKEN);
+        // Without it a client would reconnect to learn that the game is over.
+        write!(text, "event: end\ndata: {{\"game_id\":\"{}\",\"seq\":{last}}}\n\n", game.id().0)
+            .expect(WRITES_TO_MEMORY);
     }
     Ok(Arc::new(Chunk { text: text.into(), last, version: game.version(), follows }))
 }

@@ -1,4 +1,4 @@
-//! What has happened in all of the caller's games, page by page; `player_stream` tells the same as it happens.
+//! The events of all the caller's games, page by page. `player_stream` sends the same events as a stream.
 
 use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::Deserialize;
@@ -6,9 +6,10 @@ use tokio::time::{Instant, timeout_at};
 use utoipa::IntoParams;
 
 use super::{
-    place::{LAST_EVENT_ID, LastEventId, VARIES},
-    player_reading::{Place, PlayerEventPage, Said, begin, read},
-    player_stream, tickets,
+    player_reading::{FeedPosition, PlayerEventPage, ResumeFrom, begin, read},
+    player_stream,
+    resume::{LAST_EVENT_ID, LastEventId, VARIES},
+    tickets,
 };
 use crate::{
     domain::PlayerId,
@@ -34,21 +35,21 @@ use crate::{
 
 /// Read or follow the events of all my games
 ///
-/// What happens in the games in which the caller sits, or to which the caller is invited: of each game in the order of `seq`,
-/// without gaps, at least once. Without `after` it begins at the present moment. An event that comes again has the `game_id` and
-/// `seq` that it had: drop what you have.
+/// The events of the games in which the caller sits, or to which the caller is invited. The events of each game come in the order of
+/// `seq`, without gaps, at least once. A repeated event has the same `game_id` and `seq`: drop those that you have. Without `after`
+/// the events begin at the present moment.
 ///
-/// With `Accept: text/event-stream`, as a browser's `EventSource` sends it, the answer is a stream that tells of each event as it
-/// happens: its `event` is the `type`, its `data` the event as JSON. Otherwise it is a page; with `Prefer: wait=N` one that would
-/// be empty is held until something happens, or for N seconds.
+/// With `Accept: text/event-stream`, as a browser's `EventSource` sends it, the answer is a stream of server-sent events. Each has the
+/// `type` as its `event`, and the event as JSON in `data`. Otherwise the answer is a page. With `Prefer: wait=N` the server holds an
+/// empty page until the next event, at most N seconds.
 #[utoipa::path(
     tag = "events",
     operation_id = "list_my_events",
     params(
         ListMyEvents,
-        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that the client has: takes the place \
-            of `after`. An `EventSource` sends it when it comes back"),
-        ("Prefer" = Option<String>, Header, description = "`wait=N` (RFC 7240): hold an empty page until something happens, \
+        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that the client has: overrides \
+            `after`. An `EventSource` sends it when it reconnects"),
+        ("Prefer" = Option<String>, Header, description = "`wait=N` (RFC 7240): hold an empty page until the next event, \
             at most N seconds, at most 50"),
     ),
     responses(
@@ -57,8 +58,8 @@ use crate::{
             (String = "text/event-stream", example = "id: q83v…\nevent: resigned\ndata: {\"id\":\"q83v…\",\"game_id\":\"0199…\",\
                 \"seq\":3,\"at\":\"2026-11-21T20:15:00.000Z\",\"type\":\"resigned\",\"side\":\"south\"}\n\n"),
         ), headers(
-            ("Link" = String, description = "Where the next page is, if there is one"),
-            ("Preference-Applied" = String, description = "`wait=N`, if the server would have waited so long"))),
+            ("Link" = String, description = "The address of the next page, if there is one"),
+            ("Preference-Applied" = String, description = "`wait=N`, if the server was ready to wait that long"))),
     ),
     security((), ("bearer" = []))
 )]
@@ -73,47 +74,47 @@ pub async fn list_my_events(
     let query = query.0;
     let caller = tickets::admit(&state, &request, query.ticket.as_deref(), None).await?;
     let caller = caller.ok_or_else(|| Problem::new(Code::Unauthenticated, "this call needs an access token"))?;
-    let place = query.place(&last, caller.player, &state.cursors)?;
+    let resume = query.resume_from(&last, caller.player, &state.cursors)?;
     if takes_events(&request) {
-        return player_stream::open(state, &request, caller, place).await;
+        return player_stream::open(state, &request, caller, resume).await;
     }
     player::find(&state, caller).await?;
-    page(&state, caller.player, place, page_size(query.limit)?, wait).await
+    page(&state, caller.player, resume, page_size(query.limit)?, wait).await
 }
 
-/// A page, held back until there is something on it if the client would wait.
+/// A page. If it is empty and the client waits, it is held until the next event.
 async fn page(
     state: &AppState,
     player: PlayerId,
-    place: Option<Said>,
+    resume: Option<ResumeFrom>,
     limit: u32,
     wait: Wait,
 ) -> Result<HttpResponse, Problem> {
-    // Before anything is read, so that nothing that happens from then on is missed.
+    // Subscribe before anything is read, so that no later event is missed.
     let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Player(player))?, wait_s)));
     let mut granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let mut has_waited = false;
     let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.latest());
-    let mut place = begin(state, place).await?;
-    let mut portion = with_read_permit(state, Box::pin(read(state, player, &place, limit))).await?;
+    let mut position = begin(state, resume).await?;
+    let mut batch = with_read_permit(state, Box::pin(read(state, player, &position, limit))).await?;
     if let Some((mut waiter, wait_s)) = waiting {
         let until = Instant::now() + prefer::duration(wait_s);
-        while portion.events.is_empty() && portion.is_all {
+        while batch.events.is_empty() && batch.is_last {
             has_waited = true;
-            place = portion.place.clone();
+            position = batch.position.clone();
             match timeout_at(until, waiter.past(known)).await {
-                Ok(Ok(heard)) => known = heard,
+                Ok(Ok(latest)) => known = latest,
                 Ok(Err(_)) => {
                     granted_s = None;
                     break;
                 }
                 Err(_) => break,
             }
-            portion = with_read_permit(state, Box::pin(read(state, player, &place, limit))).await?;
+            batch = with_read_permit(state, Box::pin(read(state, player, &position, limit))).await?;
         }
     }
-    let last_event_id = portion.place.seal(&state.cursors, player);
-    let next_cursor = (!portion.is_all).then(|| last_event_id.clone());
+    let last_event_id = batch.position.seal(&state.cursors, player);
+    let next_cursor = (!batch.is_last).then(|| last_event_id.clone());
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         response.insert_header(next_link("/v1/me/events", &format!("limit={limit}"), cursor));
@@ -121,7 +122,7 @@ async fn page(
     if let Some(granted_s) = granted_s {
         response.insert_header(prefer::applied(granted_s));
     }
-    let page = PlayerEventPage { items: portion.events, next_cursor, last_event_id };
+    let page = PlayerEventPage { items: batch.events, next_cursor, last_event_id };
     let mut answer = response.insert_header(NOT_KEPT).insert_header(VARIES).json(page);
     if has_waited {
         answer.extensions_mut().insert(Waited);
@@ -134,31 +135,36 @@ async fn page(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListMyEvents {
-    /// Only events after the one of this `id`, or after a `last_event_id`. Without it, those that happen from now on.
+    /// Only events after the one with this `id`, or after a `last_event_id`. Unless given, only events from now on.
     #[param(min_length = 1)]
     after: Option<String>,
-    /// How many at most on a page. A stream has no end.
+    /// The maximum number of events on a page. Streams ignore it.
     #[param(minimum = 1, maximum = 100, default = 20)]
     limit: Option<u32>,
-    /// Where to go on: `next_cursor` of the page before. Not together with `after`.
+    /// `next_cursor` of the previous page. Excludes `after`.
     #[param(min_length = 1)]
     cursor: Option<String>,
-    /// Says who calls, in place of a token: see `POST /v1/me/stream-tickets`.
+    /// Identifies the caller in place of a token: see `POST /v1/me/stream-tickets`.
     #[param(min_length = 1)]
     ticket: Option<String>,
 }
 
 impl ListMyEvents {
-    fn place(&self, last: &LastEventId, player: PlayerId, cursors: &Cursors) -> Result<Option<Said>, Problem> {
-        let (text, by) = match (&last.0, &self.cursor, &self.after) {
+    fn resume_from(
+        &self,
+        last: &LastEventId,
+        player: PlayerId,
+        cursors: &Cursors,
+    ) -> Result<Option<ResumeFrom>, Problem> {
+        let (text, source) = match (&last.0, &self.cursor, &self.after) {
             (_, Some(_), Some(_)) => return Err(Problem::invalid("?after", "a cursor already says where to go on")),
             (Some(last), _, _) => (last, LAST_EVENT_ID),
             (None, Some(cursor), None) => (cursor, "?cursor"),
             (None, None, Some(after)) => (after, "?after"),
             (None, None, None) => return Ok(None),
         };
-        let invalid = || Problem::invalid(by, "not an id of an event of the caller's games");
-        let place = Place::open(text, cursors, player).ok_or_else(invalid)?;
-        Ok(Some(Said { place, by }))
+        let invalid = || Problem::invalid(source, "not an id of an event of the caller's games");
+        let position = FeedPosition::open(text, cursors, player).ok_or_else(invalid)?;
+        Ok(Some(ResumeFrom { position, source }))
     }
 }

@@ -1,7 +1,7 @@
-//! The events of all of a player's games as they happen.
+//! The events of all of a player's games as a stream.
 //!
-//! Whoever is woken reads what was not over when it last read (`db::events::player_feed`): so nothing is missed, whichever process stored
-//! it, and whatever of the news got lost.
+//! On each notification a stream reads the transactions that were not over at its last read (`db::events::player_feed`). So it misses
+//! no event, whichever process stored it, even if notifications are lost. `stream` knows how to wait and what to send.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -10,8 +10,8 @@ use actix_web::{
 use tokio::time::{Duration, Instant};
 
 use super::{
-    player_reading::{self, Place, Said},
-    stream::{self, Feed, Piece, Reading, Stay, write_event},
+    player_reading::{self, FeedPosition, ResumeFrom},
+    stream::{self, BodyChunk, Feed, FeedRead, Subscription, write_event},
 };
 use crate::{
     domain::PlayerId,
@@ -24,89 +24,89 @@ use crate::{
     live::Topic,
 };
 
-/// How many events are read at once: a few milliseconds' work.
+/// Events of one read: a few milliseconds' work.
 const EVENTS_AT_ONCE: u32 = 32;
 
-/// How long to wait at least between two readings: who plays fast is told of some events together, and does not make the
-/// database read anew for each of them.
-const GAP: Duration = Duration::from_millis(100);
+/// The minimum time between two reads. In a fast game, events are sent in batches, and the database is not read for each of them.
+const READ_INTERVAL_MIN: Duration = Duration::from_millis(100);
 
-/// How often it is looked for changes of which no notice told.
-const CATCH_UP: Duration = Duration::from_mins(1);
+/// The interval of polls for changes whose notification was lost.
+const POLL_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Answers with a stream of what comes after a place.
+/// Answers with a stream of the events after a position.
 pub async fn open(
     state: Data<AppState>,
     request: &HttpRequest,
     caller: Caller,
-    said: Option<Said>,
+    resume: Option<ResumeFrom>,
 ) -> Result<HttpResponse, Problem> {
-    // Before anything is read, so that nothing that happens from then on is missed.
-    let stay = stream::enter(&state, request, Some(caller), Topic::Player(caller.player));
-    let known = stay.as_ref().map_or(0, Stay::heard);
+    // Subscribe before anything is read, so that no later event is missed.
+    let subscription = stream::subscribe(&state, request, Some(caller), Topic::Player(caller.player));
+    let seen = subscription.as_ref().map_or(0, Subscription::latest);
     player::find(&state, caller).await?;
-    let place = player_reading::begin(&state, said).await?;
-    let feed = PlayerFeed { state, player: caller.player, place, known, last_read: None, is_due: true, marked: None };
-    Ok(stream::tell(request, stay, feed))
+    let position = player_reading::begin(&state, resume).await?;
+    let feed =
+        PlayerFeed { state, player: caller.player, position, seen, last_read: None, is_due: true, sent_position: None };
+    Ok(stream::respond(request, subscription, feed))
 }
 
-/// What happens in a player's games as a stream goes along it.
+/// The events of a player's games, and how far a stream has sent them.
 struct PlayerFeed {
     state: Data<AppState>,
     player: PlayerId,
-    place: Place,
-    /// How many changes were heard of.
-    known: u32,
+    position: FeedPosition,
+    /// The latest notification.
+    seen: u32,
     last_read: Option<Instant>,
-    /// Whether there may be something to read, for all that is known.
+    /// Whether there may be unread events.
     is_due: bool,
-    /// The place of which the client was told last.
-    marked: Option<Place>,
+    /// The last position that the client has received.
+    sent_position: Option<FeedPosition>,
 }
 
 impl Feed for PlayerFeed {
-    async fn read(&mut self) -> Result<Reading, Problem> {
-        let since_last = self.last_read.map_or(CATCH_UP, |last| last.elapsed());
-        self.is_due |= since_last >= CATCH_UP;
-        if self.is_due && since_last < GAP {
-            return Ok(Reading::Later(GAP.saturating_sub(since_last)));
+    async fn read(&mut self) -> Result<FeedRead, Problem> {
+        let since_last = self.last_read.map_or(POLL_INTERVAL, |last| last.elapsed());
+        self.is_due |= since_last >= POLL_INTERVAL;
+        if self.is_due && since_last < READ_INTERVAL_MIN {
+            return Ok(FeedRead::NotBefore(READ_INTERVAL_MIN.saturating_sub(since_last)));
         }
         while self.is_due {
-            let read = Box::pin(player_reading::read(&self.state, self.player, &self.place, EVENTS_AT_ONCE));
-            let portion = with_read_permit(&self.state, read).await?;
-            // Should something have happened since, it will be heard.
-            self.is_due = !portion.is_all;
-            self.last_read = Some(Instant::now()).filter(|_| portion.is_all);
-            self.place = portion.place;
-            if !portion.events.is_empty() {
+            let read = Box::pin(player_reading::read(&self.state, self.player, &self.position, EVENTS_AT_ONCE));
+            let batch = with_read_permit(&self.state, read).await?;
+            // Later events come with a notification.
+            self.is_due = !batch.is_last;
+            self.last_read = Some(Instant::now()).filter(|_| batch.is_last);
+            self.position = batch.position;
+            if !batch.events.is_empty() {
                 let mut text = vec![];
-                for event in &portion.events {
+                for event in &batch.events {
                     write_event(&mut text, &event.id, event.event.fact.word(), event);
                 }
-                self.marked = Some(self.place.clone());
-                return Ok(Reading::Some(Piece::of(text)));
+                self.sent_position = Some(self.position.clone());
+                return Ok(FeedRead::Ready(BodyChunk::of(text)));
             }
         }
-        // Who is cut off before anything has happened must know where to go on.
-        let first = if self.marked.is_none() { self.mark() } else { None };
-        Ok(first.map_or(Reading::Nothing, |text| Reading::Some(Piece::of(text))))
+        // A client that is cut off before the first event needs a position to resume from.
+        let first = if self.sent_position.is_none() { self.checkpoint() } else { None };
+        Ok(first.map_or(FeedRead::Empty, |text| FeedRead::Ready(BodyChunk::of(text))))
     }
 
-    fn past(&self) -> u32 {
-        self.known
+    fn seen(&self) -> u32 {
+        self.seen
     }
 
-    fn hear(&mut self, heard: u32) {
-        self.known = heard;
+    fn notified(&mut self, latest: u32) {
+        self.seen = latest;
         self.is_due = true;
     }
 
-    fn mark(&mut self) -> Option<Bytes> {
-        if self.marked.as_ref() == Some(&self.place) {
+    fn checkpoint(&mut self) -> Option<Bytes> {
+        if self.sent_position.as_ref() == Some(&self.position) {
             return None;
         }
-        self.marked = Some(self.place.clone());
-        // An event without data is none, but its id counts.
-        Some(format!("id: {}\n\n", self.place.seal(&self.state.cursors, self.player)).into())
+        self.sent_position = Some(self.position.clone());
+        // Clients dispatch no event without data, but keep its id.
+        Some(format!("id: {}\n\n", self.position.seal(&self.state.cursors, self.player)).into())
     }
 }

@@ -1,7 +1,7 @@
 //! Streams of events: server-sent events, as the HTML standard defines them.
 //!
-//! A stream waits in the hub, as a request does that waits for a game, and holds no connection to the database meanwhile. What it
-//! tells comes from a [`Feed`].
+//! A stream waits in the hub, like a request that waits for a game, and holds no database connection meanwhile. Its events come
+//! from a [`Feed`]; this module knows neither games nor players' lists.
 
 use std::{convert::Infallible, fmt::Display, future::pending, io::Write, time::Duration};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep};
 use tracing_actix_web::RequestId;
 
-use super::place::VARIES;
+use super::resume::VARIES;
 use crate::{
     http::{
         answer::problem::{Code, Problem},
@@ -23,164 +23,174 @@ use crate::{
     live::{Holder, StreamGuard, Topic, Waiter},
 };
 
-/// How often a stream says that it is there, when nothing happens: what lies between client and server often gives up a connection
-/// that is silent for half a minute.
+/// How often an idle stream sends a comment. Proxies often close a connection that is silent for half a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// A comment, which clients skip.
 const COMMENT: &[u8] = b":\n\n";
 
-/// How long a stream lasts at most: less than a ticket, so that a browser comes back once with the one that it has. Then the client
-/// comes back with the last id, and shows again who it is; so streams spread over the servers again after one was replaced.
+/// The maximum lifetime of a stream: less than that of a ticket, so that a browser can reconnect once with the ticket that it has.
+/// The client reconnects with the last id and authenticates again. So streams spread over the servers after one was replaced.
 const LIFETIME: Duration = Duration::from_mins(50);
 
-/// After how many milliseconds a client comes back whose stream ended, at least; up to as many more are drawn by lot, so that those
-/// of a server that stops do not all come at once.
+/// The minimum delay before a client reconnects, in milliseconds. Random jitter of up to the same length is added, so that the
+/// clients of a server that stops do not reconnect all at once.
 const RETRY_MS: u32 = 1000;
 
-/// The same for a client that was told what there is and could not stay.
+/// The same for a client whose stream ends at once because too many streams are open.
 const RETRY_LATER_MS: u32 = 10_000;
 
-/// How long to wait with the next attempt after the log could not be read.
+/// The delay before the log is read again after a failed read.
 const READ_PAUSE: Duration = Duration::from_secs(1);
 
-/// Where a stream's events come from.
+/// The source of a stream's events.
 pub trait Feed: 'static {
-    /// What has happened and was not sent yet, some of it at least.
-    fn read(&mut self) -> impl Future<Output = Result<Reading, Problem>>;
+    /// The next events that were not sent yet: a batch of them.
+    fn read(&mut self) -> impl Future<Output = Result<FeedRead, Problem>>;
 
-    /// What was heard of before the last reading: the stream waits for what is past it.
-    fn past(&self) -> u32;
+    /// The last notification that the last read covers. The stream waits for a greater one.
+    fn seen(&self) -> u32;
 
-    /// There may be news.
-    fn hear(&mut self, heard: u32);
+    /// Records a notification: there may be new events.
+    fn notified(&mut self, latest: u32);
 
-    /// Where a client goes on that has everything, if that is no event and has changed.
-    fn mark(&mut self) -> Option<Bytes>;
+    /// The text of a new position for a client that has every event, if the position has changed since the last text. It is no
+    /// event.
+    fn checkpoint(&mut self) -> Option<Bytes>;
 }
 
-/// What a feed has to tell.
-pub enum Reading {
-    Some(Piece),
-    Nothing,
-    /// There may be something, but it is not read before so much time has gone by.
-    Later(Duration),
-    /// There is something, but it cannot be read yet.
-    NotYet,
+/// The outcome of a read.
+pub enum FeedRead {
+    Ready(BodyChunk),
+    Empty,
+    /// There may be events, but the feed reads no sooner than after this time.
+    NotBefore(Duration),
+    /// There are events, but they cannot be read yet.
+    Unavailable,
 }
 
-/// What is sent at once.
-pub struct Piece {
+/// A chunk of the response body.
+pub struct BodyChunk {
     pub text: Bytes,
     /// Whether the stream ends with it.
     pub is_last: bool,
-    /// How much longer the stream lasts at most, if this says so.
-    pub stays_for: Option<Duration>,
+    /// The longest time until the stream ends after this chunk, if it is bounded.
+    pub ends_within: Option<Duration>,
 }
 
-impl Piece {
+impl BodyChunk {
     pub fn of(text: impl Into<Bytes>) -> Self {
-        Self { text: text.into(), is_last: false, stays_for: None }
+        Self { text: text.into(), is_last: false, ends_within: None }
     }
 }
 
-/// The right to wait for more.
-pub struct Stay {
+/// The right to wait for more events.
+pub struct Subscription {
     waiter: Waiter,
     listening: StreamGuard,
-    /// Of a player who says who they are.
+    /// Of an authenticated player.
     credentials_version: Option<i32>,
-    until: Instant,
+    deadline: Instant,
 }
 
-/// Begins to listen. `None` if too many streams are open, of the process or of this player or address, or the server is about to
-/// stop: then the client is told what there is and comes back, which is asking now and then instead of waiting, and misses
-/// nothing.
-pub fn enter(state: &AppState, request: &HttpRequest, caller: Option<Caller>, topic: Topic) -> Option<Stay> {
+/// Subscribes to a topic. `None` if too many streams are open in the process, or for this player or address, or if the server is
+/// about to stop. Then the stream sends what is stored and ends, and the client polls by reconnecting; it misses no event.
+pub fn subscribe(
+    state: &AppState,
+    request: &HttpRequest,
+    caller: Option<Caller>,
+    topic: Topic,
+) -> Option<Subscription> {
     let address = || Holder::Address(limits::network(client_address::client_address(request)));
     let holder = caller.map_or_else(address, |caller| Holder::Player(caller.player));
     let listening = state.hub.audience().enter(holder)?;
     let waiter = state.hub.enter(topic)?;
     let credentials_version = caller.map(|caller| caller.credentials_version);
-    Some(Stay { waiter, listening, credentials_version, until: Instant::now() + LIFETIME })
+    Some(Subscription { waiter, listening, credentials_version, deadline: Instant::now() + LIFETIME })
 }
 
-impl Stay {
-    /// What was heard until now.
-    pub fn heard(&self) -> u32 {
+impl Subscription {
+    /// The latest notification.
+    pub fn latest(&self) -> u32 {
         self.waiter.latest()
     }
 }
 
-/// The answer: a stream of what the feed tells.
-pub fn tell(request: &HttpRequest, stay: Option<Stay>, feed: impl Feed) -> HttpResponse {
+/// The answer: a stream of the feed's events.
+pub fn respond(request: &HttpRequest, subscription: Option<Subscription>, feed: impl Feed) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CONTENT_TYPE, EVENT_STREAM)).insert_header(VARIES);
-    // A proxy that gathers an answer would keep events back.
+    // A proxy that buffers the answer would delay events.
     response.insert_header((header::CACHE_CONTROL, "no-store")).insert_header(("x-accel-buffering", "no"));
     if request.extensions().get::<AsksForHead>().is_some() {
         return response.streaming(stream::empty::<Result<Bytes, Infallible>>());
     }
-    let retry_ms = if stay.is_some() { RETRY_MS } else { RETRY_LATER_MS };
+    let retry_ms = if subscription.is_some() { RETRY_MS } else { RETRY_LATER_MS };
     let request = request.extensions().get::<RequestId>().copied();
-    response.streaming(told(Telling { feed, request, retry_ms: Some(retry_ms), stay }))
+    response.streaming(body(EventStream { feed, request, retry_ms: Some(retry_ms), subscription }))
 }
 
-/// A stream as it goes on.
-struct Telling<F> {
+/// The state of a stream.
+struct EventStream<F> {
     feed: F,
     request: Option<RequestId>,
-    /// What the stream begins with.
+    /// The reconnection delay, which is sent first.
     retry_ms: Option<u32>,
-    /// `None`: it ends when all is sent that there is.
-    stay: Option<Stay>,
+    /// `None`: the stream ends when all stored events are sent.
+    subscription: Option<Subscription>,
 }
 
-/// What happens next to a stream that has sent all it knows.
-enum Next {
-    /// There may be news.
-    Read,
-    /// Nothing happened for a while.
-    Beat,
+/// Why a stream stops waiting.
+enum Wakeup {
+    /// There may be new events.
+    Notified,
+    /// The time is over without a notification.
+    TimedOut,
     End,
 }
 
-/// The text of a stream. Each piece is made when the client has taken most of those before.
-fn told(telling: Telling<impl Feed>) -> impl Stream<Item = Result<Bytes, Infallible>> {
-    stream::unfold(Some(telling), |telling| async {
-        let mut telling = telling?;
-        let piece = telling.piece().await?;
-        Some((Ok(piece.text), (!piece.is_last).then_some(telling)))
+/// The body of a stream. Back-pressure: a chunk is made when the client has received most of the earlier ones.
+fn body(events: EventStream<impl Feed>) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    stream::unfold(Some(events), |events| async {
+        let mut events = events?;
+        let chunk = events.next_chunk().await?;
+        Some((Ok(chunk.text), (!chunk.is_last).then_some(events)))
     })
 }
 
-impl<F: Feed> Telling<F> {
-    /// What to send next; `None` at the end.
-    async fn piece(&mut self) -> Option<Piece> {
+impl<F: Feed> EventStream<F> {
+    /// The next chunk to send; `None` at the end.
+    async fn next_chunk(&mut self) -> Option<BodyChunk> {
         if let Some(retry_ms) = self.retry_ms.take() {
-            return Some(Piece::of(format!("retry: {}\n\n", retry_ms + rand::random_range(0..=retry_ms))));
+            return Some(BodyChunk::of(format!("retry: {}\n\n", retry_ms + rand::random_range(0..=retry_ms))));
         }
         loop {
-            // In a box of its own: otherwise who waits would keep the room that reading takes.
+            // Boxed: otherwise a waiting stream would keep the memory that a read takes.
             match Box::pin(self.feed.read()).await {
-                Ok(Reading::Some(piece)) => {
-                    if let (Some(longer), Some(stay)) = (piece.stays_for, &mut self.stay) {
-                        stay.until = stay.until.min(Instant::now() + longer);
+                Ok(FeedRead::Ready(chunk)) => {
+                    if let (Some(rest), Some(subscription)) = (chunk.ends_within, &mut self.subscription) {
+                        subscription.deadline = subscription.deadline.min(Instant::now() + rest);
                     }
-                    return Some(piece);
+                    return Some(chunk);
                 }
-                Ok(Reading::Nothing) => match self.wait(self.feed.past(), HEARTBEAT).await {
-                    Next::Read => {}
-                    Next::Beat => return Some(Piece::of(self.feed.mark().unwrap_or(Bytes::from_static(COMMENT)))),
-                    Next::End => return self.feed.mark().map(|text| Piece { is_last: true, ..Piece::of(text) }),
+                Ok(FeedRead::Empty) => match self.wait(self.feed.seen(), HEARTBEAT).await {
+                    Wakeup::Notified => {}
+                    Wakeup::TimedOut => {
+                        let text = self.feed.checkpoint().unwrap_or(Bytes::from_static(COMMENT));
+                        return Some(BodyChunk::of(text));
+                    }
+                    Wakeup::End => {
+                        let text = self.feed.checkpoint()?;
+                        return Some(BodyChunk { is_last: true, ..BodyChunk::of(text) });
+                    }
                 },
-                Ok(Reading::Later(pause)) => match self.wait(u32::MAX, pause).await {
-                    Next::Read | Next::Beat => {}
-                    Next::End => return None,
+                Ok(FeedRead::NotBefore(pause)) => match self.wait(u32::MAX, pause).await {
+                    Wakeup::Notified | Wakeup::TimedOut => {}
+                    Wakeup::End => return None,
                 },
-                Ok(Reading::NotYet) => return self.pause().await,
+                Ok(FeedRead::Unavailable) => return self.pause().await,
                 Err(problem) if problem.code() == Code::Unavailable => return self.pause().await,
-                // It comes back, and is told why.
+                // The client reconnects, and is answered with the problem.
                 Err(problem) if problem.code() == Code::ValidationFailed => return None,
                 Err(problem) => {
                     problem.log(self.request.map(|request| request.to_string()).unwrap_or_default());
@@ -190,9 +200,11 @@ impl<F: Feed> Telling<F> {
         }
     }
 
-    /// Waits for news of what is past an event, but only so long, or until there is a reason to end.
-    async fn wait(&mut self, past: u32, patience: Duration) -> Next {
-        let Some(Stay { waiter, listening, credentials_version, until }) = &mut self.stay else { return Next::End };
+    /// Waits for a notification greater than `seen`, for `at_most`, or until there is a reason to end.
+    async fn wait(&mut self, seen: u32, at_most: Duration) -> Wakeup {
+        let Some(Subscription { waiter, listening, credentials_version, deadline }) = &mut self.subscription else {
+            return Wakeup::End;
+        };
         let ended = async {
             match *credentials_version {
                 Some(version) => listening.ended(version).await,
@@ -201,36 +213,36 @@ impl<F: Feed> Telling<F> {
         };
         tokio::select! {
             biased;
-            () = ended => Next::End,
-            heard = waiter.past(past) => match heard {
-                Ok(heard) => {
-                    self.feed.hear(heard);
-                    Next::Read
+            () = ended => Wakeup::End,
+            latest = waiter.past(seen) => match latest {
+                Ok(latest) => {
+                    self.feed.notified(latest);
+                    Wakeup::Notified
                 }
                 // The server is about to stop.
-                Err(_) => Next::End,
+                Err(_) => Wakeup::End,
             },
-            () = sleep(patience) => if Instant::now() < *until { Next::Beat } else { Next::End },
+            () = sleep(at_most) => if Instant::now() < *deadline { Wakeup::TimedOut } else { Wakeup::End },
         }
     }
 
-    /// Lets some time go by before the log is read again, and says that the stream is still there.
-    async fn pause(&mut self) -> Option<Piece> {
-        // No event is past this one.
+    /// Waits before the log is read again; then a comment keeps the connection open.
+    async fn pause(&mut self) -> Option<BodyChunk> {
+        // No notification is greater, so only the time or an end wakes it.
         match self.wait(u32::MAX, READ_PAUSE).await {
-            Next::Read | Next::Beat => Some(Piece::of(COMMENT)),
-            Next::End => None,
+            Wakeup::Notified | Wakeup::TimedOut => Some(BodyChunk::of(COMMENT)),
+            Wakeup::End => None,
         }
     }
 }
 
 /// Why writing to memory does not fail.
-pub const ALWAYS_TAKEN: &str = "a Vec takes everything";
+pub const WRITES_TO_MEMORY: &str = "a Vec accepts every write";
 
-/// One event, in the form of the standard.
+/// Writes one event in the standard's format.
 pub fn write_event(text: &mut Vec<u8>, id: impl Display, word: &str, event: &impl Serialize) {
-    write!(text, "id: {id}\nevent: {word}\ndata: ").expect(ALWAYS_TAKEN);
-    // JSON has no line breaks but in its texts, where they are escaped.
+    write!(text, "id: {id}\nevent: {word}\ndata: ").expect(WRITES_TO_MEMORY);
+    // JSON has line breaks in strings only, where they are escaped.
     serde_json::to_writer(&mut *text, event).expect(ALWAYS_JSON);
     text.extend(b"\n\n");
 }

@@ -1,4 +1,4 @@
-//! Tickets for streams: what a client that cannot send headers shows in a stream's address instead of a token.
+//! Tickets for streams: a client that cannot send headers puts one into a stream's address in place of a token.
 
 use actix_web::{HttpRequest, HttpResponse, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
@@ -26,21 +26,21 @@ use crate::{
     metrics::TokenKind,
 };
 
-/// How long a ticket is good for: a stream that is cut off comes back with the same address.
+/// The lifetime of a ticket. A client whose stream is cut off reconnects with the same address.
 const TICKET_LIFETIME: Duration = Duration::hours(1);
 
-/// The type of a ticket, and whom it is for, beside the audience of access tokens: so neither can be taken for the other.
+/// The type of a ticket and the suffix of its audience. Both differ from those of access tokens, so neither is accepted as the other.
 const TYPE: &str = "stream-ticket+jwt";
 const AUDIENCE: &str = "streams";
 
-/// What a ticket says.
+/// The claims of a ticket.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
     iss: String,
     aud: String,
     sub: Uuid,
     cv: i32,
-    /// The game whose events it is for; without one it is for those of all the player's games.
+    /// The game whose events it admits to; `None` admits to those of all the player's games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     game: Option<Uuid>,
     iat: i64,
@@ -48,7 +48,7 @@ struct Claims {
 }
 
 impl Tokens {
-    /// A ticket by which a caller's client may read one game's events, or those of all games of the caller.
+    /// A ticket for one game's events, or for those of all the caller's games.
     fn issue_ticket(
         &self,
         caller: Caller,
@@ -68,7 +68,7 @@ impl Tokens {
         self.sign(TYPE, &claims)
     }
 
-    /// Whose ticket for this game's events, or for those of all games, it is, if it is one and has not expired.
+    /// The caller of a valid ticket for this game's events, or for those of all games; `None` if it is invalid or expired.
     fn verify_ticket(&self, ticket: &str, game: Option<GameId>) -> Option<Caller> {
         let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE))?;
         let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
@@ -76,8 +76,8 @@ impl Tokens {
     }
 }
 
-/// Who asks for the events of a game, or of all their games: whoever the token names, or the ticket. A ticket lives longer than a token, so it is looked
-/// whether its player and password are still the same.
+/// The caller who reads the events of a game, or of all their games, by token or by ticket. A ticket lives longer than a token, so
+/// the database confirms its player and credentials.
 pub async fn admit(
     state: &AppState,
     request: &HttpRequest,
@@ -86,13 +86,13 @@ pub async fn admit(
 ) -> Result<Option<Caller>, Problem> {
     let Some(ticket) = ticket else { return Ok(auth::identity(request)) };
     if request.headers().contains_key(header::AUTHORIZATION) {
-        return Err(Problem::invalid("?ticket", "a token already says who calls"));
+        return Err(Problem::invalid("?ticket", "excludes an access token: send one of them"));
     }
     let refused = |problem| {
         state.metrics.token_refused(TokenKind::Ticket);
         problem
     };
-    let invalid = || refused(Problem::new(Code::InvalidToken, "the ticket is not valid for this stream, or no longer"));
+    let invalid = || refused(Problem::new(Code::InvalidToken, "the ticket is invalid for this stream, or has expired"));
     let caller = state.tokens.verify_ticket(ticket, game).ok_or_else(invalid)?;
     match player::find(state, caller).await {
         Ok(_) => Ok(Some(caller)),
@@ -103,9 +103,9 @@ pub async fn admit(
 
 /// Get a ticket for a stream
 ///
-/// For clients that cannot send headers, like a browser's `EventSource`: `GET /v1/games/{id}/events?ticket=…`, or
-/// `GET /v1/me/events?ticket=…`, is then answered as it would be with the token. It is good for that one stream and nothing else, for
-/// an hour, as often as needed.
+/// For clients that cannot send headers, like a browser's `EventSource`. `GET /v1/games/{id}/events?ticket=…` and
+/// `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is valid for that stream only, for an hour, any number of
+/// times.
 #[utoipa::path(
     tag = "events",
     operation_id = "create_stream_ticket",
@@ -131,15 +131,15 @@ pub async fn create_stream_ticket(
     let now = now();
     let expires_at = now + TICKET_LIFETIME;
     let ticket = state.tokens.issue_ticket(caller, game, now, expires_at);
-    let shown = StreamTicketView { ticket, game_id: body.0.game_id, expires_at: Timestamp(expires_at) };
-    Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(shown))
+    let view = StreamTicketView { ticket, game_id: body.0.game_id, expires_at: Timestamp(expires_at) };
+    Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(view))
 }
 
-/// Which stream the ticket is for.
+/// The stream that the ticket admits to.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateStreamTicket {
-    /// The game whose events are to be read; without one, those of all the caller's games.
+    /// The game whose events the ticket admits to. Unless given, the events of all the caller's games.
     game_id: Option<Uuid>,
 }
 
@@ -147,7 +147,8 @@ pub struct CreateStreamTicket {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = StreamTicket)]
 struct StreamTicketView {
-    /// Goes into the address: `?ticket=<ticket>`. Whoever has it can read what the caller can of this game, or of all the caller's.
+    /// Put it into the address: `?ticket=<ticket>`. A client that has it can read what the caller can
+    /// read of this game, or of all the caller's games.
     ticket: String,
     #[schema(required = true)]
     game_id: Option<Uuid>,
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_good_for_its_game_until_it_expires() {
+    fn a_ticket_is_valid_for_its_game_until_it_expires() {
         let (tokens, now) = (tokens(&new_key()), now());
         let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
         assert_eq!(tokens.verify_ticket(&ticket, Some(GAME)), Some(caller()));
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_no_token_and_a_token_no_ticket() {
+    fn tickets_and_access_tokens_are_not_interchangeable() {
         let (tokens, now) = (tokens(&new_key()), now());
         let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
         assert_eq!(tokens.verify(ticket.as_bytes(), now), None);
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn tickets_of_keys_that_are_accepted_are_good_and_no_others() {
+    fn only_tickets_of_accepted_keys_are_valid() {
         let (old, new) = (new_key(), new_key());
         let now = now();
         let ticket = tokens(&old).issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);

@@ -1,4 +1,4 @@
-//! Games to take along: as JSON with the whole history, or as a record that people and other programs read.
+//! Exports one game: as JSON with the whole history, or as a text record for people and other programs.
 
 use actix_web::{
     HttpRequest, HttpResponse, get,
@@ -32,13 +32,13 @@ use crate::{
     },
 };
 
-/// What the answers depend on beside the address.
+/// The request headers on which the answers depend.
 pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Prefer");
 
 /// Export a game
 ///
-/// As JSON, with everything that was ever played; as a text record, with the moves that count; or, of Oware by the rules of Aualé, as
-/// OGN. `docs/rules.md` says what records look like.
+/// As JSON, with all plies, also those that were taken back; as a text record, with the moves that count; or as OGN, for Oware by the
+/// rules of Aualé. `docs/rules.md` describes text records.
 #[utoipa::path(
     tag = "records",
     operation_id = "export_game",
@@ -48,7 +48,7 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Pr
             (ExportedGame = "application/json"),
             (String = "text/plain", example = "[Variant \"kalah\"]\n[Preset \"standard\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\
                 [Result \"*\"]\n\n1. CF a *\n"),
-        ), headers(("Content-Disposition" = String, description = "A name for the file"))),
+        ), headers(("Content-Disposition" = String, description = "A file name"))),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`no_record`"),
     ),
@@ -65,11 +65,11 @@ pub async fn export_game(
     let found = find_visible(&state, path.0, reader.0).await?;
     let seated = &found.seated;
     let plies = games::plies(&state.db, &seated.game, 0, seated.game.ply()).await?;
-    let wanted = if prefers_text(&request) { Format::Text } else { Format::Json };
-    let format = query.0.format.unwrap_or(wanted);
+    let preferred = if prefers_text(&request) { Format::Text } else { Format::Json };
+    let format = query.0.format.unwrap_or(preferred);
     let text = match format {
         Format::Json => serde_json::to_string(&ExportedGame::of(seated, &plies, reader.0)).expect(ALWAYS_JSON),
-        Format::Text => recorded(seated, &plies)?.to_string(),
+        Format::Text => text_record(seated, &plies)?.to_string(),
         Format::Ogn => ogn(seated, &plies)?,
     };
     let file = ContentDisposition {
@@ -81,8 +81,8 @@ pub async fn export_game(
     Ok(response.body(text))
 }
 
-/// The record of a game.
-pub fn recorded(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
+/// The text record of a game.
+pub fn text_record(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
     let name = |player: &Option<Player>| player.as_ref().map_or("", |player| player.name.as_str()).to_owned();
     let names = BySeat { first: name(&seated.players.first), second: name(&seated.players.second) };
     record(&seated.game, plies, &names).map_err(|error| Problem::new(Code::NoRecord, error.to_string()))
@@ -91,8 +91,8 @@ pub fn recorded(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
 fn ogn(seated: &SeatedGame, plies: &[Ply]) -> Result<String, Problem> {
     let begun = seated.game.started_at().unwrap_or(seated.game.created_at());
     let date = format!("{}.{:02}.{:02}", begun.year(), u8::from(begun.month()), begun.day());
-    let file = Ogn::new(recorded(seated, plies)?).with_detail(Detail::Date, &date).map_err(Problem::internal)?;
-    let detail = "OGN is for Oware by the rules of Aualé, from a board that it can write; take `text`";
+    let file = Ogn::new(text_record(seated, plies)?).with_detail(Detail::Date, &date).map_err(Problem::internal)?;
+    let detail = "OGN is for Oware by the rules of Aualé, from an opening that it can express; use `text`";
     file.to_text().ok_or_else(|| Problem::new(Code::NoRecord, detail))
 }
 
@@ -101,12 +101,12 @@ fn ogn(seated: &SeatedGame, plies: &[Ply]) -> Result<String, Problem> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExportGame {
-    /// In which form. Unless given, JSON or text, as `Accept` says.
+    /// The format. Unless given, JSON or text by `Accept`.
     #[param(inline)]
     format: Option<Format>,
 }
 
-/// A form of a game.
+/// A format of one game.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Format {

@@ -1,4 +1,4 @@
-//! Importing games that were played elsewhere.
+//! Imports games that were played elsewhere: splits the body into games, replays and stores them. `import_forms` reads each game.
 
 use std::{fmt, pin::Pin, str, time::Duration};
 
@@ -37,45 +37,45 @@ use crate::{
     rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
 
-/// The most games of one request.
+/// The maximum number of games in one request.
 const GAMES_MAX: usize = 1000;
 
-/// Games that cost as much as a call does.
+/// Games that cost as much of the rate limit as one call.
 const GAMES_PER_CALL: usize = 10;
 
-/// The largest body, in bytes: a thousand records fit several times, and of games as JSON some hundred.
+/// The largest body, in bytes. It holds several thousand records, or some hundred games as JSON.
 const IMPORT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// How long the body may take to come.
+/// How long a client may take to send the body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Imports whose bodies a process takes at once.
-static READ_AT_ONCE: Semaphore = Semaphore::const_new(32);
+/// Permits to receive a body.
+static BODY_PERMITS: Semaphore = Semaphore::const_new(32);
 
-/// Imports that a process plays and stores at once: each may take some ten times its body in memory.
-static AT_ONCE: Semaphore = Semaphore::const_new(4);
+/// Permits to replay and store an import, which may take about ten times its body in memory.
+static IMPORT_PERMITS: Semaphore = Semaphore::const_new(4);
 
-/// How long a request waits until others are done.
-const TURN_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a request waits for a permit.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What it is told otherwise.
+/// The detail of the 503 after that.
 const BUSY: &str = "other games are being imported; try again";
 
 /// Import games
 ///
-/// Up to 1,000 games that were played elsewhere: text records or files of Aualé, one after the other, or games as `export` writes them
-/// as JSON (one, a list, or one each line). Each is played again by the rules: it is imported whole, or refused with the place and the
-/// reason, whatever becomes of the others. Their players are names (`kind` `imported`) and nobody's account; a game that its record leaves
-/// unfinished is `aborted`. It counts as one call for each ten games.
+/// Up to 1,000 games that were played elsewhere: consecutive text records or files of Aualé, or the JSON of `export` (one game, a list,
+/// or one game per line). The server replays each game by the rules. It imports the game whole, or refuses it with a location and a
+/// reason, independently of the others. The players are names without an account (`kind` `imported`). A game that its record leaves
+/// unfinished is `aborted`. For the rate limit, ten games count as one call.
 #[utoipa::path(
     tag = "records",
     operation_id = "import_games",
     params(ImportGames, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        description = "With the same key and body the same is answered again for a day, and nothing imported twice")),
+        description = "For a day, a retry with the same key and body gets the same answer, and imports nothing twice")),
     request_body(content((String = "text/plain"), (String = "application/x-ndjson"), (serde_json::Value = "application/json"))),
     responses(
-        (status = 200, description = "What became of each game", body = ImportReport,
-            headers(("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+        (status = 200, description = "The outcome for each game", body = ImportReport,
+            headers(("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
         (status = 413, description = "`payload_too_large`: more than 8 MiB"),
     ),
     security(("bearer" = []))
@@ -90,24 +90,24 @@ pub async fn import_games(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let visibility = query.0.visibility.map_or(Visibility::Private, Visibility::from);
-    let asked = (visibility.as_str(), body.kind.as_str(), Sha256::digest(&body.text)[..].to_vec());
-    let keyed = KeyedRequest::of(key, caller.player, "/v1/games/import", &asked);
+    let content = (visibility.as_str(), body.kind.as_str(), Sha256::digest(&body.text)[..].to_vec());
+    let keyed = KeyedRequest::of(key, caller.player, "/v1/games/import", &content);
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
     {
         return Ok(replayed);
     }
     player::find(&state, caller).await?;
-    let _permit = permits::acquire(&AT_ONCE, TURN_TIMEOUT, BUSY).await?;
+    let _permit = permits::acquire(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
     let games = body.games()?;
     let more_calls = games.len().saturating_sub(1) / GAMES_PER_CALL;
     limits::count_more(&request, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
-    let (report, stored) = play(&state, caller, visibility, games).await?;
+    let (report, stored) = replay(&state, caller, visibility, games).await?;
     let body = serde_json::to_string(&report).expect(ALWAYS_JSON);
     let answer = Answer { location: String::new(), etag: String::new(), body };
-    let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (import::store(&state.db, &stored, kept.as_ref(), now()).await?, keyed) {
-        // Another request with this key was faster.
+    let stored_answer = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+    match (import::store(&state.db, &stored, stored_answer.as_ref(), now()).await?, keyed) {
+        // A concurrent request with this key has stored its answer first.
         (Inserted::KeyUsed, Some(keyed)) => {
             keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
         }
@@ -115,35 +115,37 @@ pub async fn import_games(
     }
 }
 
-/// Reads games and plays them again: what is to be stored, and what is said of each.
-async fn play(
+/// Reads and replays games: the report on each, and the games to store.
+async fn replay(
     state: &AppState,
     caller: Caller,
     visibility: Visibility,
-    games: Vec<Part>,
+    games: Vec<GameSource>,
 ) -> Result<(ImportReport, Vec<import::Whole>), Problem> {
     let now = now();
-    let read = move || games.into_iter().map(|part| ((part.line, part.before), part.read(now))).collect::<Vec<_>>();
+    let read = move || {
+        games.into_iter().map(|source| ((source.line, source.lines_before), source.read(now))).collect::<Vec<_>>()
+    };
     let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
     let (mut items, mut lines, mut imports) = (vec![], vec![], vec![]);
-    for ((line, before), import) in read {
+    for ((line, lines_before), import) in read {
         match import {
             Ok(import) => {
-                lines.push((line, before));
+                lines.push((line, lines_before));
                 imports.push(import);
             }
-            Err(refused) => items.push(ImportedView::refused(line, before, refused)),
+            Err(refused) => items.push(ImportedView::refused(line, lines_before, refused)),
         }
     }
     let mut stored = vec![];
     let played = import::play(&state.db, imports, Some(caller.player), visibility, now).await?;
-    for ((line, before), played) in lines.into_iter().zip(played) {
+    for ((line, lines_before), played) in lines.into_iter().zip(played) {
         match played {
             Ok(game) => {
                 items.push(ImportedView { line, game_id: Some(game.0.id().0), error: None });
                 stored.push(game);
             }
-            Err(error) => items.push(ImportedView::refused(line, before, error.into())),
+            Err(error) => items.push(ImportedView::refused(line, lines_before, error.into())),
         }
     }
     items.sort_by_key(|item| item.line);
@@ -156,34 +158,35 @@ async fn play(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ImportGames {
-    /// Who may read the games; unless given `private`: whoever imported them.
+    /// Who may read the games. Unless given `private`: the caller only.
     #[param(inline)]
     visibility: Option<VisibilityWord>,
 }
 
-/// One of several games, and the line with which it begins, from 1; of a list in JSON, its number.
-struct Part {
+/// One game of a body, not read yet.
+struct GameSource {
+    /// The line with which it begins, from 1; in a JSON list, its number.
     line: usize,
-    /// The lines before it, in which the places of its faults are counted.
-    before: usize,
+    /// The number of lines before it, by which the lines of its errors are shifted.
+    lines_before: usize,
     form: Form,
     text: String,
 }
 
-impl Part {
+impl GameSource {
     fn read(&self, now: time::OffsetDateTime) -> Result<Import, Refused> {
         read_game(self.form, self.text.as_bytes(), now)
     }
 }
 
-/// Games as they were sent.
+/// The body of an import.
 #[derive(Debug)]
 pub struct ImportBody {
     kind: Kind,
     text: Bytes,
 }
 
-/// How a body says what it is.
+/// The form of a body, by its `Content-Type`.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Json,
@@ -223,31 +226,31 @@ impl FromRequest for ImportBody {
         Box::pin(async move {
             let (kind, payload) = (kind?, payload.await.map_err(Problem::internal)?);
             plain?;
-            let _permit = permits::acquire(&READ_AT_ONCE, TURN_TIMEOUT, BUSY).await?;
-            let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
+            let _permit = permits::acquire(&BODY_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
+            let late = |_| Problem::new(Code::MalformedRequest, "the body did not arrive in time");
             let bytes = timeout(BODY_TIMEOUT, payload.to_bytes_limited(IMPORT_BYTES_MAX)).await.map_err(late)?;
             let too_long = |_| Problem::new(Code::PayloadTooLarge, "games to import have at most 8 MiB in all");
-            let cut = |_| Problem::new(Code::MalformedRequest, "the body breaks off or cannot be read");
-            Ok(Self { kind, text: bytes.map_err(too_long)?.map_err(cut)? })
+            let broken = |_| Problem::new(Code::MalformedRequest, "the body is cut off or cannot be read");
+            Ok(Self { kind, text: bytes.map_err(too_long)?.map_err(broken)? })
         })
     }
 }
 
 impl ImportBody {
-    /// The games, not read yet.
-    fn games(&self) -> Result<Vec<Part>, Problem> {
+    /// Splits the body into games.
+    fn games(&self) -> Result<Vec<GameSource>, Problem> {
         let text = str::from_utf8(&self.text).map_err(|error| {
             let detail = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
             Problem::new(Code::MalformedRequest, detail)
         })?;
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let games = match self.kind {
-            Kind::Json => listed(text)?,
+            Kind::Json => split_json(text)?,
             Kind::JsonLines => {
                 let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-                lines.map(|(line, text)| json(line, line - 1, text)).take(GAMES_MAX + 1).collect()
+                lines.map(|(line, text)| json_source(line, line - 1, text)).take(GAMES_MAX + 1).collect()
             }
-            Kind::Text => records(text),
+            Kind::Text => split_records(text),
         };
         if games.is_empty() || games.len() > GAMES_MAX {
             return Err(Problem::invalid("", format!("from 1 to {GAMES_MAX} games are imported at once")));
@@ -256,25 +259,25 @@ impl ImportBody {
     }
 }
 
-fn json(line: usize, before: usize, text: &str) -> Part {
-    Part { line, before, form: Form::JsonLines, text: text.to_owned() }
+fn json_source(line: usize, lines_before: usize, text: &str) -> GameSource {
+    GameSource { line, lines_before, form: Form::JsonLines, text: text.to_owned() }
 }
 
 /// One game, or a list of games.
-fn listed(text: &str) -> Result<Vec<Part>, Problem> {
+fn split_json(text: &str) -> Result<Vec<GameSource>, Problem> {
     if !text.trim_start().starts_with('[') {
-        return Ok(vec![json(1, 0, text)]);
+        return Ok(vec![json_source(1, 0, text)]);
     }
     let mut json_text = serde_json::Deserializer::from_str(text);
-    let list = json_text.deserialize_seq(Listed).and_then(|list| json_text.end().map(|()| list));
+    let list = json_text.deserialize_seq(ListVisitor).and_then(|list| json_text.end().map(|()| list));
     let list = list.map_err(|error| Problem::new(Code::MalformedRequest, format!("the body is not JSON: {error}")))?;
-    Ok((1..).zip(list).map(|(line, game)| json(line, 0, game.get())).collect())
+    Ok((1..).zip(list).map(|(line, game)| json_source(line, 0, game.get())).collect())
 }
 
-/// Reads a list as far as it may go, and passes over the rest.
-struct Listed;
+/// Reads `GAMES_MAX` + 1 items of a list, and ignores the rest.
+struct ListVisitor;
 
-impl<'de> Visitor<'de> for Listed {
+impl<'de> Visitor<'de> for ListVisitor {
     type Value = Vec<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -293,42 +296,42 @@ impl<'de> Visitor<'de> for Listed {
     }
 }
 
-fn records(text: &str) -> Vec<Part> {
+fn split_records(text: &str) -> Vec<GameSource> {
     let mut splitter = Splitter::default();
-    let mut parts: Vec<Part> = vec![];
+    let mut games: Vec<GameSource> = vec![];
     for (line, content) in (1..).zip(text.split_inclusive('\n')) {
-        if parts.len() > GAMES_MAX {
+        if games.len() > GAMES_MAX {
             break;
         }
         let begins = splitter.begins_record(content);
-        match parts.last_mut() {
+        match games.last_mut() {
             Some(last) if !begins => last.text.push_str(content),
             None if content.trim().is_empty() => {}
-            _ => parts.push(Part { line, before: line - 1, form: Form::Text, text: content.to_owned() }),
+            _ => games.push(GameSource { line, lines_before: line - 1, form: Form::Text, text: content.to_owned() }),
         }
     }
-    parts
+    games
 }
 
-/// What became of games that were to be imported.
+/// The outcome of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImportReport {
     #[schema(minimum = 0, example = 1)]
     imported: usize,
     #[schema(minimum = 0, example = 0)]
     refused: usize,
-    /// Each of them, in their order.
+    /// The outcome for each game, in the order of the body.
     items: Vec<ImportedView>,
 }
 
-/// What became of a game: either `game_id` or `error` is there.
+/// The outcome for a game: it has either `game_id` or `error`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportedGame)]
 struct ImportedView {
-    /// The line with which it begins, from 1; of a list in JSON, its number.
+    /// The line with which the game begins, from 1; in a JSON list, its number.
     #[schema(minimum = 1, example = 1)]
     line: usize,
-    /// As it is known here.
+    /// Its id on this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     game_id: Option<Uuid>,
@@ -341,10 +344,10 @@ struct ImportedView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportError)]
 struct ImportErrorView {
-    /// The line, from 1, of all that was sent; of a list in JSON, within the game.
+    /// The line in the body, from 1; in a JSON list, the line within the game.
     #[schema(minimum = 1, example = 4)]
     line: usize,
-    /// The character in that line, from 1, where there is such a place.
+    /// The character in that line, from 1, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1, example = 46)]
     column: Option<usize>,
@@ -353,8 +356,8 @@ struct ImportErrorView {
 }
 
 impl ImportedView {
-    fn refused(line: usize, before: usize, refused: Refused) -> Self {
+    fn refused(line: usize, lines_before: usize, refused: Refused) -> Self {
         let Refused { line: within, column, detail } = refused;
-        Self { line, game_id: None, error: Some(ImportErrorView { line: before + within, column, detail }) }
+        Self { line, game_id: None, error: Some(ImportErrorView { line: lines_before + within, column, detail }) }
     }
 }

@@ -1,4 +1,4 @@
-//! Games as they come to be imported, in any of the forms in which they are exported: read into what the domain can play again.
+//! Reads a game to import, in any form in which games are exported, into the domain's `Import`. Knows no request and no rules of play.
 
 use std::collections::BTreeMap;
 
@@ -18,16 +18,16 @@ use crate::{
     },
 };
 
-/// A form of several games in one text.
+/// The form of the games in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A game each line, as JSON.
+    /// One JSON game per line.
     JsonLines,
-    /// Text records, or files of Aualé, one after the other.
+    /// Consecutive text records, or files of Aualé.
     Text,
 }
 
-/// Why a game is not imported, and where it says so: from 1, within the game's part of the text.
+/// Why a game is not imported, and the location of the reason: from 1, within the game's own text.
 #[derive(Clone, Debug)]
 pub struct Refused {
     pub line: usize,
@@ -57,10 +57,10 @@ impl Refused {
     }
 }
 
-/// Nothing was played before, as far as UUIDs can tell.
+/// The earliest time of a game: UUIDs hold no earlier one.
 const EARLIEST: OffsetDateTime = datetime!(1970-01-01 00:00 UTC);
 
-/// Reads one game. What says nothing of time was played `now`.
+/// Reads one game. A game without a date was played `now`.
 pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
     match form {
         Form::JsonLines => read_json(bytes, now),
@@ -71,8 +71,8 @@ pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime) -> Result<Import
 fn read_text(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
     match Record::from_bytes(bytes) {
         Ok(record) => Ok(Import::of_record(&record, now)),
-        // Only files of Aualé leave the variant out, or call it so.
-        Err(ReadError { problem: Unreadable::NoVariant | Unreadable::Variant(_), .. }) if !names_variant(bytes) => {
+        // Only files of Aualé leave the variant out, or name it differently.
+        Err(ReadError { problem: Unreadable::NoVariant | Unreadable::Variant(_), .. }) if !has_own_tags(bytes) => {
             let ogn = Ogn::parse(bytes).map_err(|error| refused(&error))?;
             let at = ogn.detail(Detail::Date).and_then(midnight).filter(|at| (EARLIEST..now).contains(at));
             Ok(Import::of_record(&ogn.record, at.unwrap_or(now)))
@@ -81,8 +81,8 @@ fn read_text(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
     }
 }
 
-/// Whether the text has a tag that only our own records have.
-fn names_variant(bytes: &[u8]) -> bool {
+/// Whether the text has a tag that only this server's records have.
+fn has_own_tags(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     ["[Preset", "[Options", "[Start"].iter().any(|tag| text.contains(tag))
 }
@@ -101,11 +101,11 @@ fn midnight(date: &str) -> Option<OffsetDateTime> {
     Some(date.midnight().assume_utc())
 }
 
-/// A game as it is exported: of that, what it takes to play it again. Everything else is passed over.
+/// The fields of an exported game that a replay needs. All others are ignored.
 #[derive(Debug, Deserialize)]
 struct GameText<'a> {
     game: TermsText,
-    /// Not read yet: where they stand is known only so.
+    /// Unparsed, because only raw text keeps the location of each.
     #[serde(borrow)]
     moves: Vec<&'a RawValue>,
 }
@@ -136,7 +136,7 @@ struct StartText {
     position: String,
 }
 
-/// Who sits where in the end.
+/// The players' sides at the end of the game.
 #[derive(Debug, Default, Deserialize)]
 struct SeatsText {
     #[serde(default)]
@@ -212,10 +212,10 @@ fn read_plies(text: &[u8], plies: &[&RawValue]) -> Result<Vec<PlyText>, Refused>
     plies.iter().map(ply).collect()
 }
 
-/// Why a text that begins at a location is no JSON, or not of that form.
+/// Why a text that begins at a location is invalid JSON, or has another form.
 fn unreadable(begins: TextLocation, error: &serde_json::Error) -> Refused {
-    let told = error.to_string();
-    let detail = told.rsplit_once(" at line ").map_or(told.as_str(), |(what, _)| what).to_owned();
+    let message = error.to_string();
+    let detail = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason).to_owned();
     let line = begins.line + error.line().max(1) - 1;
     let column = if line == begins.line { begins.column + error.column() - 1 } else { error.column() };
     Refused { line, column: Some(column), detail }
@@ -272,7 +272,7 @@ impl PlyText {
         }
         let mv = if self.mv == TAKEBACK {
             let to_ply = self.effects.iter().find_map(|effect| effect.to_ply);
-            PlyAction::Takeback { to_ply: to_ply.ok_or_else(|| format!("ply {ply}: a takeback says `to_ply`"))? }
+            PlyAction::Takeback { to_ply: to_ply.ok_or_else(|| format!("ply {ply}: a takeback needs `to_ply`"))? }
         } else {
             let mv = self.mv.parse::<Move>();
             PlyAction::Move(mv.map_err(|error| format!("ply {ply}: {error}"))?)
@@ -281,7 +281,7 @@ impl PlyText {
     }
 }
 
-/// What the history calls a ply by which others are taken back.
+/// The history's word for a ply that takes others back.
 const TAKEBACK: &str = "takeback";
 
 impl ResultText {
@@ -295,7 +295,7 @@ impl ResultText {
     }
 }
 
-/// Whether the people have changed places in the end.
+/// Whether the players have swapped sides at the end of the game.
 fn is_swapped(moves: &[PlyText], at_first: bool) -> bool {
     let mut swapped = vec![at_first];
     for ply in moves {
@@ -324,7 +324,9 @@ fn names(seats: SeatsText, is_swapped: bool) -> Result<BySeat<String>, String> {
     Ok(if is_swapped { BySeat { first: north, second: south } } else { BySeat { first: south, second: north } })
 }
 
-fn moment(field: &str, text: Option<&str>, unless: OffsetDateTime) -> Result<OffsetDateTime, String> {
+fn moment(field: &str, text: Option<&str>, default: OffsetDateTime) -> Result<OffsetDateTime, String> {
     let moment = text.map(|text| OffsetDateTime::parse(text, &Rfc3339)).transpose();
-    Ok(moment.map_err(|_| format!("{field}: a moment is RFC 3339, as in 2026-11-21T20:15:00.000Z"))?.unwrap_or(unless))
+    Ok(moment
+        .map_err(|_| format!("{field}: a time is written by RFC 3339, as in 2026-11-21T20:15:00.000Z"))?
+        .unwrap_or(default))
 }

@@ -1,4 +1,4 @@
-//! Exporting all games of a list, as one text that is written while it is read.
+//! Exports all games of a list as a stream: the text of a page of games is sent before the next page is read.
 
 use std::{fmt::Write, io};
 
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    export::{VARIES, recorded},
+    export::{VARIES, text_record},
     personal_export::ExportedGame,
 };
 use crate::{
@@ -33,29 +33,29 @@ use crate::{
     },
 };
 
-/// Games that are in memory at once, with their histories: some MiB as JSON.
-const GAMES_AT_ONCE: u32 = 50;
+/// Games of a page, which are in memory at once with their histories: some MiB as JSON.
+const PAGE_GAMES_MAX: u32 = 50;
 
-/// Plies that are in memory at once, unless a single game has more.
-const PLIES_AT_ONCE: u32 = 5_000;
+/// Plies of a page, unless its first game has more.
+const PAGE_PLIES_MAX: u32 = 5_000;
 
-/// Parts of exports that a process writes at once: each keeps the database busy. A client that takes its part slowly keeps nobody waiting.
-static AT_ONCE: Semaphore = Semaphore::const_new(4);
+/// Permits to read a page: each keeps the database busy. A page that waits for a slow client holds none.
+static READ_PERMITS: Semaphore = Semaphore::const_new(4);
 
 /// Export games
 ///
-/// All games of a list, in its order and with their whole histories: a game each line as JSON (`application/x-ndjson`), or text records one
-/// after the other. Each game comes with a `cursor`, from which the export goes on if it breaks off. What
-/// changes meanwhile may or may not be in it. All of it can be imported again.
+/// All games of a list, in its order and with their whole histories: one JSON game per line (`application/x-ndjson`), or consecutive
+/// text records. Each game comes with a `cursor`, from which an interrupted export can be resumed. The export may or may not have
+/// changes that happen meanwhile. All of it can be imported again.
 #[utoipa::path(
     tag = "records",
     operation_id = "export_games",
     params(ExportGames, ListGames),
-    responses((status = 200, description = "The games; an answer that breaks off is not all of them", content(
+    responses((status = 200, description = "The games. An answer that is cut off is incomplete", content(
         (ExportedLine = "application/x-ndjson"),
         (String = "text/plain", example = "[Variant \"kalah\"]\n[Preset \"standard\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\
             [Result \"*\"]\n\n1. CF a *\n{cursor: …}\n\n"),
-    ), headers(("Content-Disposition" = String, description = "A name for the file")))),
+    ), headers(("Content-Disposition" = String, description = "A file name")))),
     security((), ("bearer" = []))
 )]
 #[get("/games/export")]
@@ -64,21 +64,21 @@ pub async fn export_games(
     reader: Reader,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let (ExportGames { format }, list) = asked(&request)?;
+    let (ExportGames { format }, list) = read_queries(&request)?;
     let filter = list.filter(reader.0)?;
-    // A cursor is bound to all that was asked for, and to who asked; it may be asked for in the other form.
-    let name = format!("export {:?} {filter:?}", list.sort);
-    let after = list.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &name)).transpose()?;
+    // A cursor is bound to the list and to the reader; the format may change.
+    let cursor_scope = format!("export {:?} {filter:?}", list.sort);
+    let after = list.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &cursor_scope)).transpose()?;
     let form = format.unwrap_or(if prefers_text(&request) { ListForm::Text } else { ListForm::Ndjson });
     let export = Export {
         db: state.db.clone(),
         cursors: state.cursors.clone(),
-        name,
+        cursor_scope,
         filter,
         form,
         viewer: reader.0,
         after,
-        left: list.limit,
+        remaining: list.limit,
     };
     let file = ContentDisposition {
         disposition: DispositionType::Attachment,
@@ -86,47 +86,47 @@ pub async fn export_games(
     };
     let mut response = HttpResponse::Ok();
     response.insert_header(NOT_KEPT).insert_header(VARIES).insert_header(file).content_type(form.media_type());
-    Ok(response.streaming(export.written()))
+    Ok(response.streaming(export.into_stream()))
 }
 
-/// What is asked for: the form, and the list.
-fn asked(request: &HttpRequest) -> Result<(ExportGames, ListGames), Problem> {
+/// The two queries in the address: the format, and the list.
+fn read_queries(request: &HttpRequest) -> Result<(ExportGames, ListGames), Problem> {
     let (mut form, mut list) =
         (form_urlencoded::Serializer::new(String::new()), form_urlencoded::Serializer::new(String::new()));
     for (name, value) in form_urlencoded::parse(request.query_string().as_bytes()) {
-        let part = if name == "format" { &mut form } else { &mut list };
-        part.append_pair(&name, &value);
+        let query = if name == "format" { &mut form } else { &mut list };
+        query.append_pair(&name, &value);
     }
     let list: ListGames = read_query(&list.finish())?;
     list.check_limit()?;
     Ok((read_query(&form.finish())?, list))
 }
 
-/// An export that is being written.
+/// The state of an export.
 struct Export {
     db: PgPool,
     cursors: Cursors,
-    /// What its cursors are bound to.
-    name: String,
+    /// The list to which its cursors are bound.
+    cursor_scope: String,
     filter: Filter,
     form: ListForm,
     viewer: Option<PlayerId>,
     after: Option<PageKey>,
-    /// How many games are still to come, if that is bounded.
-    left: Option<u32>,
+    /// The number of games that are still to be sent, if there is a limit.
+    remaining: Option<u32>,
 }
 
 impl Export {
-    fn written(self) -> impl Stream<Item = Result<Bytes, io::Error>> {
+    fn into_stream(self) -> impl Stream<Item = Result<Bytes, io::Error>> {
         stream::unfold(Some(self), |export| async {
             let mut export = export?;
             Some(match export.page().await {
                 Ok((text, true)) => (Ok(text), Some(export)),
                 Ok((text, false)) => (Ok(text), None),
-                // There is no other way left to say so than to break off.
+                // The status is sent already: only a cut-off answer shows the failure.
                 Err(error) => {
-                    tracing::error!("an export broke off: {error}");
-                    (Err(io::Error::other("the export broke off")), None)
+                    tracing::error!("an export failed: {error}");
+                    (Err(io::Error::other("the export failed")), None)
                 }
             })
         })
@@ -134,30 +134,31 @@ impl Export {
 
     /// Some games, and whether there may be more.
     async fn page(&mut self) -> Result<(Bytes, bool), DbError> {
-        let limit = self.left.map_or(GAMES_AT_ONCE, |left| left.min(GAMES_AT_ONCE));
-        // It is never closed.
-        let _turn = AT_ONCE.acquire().await.ok();
+        let limit = self.remaining.map_or(PAGE_GAMES_MAX, |remaining| remaining.min(PAGE_GAMES_MAX));
+        // The semaphore is never closed.
+        let _permit = READ_PERMITS.acquire().await.ok();
         let mut page = lists::list(&self.db, &self.filter, self.after, limit).await?;
-        cut(&mut page);
+        truncate(&mut page);
         let histories = games::histories(&self.db, &page.games).await?;
         let mut text = String::new();
-        for ((seated, plies), place) in page.games.iter().zip(&histories).zip(&page.keys) {
-            let cursor = self.cursors.seal(&cursor_text(*place), &self.name);
+        for ((seated, plies), key) in page.games.iter().zip(&histories).zip(&page.keys) {
+            let cursor = self.cursors.seal(&cursor_text(*key), &self.cursor_scope);
             write_game(&mut text, self.form, seated, plies, self.viewer, Some(cursor));
         }
-        self.left = self.left.map(|left| left.saturating_sub(u32::try_from(page.games.len()).unwrap_or(left)));
+        let sent = u32::try_from(page.games.len()).unwrap_or(u32::MAX);
+        self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(sent));
         self.after = page.next;
-        Ok((Bytes::from(text), page.next.is_some() && self.left != Some(0)))
+        Ok((Bytes::from(text), page.next.is_some() && self.remaining != Some(0)))
     }
 }
 
-/// Leaves as many games on a page as may be in memory, and one at least.
-fn cut(page: &mut Page) {
+/// Keeps the first game of a page, and as many more as `PAGE_PLIES_MAX` allows.
+fn truncate(page: &mut Page) {
     let mut plies = 0;
     let fits = page.games.iter().take_while(|seated| {
         let is_first = plies == 0;
         plies += seated.game.ply().max(1);
-        is_first || plies <= PLIES_AT_ONCE
+        is_first || plies <= PAGE_PLIES_MAX
     });
     let count = fits.count();
     if count < page.games.len() {
@@ -167,7 +168,7 @@ fn cut(page: &mut Page) {
     }
 }
 
-/// Writes a game as it stands among others.
+/// Appends a game to the text of several games.
 pub fn write_game(
     text: &mut String,
     form: ListForm,
@@ -183,13 +184,13 @@ pub fn write_game(
             text.push('\n');
         }
         ListForm::Text => {
-            let written = match recorded(seated, plies) {
+            let written = match text_record(seated, plies) {
                 Ok(record) => write!(text, "{record}"),
-                Err(why) => writeln!(text, "{{game {}: {why}}}", seated.game.id().0),
+                Err(problem) => writeln!(text, "{{game {}: {problem}}}", seated.game.id().0),
             };
             let cursor = cursor.map_or(Ok(()), |cursor| writeln!(text, "{{cursor: {cursor}}}"));
             let end = writeln!(text);
-            written.and(cursor).and(end).expect("a string takes everything");
+            written.and(cursor).and(end).expect("a String accepts every write");
         }
     }
 }
@@ -199,16 +200,16 @@ pub fn write_game(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExportGames {
-    /// In which form. Unless given, JSON or text, as `Accept` says.
+    /// The format. Unless given, JSON or text by `Accept`.
     #[param(inline)]
     format: Option<ListForm>,
 }
 
-/// A form of many games.
+/// A format of several games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ListForm {
-    /// A game each line, as JSON.
+    /// One JSON game per line.
     Ndjson,
     /// Text records.
     Text,
@@ -230,12 +231,12 @@ impl ListForm {
     }
 }
 
-/// A game among others.
+/// One line of an export.
 #[derive(Serialize, ToSchema)]
 struct ExportedLine {
     #[serde(flatten)]
     exported: ExportedGame,
-    /// From where the export goes on after this game.
+    /// The cursor with which an export resumes after this game.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cursor: Option<String>,

@@ -1,4 +1,4 @@
-//! Games to take along and to bring: export, import, verification.
+//! Records of games: export, import, verification. Knows the forms of a request and an answer; `db::records` stores and reads.
 
 pub(crate) mod export;
 pub(crate) mod import;

@@ -1,5 +1,5 @@
-//! Everything that is held about the caller, as one JSON document, written while it is read: however many games there are,
-//! few are in memory at once.
+//! Everything that is stored about the caller, as one JSON document. It is streamed page by page, so that few games are in memory
+//! at once.
 
 use std::{fmt::Display, io};
 
@@ -44,23 +44,23 @@ use crate::{
     },
 };
 
-/// Games that are in memory at once: some hundred KiB.
-const GAMES_AT_ONCE: u32 = 20;
+/// Games of a page: some hundred KiB.
+const PAGE_GAMES_MAX: u32 = 20;
 
-/// Notes that are in memory at once: a MiB and a half at most.
-const NOTES_AT_ONCE: u32 = 100;
+/// Notes of a page: a MiB and a half at most.
+const PAGE_NOTES_MAX: u32 = 100;
 
-/// Sign-ins, keys and invitations that are shown at most, the newest.
+/// The maximum number of sign-ins, keys and invitations, of which the newest are shown.
 const LISTED_MAX: u32 = 1000;
 
-/// Export everything held about the caller
+/// Export everything stored about the caller
 ///
-/// Profile, sign-ins, keys of requests and open invitations (the newest 1,000 of each), all notes, and all games with their histories.
-/// An account's password is held as a hash, which is not shown, nor are the secrets of webhooks.
+/// Profile, sign-ins, idempotency keys and open invitations (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
     operation_id = "export_me",
-    responses((status = 200, description = "Everything; an answer that breaks off is not all of it", body = Export)),
+    responses((status = 200, description = "Everything. An answer that is cut off is incomplete", body = Export)),
     security(("bearer" = []))
 )]
 #[get("/me/export")]
@@ -89,104 +89,108 @@ pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     Ok(HttpResponse::Ok()
         .insert_header(ContentType::json())
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .streaming(with_lists(&export, state.db.clone(), caller.player)))
+        .streaming(stream_export(&export, state.db.clone(), caller.player)))
 }
 
-/// How far an export has been written.
+/// How far an export is sent.
 #[derive(Clone, Copy)]
-enum Written {
-    Nothing,
+enum Progress {
+    Start,
     Notes { after: Option<(GameId, u32)> },
     Games { before: Option<GameId> },
-    All,
+    End,
 }
 
-/// The export's text, with the notes and games in it page by page.
-fn with_lists(export: &Export, db: PgPool, player: PlayerId) -> impl Stream<Item = Result<Bytes, io::Error>> + use<> {
+/// The export's text, with the notes and games read page by page.
+fn stream_export(
+    export: &Export,
+    db: PgPool,
+    player: PlayerId,
+) -> impl Stream<Item = Result<Bytes, io::Error>> + use<> {
     let text = serde_json::to_string(export).expect(ALWAYS_JSON);
-    // The last two fields are the lists, both empty.
+    // The last two fields are the lists, both empty in this text.
     let head = Bytes::from(text.strip_suffix(r#"],"games":[]}"#).unwrap_or(&text).to_owned());
-    stream::unfold(Written::Nothing, move |written| {
+    stream::unfold(Progress::Start, move |progress| {
         let (db, head) = (db.clone(), head.clone());
         async move {
-            let piece = match written {
-                Written::Nothing => Ok((head, Written::Notes { after: None })),
-                Written::Notes { after } => page_of_notes(&db, player, after).await,
-                Written::Games { before } => page_of_games(&db, player, before).await,
-                Written::All => return None,
+            let chunk = match progress {
+                Progress::Start => Ok((head, Progress::Notes { after: None })),
+                Progress::Notes { after } => page_of_notes(&db, player, after).await,
+                Progress::Games { before } => page_of_games(&db, player, before).await,
+                Progress::End => return None,
             };
-            // There is no other way left to say so than to break off.
-            Some(piece.map_or_else(|error| (Err(broken_off(error)), Written::All), |(text, next)| (Ok(text), next)))
+            // The status is sent already: only a cut-off answer shows the failure.
+            Some(chunk.map_or_else(|error| (Err(log_failure(error)), Progress::End), |(text, next)| (Ok(text), next)))
         }
     })
 }
 
-/// Some notes as items of their list, and how far it is written then; after the last, the beginning of the next list.
+/// A page of notes as items of their list, and the progress after it; after the last page, the beginning of the next list.
 async fn page_of_notes(
     db: &PgPool,
     player: PlayerId,
     after: Option<(GameId, u32)>,
-) -> Result<(Bytes, Written), DbError> {
-    let found = notes::list_all(db, player, after, NOTES_AT_ONCE).await?;
+) -> Result<(Bytes, Progress), DbError> {
+    let found = notes::list_all(db, player, after, PAGE_NOTES_MAX).await?;
     Ok(match found.last() {
         Some(last) => {
             let after_last = Some((last.game, last.ply));
-            (items(found.iter().map(NoteView::of), after.is_some()), Written::Notes { after: after_last })
+            (items(found.iter().map(NoteView::of), after.is_some()), Progress::Notes { after: after_last })
         }
-        None => (Bytes::from_static(br#"],"games":["#), Written::Games { before: None }),
+        None => (Bytes::from_static(br#"],"games":["#), Progress::Games { before: None }),
     })
 }
 
-/// The same of games; after the last, the end.
-async fn page_of_games(db: &PgPool, player: PlayerId, before: Option<GameId>) -> Result<(Bytes, Written), DbError> {
-    let found = games::list_seated(db, player, before, GAMES_AT_ONCE).await?;
-    let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Written::All)) };
+/// The same of games; after the last page, the end of the document.
+async fn page_of_games(db: &PgPool, player: PlayerId, before: Option<GameId>) -> Result<(Bytes, Progress), DbError> {
+    let found = games::list_seated(db, player, before, PAGE_GAMES_MAX).await?;
+    let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Progress::End)) };
     let histories = games::histories(db, &found).await?;
     let exported = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
-    Ok((items(exported, before.is_some()), Written::Games { before: Some(last.game.id()) }))
+    Ok((items(exported, before.is_some()), Progress::Games { before: Some(last.game.id()) }))
 }
 
-/// Items of a list, after a comma if others are written before them.
+/// Items of a list, with a comma in front if they follow others.
 fn items(items: impl Iterator<Item = impl Serialize>, follow_others: bool) -> Bytes {
     let items: Vec<_> = items.map(|item| serde_json::to_string(&item).expect(ALWAYS_JSON)).collect();
     Bytes::from(format!("{}{}", if follow_others { "," } else { "" }, items.join(",")))
 }
 
-fn broken_off(error: impl Display) -> io::Error {
-    tracing::error!("an export broke off: {error}");
-    io::Error::other("the export broke off")
+fn log_failure(error: impl Display) -> io::Error {
+    tracing::error!("an export failed: {error}");
+    io::Error::other("the export failed")
 }
 
-/// Everything that is held about a player.
+/// Everything that is stored about a player.
 #[derive(Serialize, ToSchema)]
 struct Export {
     player: ProfileView,
-    /// Where the player is signed in, newest first.
+    /// The player's sign-ins, newest first.
     sign_ins: Vec<SignInView>,
-    /// Keys of requests that may be sent again.
+    /// Keys of requests that can be retried.
     idempotency_keys: Vec<KeyView>,
-    /// Games whose analyses the player waits for, or that could not be analysed.
+    /// The player's requests for analyses that are pending or failed.
     analysis_requests: Vec<AnalysisRequestView>,
-    /// Where the player's notices are sent to, newest first.
+    /// The player's webhooks, newest first.
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.
     invitations: Vec<GameView>,
-    /// All notes of the player, those on the oldest games first.
+    /// All notes of the player, by the age of their games, oldest first.
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.
     games: Vec<ExportedGame>,
 }
 
-/// A sign-in that is still good. Of its refresh tokens only hashes are held.
+/// A valid sign-in. Its refresh tokens are stored as hashes only.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SignIn)]
 struct SignInView {
     id: Uuid,
-    /// When its newest refresh token runs out.
+    /// When its newest refresh token expires.
     expires_at: Timestamp,
 }
 
-/// The key of a request that may be sent again; the answer to it is what it created.
+/// The key of a request that can be retried. Its stored answer is the resource that it created.
 #[derive(Serialize, ToSchema)]
 #[schema(as = IdempotencyKey)]
 struct KeyView {
@@ -194,7 +198,7 @@ struct KeyView {
     created_at: Timestamp,
 }
 
-/// That the player has asked for a game's analysis.
+/// A player's request for a game's analysis.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AnalysisRequest)]
 struct AnalysisRequestView {

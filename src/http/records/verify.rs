@@ -1,4 +1,4 @@
-//! Whether a stored game is sound.
+//! Verifies a stored game. The checks themselves are in `db::records::verify` and the domain.
 
 use actix_web::{HttpResponse, get, web::Data};
 use serde::Serialize;
@@ -23,14 +23,14 @@ use crate::{
 
 /// Verify a game
 ///
-/// Reads the game and its whole log from the database, plays every move again by the rules, and compares all that is stored: positions,
-/// result, and the game as it is now.
+/// Reads the game and its whole log from the database, replays every move by the rules, and compares everything that is stored:
+/// positions, result, and the game's present state.
 #[utoipa::path(
     tag = "records",
     operation_id = "verify_game",
     params(("id" = Uuid, Path, description = "The game's id")),
     responses(
-        (status = 200, description = "What was found", body = VerificationView),
+        (status = 200, description = "The outcome", body = VerificationView),
         (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
@@ -54,25 +54,25 @@ pub async fn verify_game(
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
 }
 
-/// What was found of a stored game.
+/// The outcome of a game's verification.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Verification)]
 struct VerificationView {
     game_id: Uuid,
-    /// Whether nothing is wrong.
+    /// Whether there are no flaws.
     is_sound: bool,
-    /// How many events its log has.
+    /// The number of events in its log.
     #[schema(minimum = 0)]
     events: usize,
-    /// What is wrong, in the order of the log, and then of the game as it is now.
+    /// The flaws of the log, in its order, then those of the game's present state.
     flaws: Vec<FlawView>,
 }
 
-/// Something that cannot be.
+/// A contradiction in the stored game.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Flaw)]
 struct FlawView {
-    /// The event that it is about; null of the game as it is now.
+    /// The event that has the flaw; null for the game's present state.
     #[schema(required = true, minimum = 1)]
     seq: Option<u32>,
     #[schema(example = "the rules do not allow C, event 12")]

@@ -1,4 +1,4 @@
-//! Analyses of games: asked for, waited for, read.
+//! Analyses of games: requests for them, their progress, and the analyses themselves. Knows no engine: a job analyses.
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder, get,
@@ -31,26 +31,27 @@ use crate::{
     rules::Side,
 };
 
-/// How long a client waits until it asks again how far an analysis is, in seconds.
-const ASK_AGAIN_S: u64 = 2;
+/// The interval at which a client polls the progress of an analysis, in seconds.
+const POLL_AFTER_S: u64 = 2;
 
-/// How long a client waits that finds the queue full, in seconds: several games' work.
-const FULL_FOR_S: u64 = 60;
+/// The `Retry-After` of a full queue, in seconds: several games' work.
+const QUEUE_FULL_RETRY_S: u64 = 60;
 
-/// Ask for a game's analysis
+/// Request a game's analysis
 ///
-/// Every ply is judged by the engine: what it was worth, what was best, how much it lost. That takes some seconds, and players are served
-/// in turn: the answer says where to see how far it is; the game's events say when it is there (`analysed`). Nobody is helped while they
-/// play: a running game is refused, unless one person plays both sides. What is there already, or asked for, is not made twice.
+/// The engine judges every ply: its value, the best move, the seeds that it lost. That takes some seconds, and players are served in
+/// rounds. `Location` names the address of the progress; the game's event `analysed` reports the end. A running game is refused, so that
+/// no player gets help during play, unless one person plays both sides. The request is idempotent: an analysis that exists or is queued
+/// is not made again.
 #[utoipa::path(
     tag = "records",
     operation_id = "analyse_game",
     params(("id" = Uuid, Path, description = "The game's id")),
     responses(
-        (status = 202, description = "It is asked for", body = AnalysisStatus,
-            headers(("Location" = String, description = "Where to see how far it is"),
-                ("Retry-After" = u64, description = "After how many seconds to look"))),
-        (status = 200, description = "It is there", body = AnalysisStatus),
+        (status = 202, description = "The analysis is queued", body = AnalysisStatus,
+            headers(("Location" = String, description = "The address of the progress"),
+                ("Retry-After" = u64, description = "The seconds until the next poll"))),
+        (status = 200, description = "The analysis exists", body = AnalysisStatus),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`game_not_over`, `too_many_analyses`"),
     ),
@@ -67,35 +68,34 @@ pub async fn analyse_game(
     let found = find_visible(&state, path.0, Some(caller.player)).await?;
     let game = &found.seated.game;
     if !game.may_be_analysed_for(caller.player) || is_contested(&state, game).await? {
-        let detail =
-            "nobody is helped while they play: games are analysed that are over, or that the caller plays alone";
+        let detail = "the engine gives no help during play: only games that are over, or that the caller plays alone, are analysed";
         return Err(Problem::new(Code::GameNotOver, detail));
     }
-    let known = analyses::find(&state.db, game.id()).await?;
-    if known.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) {
-        return Ok(answer(HttpResponse::Ok(), &AnalysisStatus::of(game, &known)));
+    let stored = analyses::find(&state.db, game.id()).await?;
+    if stored.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) {
+        return Ok(answer(HttpResponse::Ok(), &AnalysisStatus::of(game, &stored)));
     }
     match analyses::request(&state.db, game, caller.player, now()).await? {
         RequestOutcome::Queued => {}
         RequestOutcome::TooMany => {
             let detail =
-                format!("a player waits for {WAITING_MAX} analyses at most: ask again when one of them is there");
+                format!("a player has at most {WAITING_MAX} analyses in the queue: retry when one of them is done");
             return Err(Problem::new(Code::TooManyAnalyses, detail));
         }
         RequestOutcome::Full => {
-            return Err(Problem::busy("too many analyses are waited for; try again later").retry_after(FULL_FOR_S));
+            return Err(Problem::busy("the queue of analyses is full; try again later").retry_after(QUEUE_FULL_RETRY_S));
         }
         RequestOutcome::NoPlayer => return Err(Problem::new(Code::InvalidToken, "the player is deleted")),
     }
     let mut response = HttpResponse::Accepted();
     response.insert_header((header::LOCATION, format!("/v1/games/{}/analysis", game.id().0)));
-    response.insert_header((header::RETRY_AFTER, ASK_AGAIN_S));
+    response.insert_header((header::RETRY_AFTER, POLL_AFTER_S));
     Ok(answer(response, &AnalysisStatus::of(game, &analyses::find(&state.db, game.id()).await?)))
 }
 
 /// Get a game's analysis
 ///
-/// Or how far it is. Of a game of more than 2,000 plies, the last of them are judged.
+/// The analysis, or its progress. In a game of more than 2,000 plies, the last 2,000 are judged.
 #[utoipa::path(
     tag = "records",
     operation_id = "get_analysis",
@@ -104,12 +104,12 @@ pub async fn analyse_game(
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
     ),
     responses(
-        (status = 200, description = "The analysis, or how far it is", body = AnalysisStatus, headers(
+        (status = 200, description = "The analysis, or its progress", body = AnalysisStatus, headers(
             ("ETag" = String, description = "A digest of the answer"),
-            ("Retry-After" = Option<u64>, description = "After how many seconds to look again, until it is there"))),
-        (status = 304, description = "The client's answer is still the present one",
+            ("Retry-After" = Option<u64>, description = "The seconds until the next poll, while it is queued or running"))),
+        (status = 304, description = "The client's answer is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or nobody has asked for its analysis"),
+        (status = 404, description = "`not_found`: no such game, or no request for its analysis"),
     ),
     security((), ("bearer" = []))
 )]
@@ -118,22 +118,22 @@ pub async fn get_analysis(
     state: Data<AppState>,
     reader: Reader,
     path: GamePath,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
     let game = &found.seated.game;
     let status = AnalysisStatus::of(game, &analyses::find(&state.db, game.id()).await?);
     if status.analysis.is_none() && status.status == StatusWord::Done {
-        return Err(Problem::not_found("nobody has asked for the analysis of this game"));
+        return Err(Problem::not_found("the analysis of this game was not requested"));
     }
     let json = serde_json::to_string(&status).expect(ALWAYS_JSON);
     let etag = digest_tag(&json);
-    let has = known.has(&etag);
+    let has = if_none_match.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((header::ETAG, etag)).insert_header(status.kept(game)).insert_header(VARIES);
+    response.insert_header((header::ETAG, etag)).insert_header(status.cache_control(game)).insert_header(VARIES);
     if matches!(status.status, StatusWord::Queued | StatusWord::Running) {
-        response.insert_header((header::RETRY_AFTER, ASK_AGAIN_S));
+        response.insert_header((header::RETRY_AFTER, POLL_AFTER_S));
     }
     Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(json) })
 }
@@ -142,42 +142,43 @@ fn answer(mut response: HttpResponseBuilder, status: &AnalysisStatus) -> HttpRes
     response.insert_header(NOT_KEPT).insert_header(VARIES).json(status)
 }
 
-/// How far the analysis of a game is, and what it says.
+/// The progress of a game's analysis, and the analysis.
 #[derive(Debug, Serialize, ToSchema)]
 struct AnalysisStatus {
     game_id: Uuid,
     status: StatusWord,
-    /// How many analyses come before it.
+    /// The number of analyses before it in the queue.
     #[schema(minimum = 0, example = 0)]
     ahead: u32,
-    /// How many plies are to be judged, and how many are.
+    /// The number of plies to judge.
     #[schema(minimum = 0, example = 60)]
     plies: u32,
+    /// The number of plies that are judged.
     #[schema(minimum = 0, example = 60)]
     plies_done: u32,
-    /// Null until it is there; while one is asked for anew, the one before.
+    /// Null until it is done; while a new one is queued or running, the previous one.
     #[schema(required = true)]
     analysis: Option<AnalysisView>,
 }
 
-/// How far an analysis is. Clients ignore values that they do not know.
+/// The progress of an analysis. Clients ignore values that they do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = AnalysisProgress)]
 enum StatusWord {
-    /// It waits for its turn.
+    /// It waits in the queue.
     Queued,
     Running,
-    /// It is there. A game that one person plays may have gone on since: `analysis.ply` says how far it goes.
+    /// It exists. A game that one person plays may have gone on since: `analysis.ply` is the last ply that it covers.
     Done,
-    /// The engine could not do it. It may be asked for again.
+    /// The engine failed. It can be requested again.
     Failed,
 }
 
 impl AnalysisStatus {
-    fn of(game: &Game, known: &AnalysisState) -> Self {
-        let analysis = known.analysis.as_ref().map(|analysis| AnalysisView::of(game, analysis));
-        let judged = known.analysis.as_ref().map_or(0, |analysis| analysis.ply.min(PLIES_ANALYSED_MAX));
+    fn of(game: &Game, stored: &AnalysisState) -> Self {
+        let analysis = stored.analysis.as_ref().map(|analysis| AnalysisView::of(game, analysis));
+        let judged = stored.analysis.as_ref().map_or(0, |analysis| analysis.ply.min(PLIES_ANALYSED_MAX));
         let done = Self {
             game_id: game.id().0,
             status: StatusWord::Done,
@@ -186,10 +187,10 @@ impl AnalysisStatus {
             plies_done: judged,
             analysis,
         };
-        let Some(request) = &known.request else { return done };
+        let Some(request) = &stored.request else { return done };
         let status = match request.progress {
-            // It is told of in a moment.
-            _ if known.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) => return done,
+            // The analysis is stored; the job removes the request in a moment.
+            _ if stored.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) => return done,
             Progress::Queued => StatusWord::Queued,
             Progress::Running => StatusWord::Running,
             Progress::Failed => StatusWord::Failed,
@@ -197,15 +198,15 @@ impl AnalysisStatus {
         Self { status, ahead: request.ahead, plies: request.plies, plies_done: request.plies_done, ..done }
     }
 
-    /// Of a game that is over it is always the same, until an engine comes that judges otherwise.
-    fn kept(&self, game: &Game) -> (HeaderName, &'static str) {
+    /// The analysis of a public game that is over can be cached: only a new edition of the engine changes it.
+    fn cache_control(&self, game: &Game) -> (HeaderName, &'static str) {
         let is_public = game.terms().visibility == Visibility::Public;
         let is_last = self.status == StatusWord::Done && game.status().is_over();
         if is_public && is_last { KEPT_FOR_MINUTES } else { NOT_KEPT }
     }
 }
 
-/// What a game was worth, ply by ply.
+/// The values of a game, ply by ply.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Analysis)]
 struct AnalysisView {
@@ -216,9 +217,9 @@ struct AnalysisView {
     /// The edition of the engine and its judgement.
     #[schema(minimum = 1, example = 1)]
     edition: u16,
-    /// Who played how well. Sides as they are at the end, like the game's `seats`.
+    /// How well each player played. Sides as at the end of the game, like its `seats`.
     sides: JudgedSides,
-    /// In the order of play; plies that took others back are left out.
+    /// In the order of play, without takebacks.
     plies: Vec<JudgedPlyView>,
 }
 
@@ -228,7 +229,7 @@ struct JudgedSides {
     north: JudgedSideView,
 }
 
-/// How well somebody played.
+/// How well one player played.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = JudgedSide)]
 struct JudgedSideView {
@@ -237,7 +238,7 @@ struct JudgedSideView {
     /// From 0 to 100: the mean of 100·exp(−loss/4 seeds) over the plies that were not forced; null if there were none.
     #[schema(required = true, minimum = 0, maximum = 100, example = 87.5)]
     accuracy: Option<f64>,
-    /// How many plies are called what.
+    /// The number of plies of each class.
     classes: ClassCounts,
 }
 
@@ -251,7 +252,7 @@ struct ClassCounts {
     blunder: usize,
 }
 
-/// What a ply was worth.
+/// The value of a ply.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = JudgedPly)]
 struct JudgedPlyView {
@@ -261,31 +262,31 @@ struct JudgedPlyView {
     #[serde(rename = "move")]
     #[schema(example = "C")]
     mv: String,
-    /// What the position after it is worth.
+    /// The value of the position after it.
     value: ValueView,
-    /// What the best move was worth.
+    /// The value of the best move.
     best_value: ValueView,
-    /// The best move, and what would follow by best play as far as it is known; empty where both agreed to end the game.
+    /// The best move and the best play after it, as far as it is known; empty if both players agreed to end the game.
     #[schema(example = json!(["D", "A", "f"]))]
     best_line: Vec<String>,
-    /// How many seeds it lost for whoever moved.
+    /// The seeds that it lost for the player who moved.
     #[schema(minimum = 0, example = 2.5)]
     loss: f64,
     class: ClassWord,
 }
 
-/// The margin at the end of the game by best play, in seeds: what South then has more than North. South and North are who sits there in
-/// the position that it is about; a swap changes its sign.
+/// The margin at the end of the game by best play, in seeds: South's seeds less North's. The sides are those of the position that is
+/// judged; a swap changes the sign.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Value)]
 struct ValueView {
     #[schema(example = -3.25)]
     seeds: f64,
-    /// Whether it is proven; otherwise it is an estimate.
+    /// Whether it is proven. If false, it is an estimate.
     is_exact: bool,
 }
 
-/// What a ply is called by its loss. Clients ignore values that they do not know.
+/// The class of a ply by its loss. Clients ignore values that they do not know.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = MoveClass)]

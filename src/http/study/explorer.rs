@@ -1,4 +1,5 @@
-//! The explorer: what was played in a position, in all public games that ended with a result, and what came of it.
+//! The explorer: the moves of all public games with a result in one position, and their outcomes. Knows no index: see
+//! `db::study::explorer`.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +36,9 @@ use crate::{
 
 /// Explore a position
 ///
-/// What was played in a position, or in the opening, in all public games that ended with a result, whatever came before it: in how many games, what
-/// came of them, and some of them. Every legal move is listed, those that were played most first. A game counts some seconds after it has ended.
+/// The moves that all public games with a result played in a position, or in the opening, by any order of moves before it. Each move has
+/// the number of its games, their outcomes, and some of the games. Every legal move is listed, those of most games first. A game counts
+/// some seconds after its end.
 #[utoipa::path(
     tag = "games",
     operation_id = "get_explorer",
@@ -45,9 +47,9 @@ use crate::{
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
     ),
     responses(
-        (status = 200, description = "What was played there", body = ExploredPosition,
+        (status = 200, description = "The moves in the position", body = ExploredPosition,
             headers(("ETag" = String, description = "A digest of the answer"))),
-        (status = 304, description = "The client's answer is still the present one",
+        (status = 304, description = "The client's answer is current",
             headers(("ETag" = String, description = "As the client sent it"))),
     ),
     security((), ("bearer" = []))
@@ -57,7 +59,7 @@ pub async fn get_explorer(
     state: Data<AppState>,
     _: Reader,
     query: Query<ExplorePosition>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let ExplorePosition { variant, preset, options, position } = query.0;
     let variant: Variant = variant.parse().map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
@@ -67,7 +69,7 @@ pub async fn get_explorer(
     let explored = ExploredPosition::of(&position, key, &explorer::find(&state.db, key).await?);
     let body = serde_json::to_string(&explored).expect(ALWAYS_JSON);
     let etag = digest_tag(&body);
-    let has = known.has(&etag);
+    let has = if_none_match.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag)).insert_header(KEPT_FOR_A_MINUTE);
     Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(body) })
@@ -78,14 +80,14 @@ pub async fn get_explorer(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExplorePosition {
-    /// The game.
+    /// The variant's name.
     #[param(example = "kalah")]
     variant: String,
     /// One of the variant's presets.
     #[serde(default = "standard")]
     #[param(required = false, default = "standard", example = "standard")]
     preset: String,
-    /// Where the rules differ from the preset, as records write it.
+    /// Options that differ from the preset, as in text records.
     #[param(max_length = 500, example = "seeds=4")]
     options: Option<String>,
     /// The position, in text notation; the opening unless given.
@@ -93,49 +95,49 @@ pub struct ExplorePosition {
     position: Option<String>,
 }
 
-/// What was played in a position.
+/// The moves of games in a position.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExploredPosition {
     #[schema(example = "kalah")]
     variant: String,
-    /// The rules. Games of every preset count that has these.
+    /// The options. Games of every preset with these options count.
     options: BTreeMap<&'static str, OptionValueView>,
-    /// In text notation. A `position` in which the rules end the game has been ended.
+    /// In text notation. If the rules end the game in the requested `position`, this is the position after that end.
     #[schema(example = "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S")]
     position: String,
-    /// Stands for the position and its rules, in 16 hexadecimal digits: the same as long as the server is.
+    /// Identifies the position and its options, in 16 hexadecimal digits. It never changes.
     #[schema(min_length = 16, max_length = 16, example = "100ca454399fa86a")]
     key: String,
-    /// Games that came to it, each counted once.
+    /// The number of games that reached it, each counted once.
     #[schema(minimum = 0)]
     games: u64,
-    /// Those of them that ended there: by the rules, or because somebody gave up, ran out of time, or both agreed.
+    /// Those of them that ended there: by the rules, by resignation, on time, or by agreement.
     #[schema(minimum = 0)]
     ended: u64,
-    /// Every legal move: those that were played in most games first, then in the order of legal moves.
+    /// Every legal move: those of most games first, then in the order of legal moves.
     moves: Vec<ExploredMove>,
 }
 
-/// What came of a move.
+/// The outcomes of a move.
 #[derive(Debug, Serialize, ToSchema)]
 struct ExploredMove {
     #[serde(rename = "move")]
     #[schema(example = "C")]
     word: String,
-    /// Games in which it was played there, each counted once.
+    /// The number of games in which it was played there, each counted once.
     #[schema(minimum = 0)]
     games: u64,
     /// Those of them that South won.
     #[schema(minimum = 0)]
     south: u64,
-    /// Those of them that nobody won.
+    /// Those of them that were drawn.
     #[schema(minimum = 0)]
     draws: u64,
     /// Those of them that North won.
     #[schema(minimum = 0)]
     north: u64,
-    /// By how many seeds South's store was ahead of North's in the end, on average, in hundredths; of those games that were played to
-    /// their end. Null if none was.
+    /// The average lead of South's store over North's at the end, in seeds, rounded to hundredths, of the games that were played to their
+    /// end. Null if there is none.
     #[schema(required = true, example = 3.25)]
     average_margin: Option<f64>,
     /// When it was last played there; null if it never was.
@@ -150,41 +152,41 @@ struct ExploredMove {
 }
 
 impl ExploredPosition {
-    fn of(position: &AnyPosition, key: PositionKey, known: &PositionStats) -> Self {
+    fn of(position: &AnyPosition, key: PositionKey, stats: &PositionStats) -> Self {
         let options = position.options();
-        // An agreed end is no legal move, as it takes both. A move that cannot be played at all is one of another position with this key.
-        let agreed = known.moves.iter().map(|known| known.mv).filter(|mv| *mv == Move::Agree);
+        // An agreed end needs both players, so it is no legal move. A move that cannot be played is of another position with this key.
+        let agreed = stats.moves.iter().map(|stats| stats.mv).filter(|mv| *mv == Move::Agree);
         let all = position.legal_moves().into_iter().chain(agreed);
-        let mut moves: Vec<_> = all.filter_map(|mv| ExploredMove::of(position, mv, known)).collect();
+        let mut moves: Vec<_> = all.filter_map(|mv| ExploredMove::of(position, mv, stats)).collect();
         moves.sort_by_key(|explored| std::cmp::Reverse(explored.games));
         Self {
             variant: options.variant().to_string(),
             options: options.values().into_iter().map(|(name, value)| (name, value.into())).collect(),
             position: position.to_string(),
             key: key.to_string(),
-            games: known.games,
-            ended: known.ended,
+            games: stats.games,
+            ended: stats.ended,
             moves,
         }
     }
 }
 
 impl ExploredMove {
-    /// A move with what is known of it; `None` if it cannot be played.
-    fn of(position: &AnyPosition, mv: Move, known: &PositionStats) -> Option<Self> {
+    /// A move with its statistics; `None` if it cannot be played.
+    fn of(position: &AnyPosition, mv: Move, stats: &PositionStats) -> Option<Self> {
         let (after, _) = position.play(mv).ok()?;
-        let known = known.moves.iter().find(|known| known.mv == mv);
-        let count = |of: fn(&MoveStats) -> u64| known.map_or(0, of);
+        let stats = stats.moves.iter().find(|stats| stats.mv == mv);
+        let count = |of: fn(&MoveStats) -> u64| stats.map_or(0, of);
         Some(Self {
             word: mv.to_string(),
-            games: count(|known| known.games),
-            south: count(|known| known.south_wins),
-            draws: count(|known| known.games.saturating_sub(known.south_wins + known.north_wins)),
-            north: count(|known| known.north_wins),
-            average_margin: known.and_then(|known| known.average_lead).map(|lead| (lead * 100.0).round() / 100.0),
-            last_played_at: known.map(|known| Timestamp(known.last_played_at)),
+            games: count(|stats| stats.games),
+            south: count(|stats| stats.south_wins),
+            draws: count(|stats| stats.games.saturating_sub(stats.south_wins + stats.north_wins)),
+            north: count(|stats| stats.north_wins),
+            average_margin: stats.and_then(|stats| stats.average_lead).map(|lead| (lead * 100.0).round() / 100.0),
+            last_played_at: stats.map(|stats| Timestamp(stats.last_played_at)),
             position: after.to_string(),
-            sample_game_ids: known.into_iter().flat_map(|known| &known.sample).map(|game| game.0).collect(),
+            sample_game_ids: stats.into_iter().flat_map(|stats| &stats.sample).map(|game| game.0).collect(),
         })
     }
 }

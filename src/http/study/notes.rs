@@ -1,4 +1,4 @@
-//! Notes: what players write on plies of games for themselves. Nobody else is ever shown one.
+//! Notes: a player's private texts on plies of games. Only their author can read them.
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, put, web::Data};
 use serde::{Deserialize, Serialize};
@@ -28,14 +28,14 @@ use crate::{
 
 /// List the caller's notes on a game
 ///
-/// In the order of plies. Nobody else sees them.
+/// In the order of plies. Notes are private to their author.
 #[utoipa::path(
     tag = "notes",
     operation_id = "list_notes",
     params(("id" = Uuid, Path, description = "The game's id"), ListNotes),
     responses(
         (status = 200, description = "A page of notes", body = NotePage,
-            headers(("Link" = String, description = "Where the next page is, if there is one"))),
+            headers(("Link" = String, description = "The address of the next page, if there is one"))),
         (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
@@ -66,7 +66,7 @@ pub async fn list_notes(
 
 /// Write a note
 ///
-/// On a ply of any game that the caller may see, in place of the caller's note there, if there is one. Sending it again changes nothing.
+/// On a ply of any game that the caller may see. It replaces the caller's earlier note on that ply. The request is idempotent.
 #[utoipa::path(
     tag = "notes",
     operation_id = "write_note",
@@ -74,10 +74,10 @@ pub async fn list_notes(
         ("id" = Uuid, Path, description = "The game's id"),
         ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0),
     ),
-    request_body(content = WriteNote, example = json!({"text": "F was better: it feeds nobody."})),
+    request_body(content = WriteNote, example = json!({"text": "F was better: it gives no seed away."})),
     responses(
-        (status = 201, description = "The note, where there was none", body = NoteView),
-        (status = 200, description = "The note, where there was one", body = NoteView),
+        (status = 201, description = "The note, which is new", body = NoteView),
+        (status = 200, description = "The note, which replaced another", body = NoteView),
         (status = 404, description = "`not_found`: no such game, or no such ply yet"),
         (status = 409, description = "`too_many_notes`"),
     ),
@@ -110,7 +110,7 @@ pub async fn write_note(
 
 /// Delete a note
 ///
-/// Sending it again is 204.
+/// The request is idempotent: a retry is answered with 204.
 #[utoipa::path(
     tag = "notes",
     operation_id = "delete_note",
@@ -145,7 +145,7 @@ async fn find_ply(state: &AppState, player: PlayerId, game: GameId, request: &Ht
     ply.ok_or_else(|| Problem::not_found("the game has no such ply"))
 }
 
-/// Which notes to list.
+/// The notes to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -153,10 +153,10 @@ pub struct ListNotes {
     /// Only those on plies after this one.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     after: Option<u32>,
-    /// How many at most.
+    /// The maximum number of notes on a page.
     #[param(minimum = 1, maximum = 100, default = 20)]
     limit: Option<u32>,
-    /// Where to go on: `next_cursor` of the page before. Not together with `after`.
+    /// `next_cursor` of the previous page. Excludes `after`.
     #[param(min_length = 1)]
     cursor: Option<String>,
 }
@@ -174,16 +174,16 @@ impl ListNotes {
     }
 }
 
-/// What to write.
+/// The note to write.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteNote {
-    /// Any text without control characters but line feeds and tabs. It is kept as it is.
+    /// Any text without control characters other than line feeds and tabs. It is stored unchanged.
     #[schema(
         min_length = 1,
         max_length = 4000,
         pattern = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*$",
-        example = "F was better: it feeds nobody."
+        example = "F was better: it gives no seed away."
     )]
     text: String,
 }
@@ -193,12 +193,12 @@ pub struct WriteNote {
 #[schema(as = Note)]
 pub struct NoteView {
     game_id: Uuid,
-    /// The ply that it is about; 0 is the opening.
+    /// The ply's number; 0 is the opening.
     #[schema(minimum = 0, example = 6)]
     ply: u32,
-    #[schema(example = "F was better: it feeds nobody.")]
+    #[schema(example = "F was better: it gives no seed away.")]
     text: String,
-    /// When it became what it is.
+    /// When it was last written.
     updated_at: Timestamp,
 }
 
@@ -217,7 +217,7 @@ impl NoteView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NotePage {
     items: Vec<NoteView>,
-    /// What `cursor` must be to get the next page; null on the last.
+    /// The `cursor` of the next page; null on the last page.
     #[schema(required = true)]
     next_cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Boards and games as pictures, in SVG. What they look like is no matter of this file: see `picture`.
+//! Boards and graphs of games as SVG pictures: chooses what they show. `picture` draws them.
 
 use std::collections::HashMap;
 
@@ -40,13 +40,13 @@ use crate::{
     rules::{AnyPosition, BySide, Side},
 };
 
-/// What a picture is.
+/// The media type of a picture.
 const SVG: &str = "image/svg+xml; charset=utf-8";
 
 /// Draw a game's board
 ///
-/// As it is, or as it was after a ply: seeds and their counts, who sits where, whose turn it is, and what the last move did. The
-/// picture's `title` and `desc` say all of it in words.
+/// The present board, or the board after a ply: seeds and their counts, the players' sides, the side to move, and the effects of the last
+/// move. The picture's `title` and `desc` describe all of it in words.
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_board_picture",
@@ -58,7 +58,7 @@ const SVG: &str = "image/svg+xml; charset=utf-8";
     responses(
         (status = 200, description = "The picture", content((String = "image/svg+xml")),
             headers(("ETag" = String, description = "A digest of the picture"))),
-        (status = 304, description = "The client's picture is still the present one",
+        (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
         (status = 404, description = "`not_found`: no such game, or no such ply yet"),
     ),
@@ -70,30 +70,30 @@ pub async fn get_board_picture(
     reader: Reader,
     path: GamePath,
     query: Query<DrawBoard>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let DrawBoard { ply, side, mirror, theme } = query.0;
     let found = find_visible(&state, path.0, reader.0).await?;
     let seated = &found.seated;
     let view = view(side, mirror, theme);
     let svg = match ply {
-        None => draw_board(&present(seated), view),
+        None => draw_board(&present_scene(seated), view),
         Some(0) => {
             let opening = seated.game.terms().opening();
-            draw_board(&past(seated, 0, &opening, None), view)
+            draw_board(&past_scene(seated, 0, &opening, None), view)
         }
         Some(number) if number <= seated.game.ply() => {
             let ply = games::plies(&state.db, &seated.game, number - 1, 1).await?.pop().ok_or_else(no_such_ply)?;
-            draw_board(&past(seated, number, &ply.position, Some(&ply)), view)
+            draw_board(&past_scene(seated, number, &ply.position, Some(&ply)), view)
         }
         Some(_) => return Err(no_such_ply()),
     };
-    Ok(varying(answer(svg, NOT_KEPT, &known)))
+    Ok(vary(answer(svg, NOT_KEPT, &if_none_match)))
 }
 
 /// Draw a position
 ///
-/// Any position of a variant, without a game; the opening unless one is given.
+/// Any position of a variant, without a game. Unless given, the opening.
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_variant_board_picture",
@@ -105,7 +105,7 @@ pub async fn get_board_picture(
     responses(
         (status = 200, description = "The picture", content((String = "image/svg+xml")),
             headers(("ETag" = String, description = "A digest of the picture"))),
-        (status = 304, description = "The client's picture is still the present one",
+        (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
         (status = 404, description = "`not_found`"),
     ),
@@ -115,7 +115,7 @@ pub async fn get_board_picture(
 pub async fn get_variant_board_picture(
     path: VariantPath,
     query: Query<DrawPosition>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let DrawPosition { preset, options, position, side, mirror, theme } = query.0;
     let options = written_options(path.0, &preset, options.as_deref().unwrap_or_default())?;
@@ -127,13 +127,13 @@ pub async fn get_variant_board_picture(
         last: None,
         status: SceneStatus::of(&position),
     };
-    Ok(answer(draw_board(&scene, view(side, mirror, theme)), KEPT_FOR_MINUTES, &known))
+    Ok(answer(draw_board(&scene, view(side, mirror, theme)), KEPT_FOR_MINUTES, &if_none_match))
 }
 
-/// Draw how a game went
+/// Draw a game's graph
 ///
-/// By how many seeds one store was ahead of the other, ply by ply, with mistakes and blunders marked once the game is analysed; of a game
-/// of more than 2,000 plies, the last of them.
+/// The lead of one store over the other in seeds, ply by ply. Mistakes and blunders are marked once the game is analysed. In a game of more
+/// than 2,000 plies, the graph shows the last 2,000.
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_game_graph",
@@ -145,7 +145,7 @@ pub async fn get_variant_board_picture(
     responses(
         (status = 200, description = "The picture", content((String = "image/svg+xml")),
             headers(("ETag" = String, description = "A digest of the picture"))),
-        (status = 304, description = "The client's picture is still the present one",
+        (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
         (status = 404, description = "`not_found`"),
     ),
@@ -157,7 +157,7 @@ pub async fn get_game_graph(
     reader: Reader,
     path: GamePath,
     query: Query<DrawGraph>,
-    known: IfNoneMatch,
+    if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
     let (seated, game) = (&found.seated, &found.seated.game);
@@ -176,15 +176,15 @@ pub async fn get_game_graph(
         points: opening.into_iter().chain(plies.iter().map(point)).collect(),
     };
     let svg = draw_graph(&course, view(query.0.side, None, query.0.theme));
-    Ok(varying(answer(svg, NOT_KEPT, &known)))
+    Ok(vary(answer(svg, NOT_KEPT, &if_none_match)))
 }
 
-/// What was wrong with which plies, once the game is analysed; and the sides at which those who played them sit now.
+/// The mistakes and blunders of an analysed game by ply, with the present side of the player who made each.
 async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Side)>, Problem> {
     if game.analysed_at().is_none() {
         return Ok(HashMap::new());
     }
-    let known = analyses::find(&state.db, game.id()).await?;
+    let stored = analyses::find(&state.db, game.id()).await?;
     let fault = |ply: &JudgedPly| {
         let fault = match ply.class {
             Class::Mistake => Fault::Mistake,
@@ -194,21 +194,21 @@ async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Si
         let by = if game.seat_at(Side::South) == ply.seat { Side::South } else { Side::North };
         Some((ply.number, (fault, by)))
     };
-    Ok(known.analysis.iter().flat_map(|analysis| &analysis.plies).filter_map(fault).collect())
+    Ok(stored.analysis.iter().flat_map(|analysis| &analysis.plies).filter_map(fault).collect())
 }
 
-/// A picture, or that the client has it.
-fn answer(svg: String, kept: (HeaderName, &'static str), known: &IfNoneMatch) -> HttpResponse {
+/// A picture, or 304 if the client's copy is current.
+fn answer(svg: String, cache_control: (HeaderName, &'static str), if_none_match: &IfNoneMatch) -> HttpResponse {
     let etag = digest_tag(&svg);
-    let has = known.has(&etag);
+    let has = if_none_match.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((header::ETAG, etag)).insert_header(kept);
+    response.insert_header((header::ETAG, etag)).insert_header(cache_control);
     response.insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY));
     if has { response.finish() } else { response.content_type(SVG).body(svg) }
 }
 
-/// An answer that depends on who asks.
-fn varying(mut answer: HttpResponse) -> HttpResponse {
+/// Marks an answer that depends on the caller.
+fn vary(mut answer: HttpResponse) -> HttpResponse {
     answer.headers_mut().insert(VARIES.0, HeaderValue::from_static(VARIES.1));
     answer
 }
@@ -217,8 +217,8 @@ fn no_such_ply() -> Problem {
     Problem::not_found("the game has no such ply")
 }
 
-/// A game as it is.
-fn present(seated: &SeatedGame) -> Scene<'_> {
+/// A game at present.
+fn present_scene(seated: &SeatedGame) -> Scene<'_> {
     let game = &seated.game;
     let status = match game.status() {
         Status::Open => SceneStatus::Open,
@@ -229,11 +229,11 @@ fn present(seated: &SeatedGame) -> Scene<'_> {
         },
         Status::Aborted => SceneStatus::Aborted,
     };
-    Scene { status, ..past(seated, game.ply(), game.position(), seated.last_ply.as_ref()) }
+    Scene { status, ..past_scene(seated, game.ply(), game.position(), seated.last_ply.as_ref()) }
 }
 
-/// A game as it was after a ply: how it was ended later is not to be seen, unless the rules ended it there.
-fn past<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition, ply: Option<&'a Ply>) -> Scene<'a> {
+/// A game after a ply. A later end of the game is not shown, unless the rules ended it there.
+fn past_scene<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition, ply: Option<&'a Ply>) -> Scene<'a> {
     let last = ply.map(|ply| LastMove {
         word: ply.mv.to_string(),
         side: ply.side,
@@ -247,7 +247,7 @@ fn past<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition, ply:
     Scene { position, names: names(seated, position), ply: number, last, status: SceneStatus::of(position) }
 }
 
-/// Who sits where in a position.
+/// The players' names by their sides in a position.
 fn names<'a>(seated: &'a SeatedGame, position: &AnyPosition) -> BySide<Option<&'a str>> {
     let name = |side| seated.players[seat_at(position, side)].as_ref().map(|player| player.name.as_str());
     BySide { south: name(Side::South), north: name(Side::North) }
@@ -270,21 +270,21 @@ fn view(side: Option<SideWord>, mirror: Option<bool>, theme: Option<ThemeWord>) 
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DrawBoard {
-    /// As it was after this ply; 0 for the opening. As it is, unless given.
+    /// The ply after which to draw the board; 0 for the opening. Unless given, the present board.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     ply: Option<u32>,
-    /// Who sits at the bottom; South unless given.
+    /// The side at the bottom. Unless given, South.
     #[param(inline)]
     side: Option<SideWord>,
-    /// Whether left and right are exchanged: then sowing goes round with the clock.
+    /// Whether left and right are exchanged. Then sowing is clockwise.
     #[param(default = false)]
     mirror: Option<bool>,
-    /// Unless given `auto`: light or dark, as whoever looks at it prefers.
+    /// Unless given `auto`: light or dark by the viewer's preference.
     #[param(inline)]
     theme: Option<ThemeWord>,
 }
 
-/// Which position to draw, and how.
+/// The position to draw, and how.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -293,19 +293,19 @@ pub struct DrawPosition {
     #[serde(default = "standard")]
     #[param(required = false, default = "standard", example = "standard")]
     preset: String,
-    /// Where the rules differ from the preset, as records write it.
+    /// Options that differ from the preset, as in text records.
     #[param(max_length = 500, example = "seeds=4")]
     options: Option<String>,
     /// The position, in text notation; the opening unless given.
     #[param(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: Option<String>,
-    /// Who sits at the bottom; South unless given.
+    /// The side at the bottom. Unless given, South.
     #[param(inline)]
     side: Option<SideWord>,
-    /// Whether left and right are exchanged: then sowing goes round with the clock.
+    /// Whether left and right are exchanged. Then sowing is clockwise.
     #[param(default = false)]
     mirror: Option<bool>,
-    /// Unless given `auto`: light or dark, as whoever looks at it prefers.
+    /// Unless given `auto`: light or dark by the viewer's preference.
     #[param(inline)]
     theme: Option<ThemeWord>,
 }
@@ -315,15 +315,15 @@ pub struct DrawPosition {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DrawGraph {
-    /// Whose lead is above the line; South's unless given.
+    /// The side whose lead is above the line. Unless given, South.
     #[param(inline)]
     side: Option<SideWord>,
-    /// Unless given `auto`: light or dark, as whoever looks at it prefers.
+    /// Unless given `auto`: light or dark by the viewer's preference.
     #[param(inline)]
     theme: Option<ThemeWord>,
 }
 
-/// In which colours.
+/// The colours of a picture.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum ThemeWord {

@@ -1,4 +1,4 @@
-//! The log of what was sent to a webhook, and sending something once more.
+//! The log of a webhook's deliveries, tests, and redelivery. Knows no attempt: the jobs deliver.
 
 use std::future::{Ready, ready};
 
@@ -31,13 +31,13 @@ use crate::{
 
 /// Send a test to a webhook
 ///
-/// A notice of type `webhook.ping`. While one still waits, no other one is made, and that one is tried now.
+/// Queues a message of type `webhook.ping`. If one is still waiting, no other one is made, and that one is attempted now.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "ping_webhook",
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
-        (status = 202, description = "It is tried, like any other", body = DeliveryView),
+        (status = 202, description = "The delivery, which is queued", body = DeliveryView),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`webhook_disabled`"),
     ),
@@ -58,16 +58,16 @@ pub async fn ping_webhook(
     Ok(accepted(&made.ok_or_else(disabled)?))
 }
 
-/// List what was sent to a webhook
+/// List a webhook's deliveries
 ///
-/// Newest first, with what became of each; seven days back, and what still waits.
+/// Newest first, each with its outcome: those of the last seven days, and all that are still waiting.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "list_webhook_deliveries",
     params(("webhook_id" = Uuid, Path, description = "The webhook's id"), ListDeliveries),
     responses(
         (status = 200, description = "A page of deliveries", body = DeliveryPage,
-            headers(("Link" = String, description = "Where the next page is, if there is one"))),
+            headers(("Link" = String, description = "The address of the next page, if there is one"))),
         (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
@@ -83,11 +83,11 @@ pub async fn list_webhook_deliveries(
     let limit = page_size(query.0.limit)?;
     let webhook = find(&state, caller, path).await?;
     let list = format!("deliveries {}", webhook.id);
-    let place = |cursor: &str| {
-        let place = state.cursors.open(cursor, &list).and_then(|place| Uuid::try_parse(&place).ok());
-        place.ok_or_else(|| Problem::invalid("?cursor", "the cursor is none of this list"))
+    let open = |cursor: &str| {
+        let id = state.cursors.open(cursor, &list).and_then(|id| Uuid::try_parse(&id).ok());
+        id.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list"))
     };
-    let before = query.0.cursor.as_deref().map(place).transpose()?;
+    let before = query.0.cursor.as_deref().map(open).transpose()?;
     let mut found = deliveries::list(&state.db, webhook.id, before, limit + 1).await?;
     let has_more = found.len() > limit as usize;
     found.truncate(limit as usize);
@@ -104,10 +104,10 @@ pub async fn list_webhook_deliveries(
     Ok(response.json(page))
 }
 
-/// Send something to a webhook once more
+/// Redeliver a message to a webhook
 ///
-/// Whatever became of it: with the same `webhook-id`, and without waiting for what else there is to send of its game. One that still
-/// waits is tried now, or if there is something before it in its game, that.
+/// A delivered or failed message is sent again, with the same `webhook-id`, and without waiting for other messages of its game. A waiting
+/// message is attempted now; if an earlier message of its game is waiting, that one is attempted.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "redeliver_webhook",
@@ -116,7 +116,7 @@ pub async fn list_webhook_deliveries(
         ("delivery_id" = Uuid, Path, description = "The delivery's id"),
     ),
     responses(
-        (status = 202, description = "It is tried, like any other", body = DeliveryView),
+        (status = 202, description = "The delivery, which is queued", body = DeliveryView),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`webhook_disabled`"),
     ),
@@ -145,14 +145,14 @@ fn accepted(delivery: &Delivery) -> HttpResponse {
 }
 
 fn disabled() -> Problem {
-    Problem::new(Code::WebhookDisabled, "nothing is sent to it: enable it first")
+    Problem::new(Code::WebhookDisabled, "the webhook is disabled: enable it first")
 }
 
 fn no_delivery() -> Problem {
     Problem::not_found("there is no such delivery")
 }
 
-/// The delivery that the address names. What is no UUID names none.
+/// The delivery that the address names. An id that is no UUID is answered with 404.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliveryPath(Uuid);
 
@@ -166,54 +166,54 @@ impl FromRequest for DeliveryPath {
     }
 }
 
-/// Which part of the list.
+/// The page to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListDeliveries {
-    /// How many at most.
+    /// The maximum number of deliveries on a page.
     #[param(minimum = 1, maximum = 100, default = 20)]
     limit: Option<u32>,
-    /// Where to go on: `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A notice that was sent to a webhook, or is to be.
+/// A message that was sent to a webhook, or is to be sent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = WebhookDelivery)]
 struct DeliveryView {
-    /// The `webhook-id` that it is sent with, the same each time.
+    /// The `webhook-id` of every attempt.
     id: Uuid,
-    /// What it tells. Clients ignore values that they do not know.
+    /// The type of the message. Clients ignore values that they do not know.
     #[serde(rename = "type")]
     #[schema(example = "game.your_turn")]
     kind: String,
-    /// Null of a test.
+    /// Null for a test.
     #[schema(required = true)]
     game_id: Option<Uuid>,
-    /// The event's.
+    /// The event's `seq`.
     #[schema(required = true, minimum = 1)]
     seq: Option<i32>,
     /// `waiting`, `delivered` or `failed`. Clients ignore values that they do not know.
     #[schema(example = "waiting")]
     status: &'static str,
     created_at: Timestamp,
-    /// How often it was tried.
+    /// The number of attempts.
     #[schema(minimum = 0)]
     attempts: i32,
     #[schema(required = true)]
     last_attempt_at: Option<Timestamp>,
-    /// The status that was answered last; null if there was no answer.
+    /// The HTTP status of the last attempt; null if there was no answer.
     #[schema(required = true, example = 503)]
     last_status: Option<i32>,
     /// Why the last attempt failed: `status`, `gone`, `timeout`, `no_connection`, `tls`, `no_answer`, `name_not_found`, `address_not_allowed`.
     /// Clients ignore values that they do not know.
     #[schema(required = true, example = "status")]
     last_error: Option<String>,
-    /// When it is tried next, at the earliest; null if it is not, or waits for one before it in its game.
+    /// The earliest time of the next attempt; null if there is none, or if an earlier message of its game is waiting.
     #[schema(required = true)]
     next_attempt_at: Option<Timestamp>,
-    /// When it was delivered or given up.
+    /// When it was delivered, or failed for good.
     #[schema(required = true)]
     ended_at: Option<Timestamp>,
 }
@@ -246,7 +246,7 @@ impl DeliveryView {
 #[schema(as = WebhookDeliveryPage)]
 struct DeliveryPage {
     items: Vec<DeliveryView>,
-    /// Where the next page begins; null on the last.
+    /// The `cursor` of the next page; null on the last page.
     #[schema(required = true)]
     next_cursor: Option<String>,
 }

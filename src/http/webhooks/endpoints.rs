@@ -1,4 +1,4 @@
-//! Webhooks: where a player has notices sent to.
+//! Webhooks: the endpoints to which a player's messages are sent.
 
 use std::future::{Ready, ready};
 
@@ -30,16 +30,16 @@ use crate::{
     webhook::{Endpoint, Reach},
 };
 
-/// Random bytes of a secret: as many as the signature has.
+/// The length of a secret in random bytes: that of the signature.
 const SECRET_BYTES: usize = 32;
 
-/// What a secret begins with, by Standard Webhooks.
+/// The prefix of a secret, by Standard Webhooks.
 const SECRET_PREFIX: &str = "whsec_";
 
 /// Create a webhook
 ///
-/// What happens in the caller's games is sent to `url` from now on, signed by the scheme of Standard Webhooks. The answer has the
-/// `secret` that verifies it, which is not shown again.
+/// From now on, the events of the caller's games are sent to `url`, signed by the scheme of Standard Webhooks. The answer has the
+/// `secret` that verifies the signatures, which is not shown again.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "create_webhook",
@@ -48,11 +48,11 @@ const SECRET_PREFIX: &str = "whsec_";
         ("some types" = (value = json!({"url": "https://push.example/mancala?key=1", "events": ["game.your_turn", "game.invited"]}))),
     )),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        description = "With the same key and body the same webhook is answered again for a day, and not created twice")),
+        description = "For a day, a retry with the same key and body gets the same answer, and creates no second webhook")),
     responses(
         (status = 201, description = "The webhook with its secret", body = WebhookWithSecret,
-            headers(("Location" = String, description = "Where the webhook is"),
-                ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+            headers(("Location" = String, description = "The webhook's address"),
+                ("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
         (status = 409, description = "`too_many_webhooks`"),
     ),
     security(("bearer" = []))
@@ -69,7 +69,7 @@ pub async fn create_webhook(
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
     {
-        return Ok(with_secret(replayed));
+        return Ok(no_store(replayed));
     }
     let CreateWebhook { url, events } = body.0;
     let webhook = Webhook {
@@ -77,40 +77,40 @@ pub async fn create_webhook(
         player: caller.player,
         created_at: now(),
         url: parse_url(&url, state.webhook_reach)?,
-        events: events.map(|events| words(&events)),
+        events: events.map(|events| kind_words(&events)),
         secret: new_secret(),
         previous_until: vec![],
         failing_since: None,
         disabled: None,
     };
     player::find(&state, caller).await?;
-    let shown = serde_json::to_string(&WebhookWithSecret::of(&webhook)).expect(ALWAYS_JSON);
-    let answer = Answer { location: format!("/v1/webhooks/{}", webhook.id), etag: String::new(), body: shown };
-    let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (webhooks::insert(&state.db, &webhook, kept.as_ref()).await?, keyed) {
-        // Another request with this key was faster.
+    let body = serde_json::to_string(&WebhookWithSecret::of(&webhook)).expect(ALWAYS_JSON);
+    let answer = Answer { location: format!("/v1/webhooks/{}", webhook.id), etag: String::new(), body };
+    let stored_answer = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+    match (webhooks::insert(&state.db, &webhook, stored_answer.as_ref()).await?, keyed) {
+        // A concurrent request with this key has stored its answer first.
         (Made::KeyUsed, Some(keyed)) => {
             let replayed = keyed.replay(&state).await?;
-            replayed.map(with_secret).ok_or_else(|| Problem::internal("a key that is used has no answer"))
+            replayed.map(no_store).ok_or_else(|| Problem::internal("a key that is used has no answer"))
         }
         (Made::TooMany, _) => {
             let detail = format!("a player has at most {} webhooks", webhooks::WEBHOOKS_MAX);
             Err(Problem::new(Code::TooManyWebhooks, detail))
         }
         (Made::NoPlayer, _) => Err(Problem::new(Code::InvalidToken, "the player is deleted")),
-        _ => Ok(with_secret(idempotency::created(&answer))),
+        _ => Ok(no_store(idempotency::created(&answer))),
     }
 }
 
-/// Nobody keeps an answer with a secret.
-fn with_secret(mut answer: HttpResponse) -> HttpResponse {
+/// Forbids caches to keep an answer with a secret.
+fn no_store(mut answer: HttpResponse) -> HttpResponse {
     answer.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     answer
 }
 
 /// List webhooks
 ///
-/// All of the caller's, newest first: there are ten at most.
+/// All webhooks of the caller, at most ten, newest first.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "list_webhooks",
@@ -120,7 +120,7 @@ fn with_secret(mut answer: HttpResponse) -> HttpResponse {
 #[get("/webhooks")]
 pub async fn list_webhooks(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
     let items = webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect();
-    Ok(shown(&WebhookPage { items, next_cursor: None }))
+    Ok(json_response(&WebhookPage { items, next_cursor: None }))
 }
 
 /// Get a webhook
@@ -141,12 +141,12 @@ pub async fn get_webhook(
     path: WebhookPath,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
-    Ok(shown(&WebhookView::of(&find(&state, caller, path).await?)))
+    Ok(json_response(&WebhookView::of(&find(&state, caller, path).await?)))
 }
 
 /// Change a webhook
 ///
-/// What is not named stays as it is. One that was disabled is enabled again by `{"enabled": true}`: what still waits is sent then.
+/// Fields that are left out stay unchanged. `{"enabled": true}` enables a disabled webhook again: waiting messages are sent then.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "update_webhook",
@@ -173,18 +173,18 @@ pub async fn update_webhook(
     let changes = Changes { url: url.map(|url| parse_url(&url, state.webhook_reach)).transpose()?, events, enabled };
     player::find(&state, caller).await?;
     let updated = webhooks::update(&state.db, caller.player, path.0, &changes, now()).await?;
-    Ok(shown(&WebhookView::of(&updated.ok_or_else(no_webhook)?)))
+    Ok(json_response(&WebhookView::of(&updated.ok_or_else(no_webhook)?)))
 }
 
 /// Delete a webhook
 ///
-/// Nothing is sent to it any more, not even what waits already.
+/// No more messages are sent to it. Waiting messages are dropped.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "delete_webhook",
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
-        (status = 204, description = "It is gone"),
+        (status = 204, description = "The webhook is deleted"),
         (status = 404, description = "`not_found`"),
     ),
     security(("bearer" = []))
@@ -203,10 +203,10 @@ pub async fn delete_webhook(
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// Exchange a webhook's secret
+/// Rotate a webhook's secret
 ///
-/// The answer has the new one, which is not shown again. For 24 hours those before sign as well: each request has several signatures
-/// then. Of secrets before the present one the last four sign.
+/// The answer has the new secret, which is not shown again. For 24 hours previous secrets, at most the last four, sign as well: each
+/// request then has several signatures.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "rotate_webhook_secret",
@@ -227,8 +227,8 @@ pub async fn rotate_webhook_secret(
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
     let rotated = webhooks::rotate(&state.db, caller.player, path.0, &new_secret(), now()).await?;
-    let shown = WebhookWithSecret::of(&rotated.ok_or_else(no_webhook)?);
-    Ok(with_secret(HttpResponse::Ok().json(shown)))
+    let view = WebhookWithSecret::of(&rotated.ok_or_else(no_webhook)?);
+    Ok(no_store(HttpResponse::Ok().json(view)))
 }
 
 /// A webhook of the caller.
@@ -240,8 +240,8 @@ pub(crate) fn no_webhook() -> Problem {
     Problem::not_found("there is no such webhook")
 }
 
-pub(crate) fn shown(json: &impl Serialize) -> HttpResponse {
-    HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(json)
+pub(crate) fn json_response(view: &impl Serialize) -> HttpResponse {
+    HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view)
 }
 
 fn parse_url(url: &str, reach: Reach) -> Result<String, Problem> {
@@ -253,13 +253,13 @@ fn new_secret() -> Vec<u8> {
     rand::random::<[u8; SECRET_BYTES]>().to_vec()
 }
 
-/// The words of some types, each once.
-fn words(events: &[EventChoice]) -> Vec<String> {
+/// The wire words of the chosen types, each once.
+fn kind_words(events: &[EventChoice]) -> Vec<String> {
     let kinds = NoticeKind::ALL.into_iter().filter(|kind| events.iter().any(|event| NoticeKind::from(*event) == *kind));
     kinds.map(|kind| kind.as_str().to_owned()).collect()
 }
 
-/// The webhook that the address names. What is no UUID names none.
+/// The webhook that the address names. An id that is no UUID is answered with 404.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookPath(pub Uuid);
 
@@ -273,28 +273,28 @@ impl FromRequest for WebhookPath {
     }
 }
 
-/// Where to send what.
+/// The webhook to create.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateWebhook {
-    /// An address that begins with `https://` and is public. Without user, password and fragment.
+    /// A public address that begins with `https://`, without user, password and fragment.
     #[schema(max_length = 2048, example = "https://push.example/mancala")]
     url: String,
-    /// What is sent. Unless given, everything, also types that are yet to come.
+    /// The types to send. Unless given, all types, also those that are added later.
     #[serde(default, deserialize_with = "event_choices")]
     #[schema(min_items = 1, max_items = 20)]
     events: Option<Vec<EventChoice>>,
 }
 
-/// What is to be different.
+/// The changes of a webhook.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateWebhook {
-    /// Another address.
+    /// The new address.
     #[schema(max_length = 2048, nullable = false, example = "https://push.example/mancala")]
     url: Option<String>,
-    /// Other types; `null`: everything.
-    #[serde(default, deserialize_with = "wanted")]
+    /// The new types; `null` for all.
+    #[serde(default, deserialize_with = "event_filter")]
     #[schema(value_type = Option<Vec<EventChoice>>, min_items = 1, max_items = 20)]
     events: Option<EventFilter>,
     /// Whether anything is sent.
@@ -302,7 +302,7 @@ pub struct UpdateWebhook {
     enabled: Option<bool>,
 }
 
-/// As many types as a list may have: each some times over, which makes no difference.
+/// The longest list of types. Repetitions are allowed and have no effect.
 const EVENTS_MAX: usize = 20;
 
 fn event_choices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<EventChoice>>, D::Error> {
@@ -313,16 +313,16 @@ fn event_choices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Op
     Ok(Some(words.into_iter().map(|Word(word)| word).collect()))
 }
 
-/// A list, or `null` for everything; that it is there at all is a change.
-fn wanted<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<EventFilter>, D::Error> {
+/// A list of types, or `null` for all; a field that is left out is no change.
+fn event_filter<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<EventFilter>, D::Error> {
     let events = event_choices(deserializer)?;
-    Ok(Some(events.map_or(EventFilter::All, |events| EventFilter::Only(words(&events)))))
+    Ok(Some(events.map_or(EventFilter::All, |events| EventFilter::Only(kind_words(&events)))))
 }
 
 #[derive(Deserialize)]
 struct Word(#[serde(deserialize_with = "extract::word")] EventChoice);
 
-/// A type of notice.
+/// A type of message.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
 #[schema(as = WebhookEvent)]
 enum EventChoice {
@@ -341,10 +341,10 @@ enum EventChoice {
     /// A game was created for the player.
     #[serde(rename = "game.invited")]
     Invited,
-    /// It is the player's turn, and time runs out.
+    /// It is the player's turn, and the deadline is near.
     #[serde(rename = "game.deadline_soon")]
     DeadlineSoon,
-    /// The analysis of a game of the player is there.
+    /// The analysis of a game of the player is done.
     #[serde(rename = "game.analysed")]
     Analysed,
 }
@@ -375,8 +375,8 @@ pub struct WebhookView {
     events: Option<Vec<String>>,
     /// Whether anything is sent.
     enabled: bool,
-    /// Why not: `by_request`; `gone`: it answered 410; `failing`: it has failed for five days; `overflow`: 10,000 notices waited for it.
-    /// Clients ignore values that they do not know.
+    /// Why it is disabled. `by_request`: by an update; `gone`: it answered 410; `failing`: all attempts failed for five days; `overflow`:
+    /// 10,000 messages were waiting for it. Clients ignore values that they do not know.
     #[schema(required = true, example = "failing")]
     disabled_reason: Option<String>,
     #[schema(required = true)]
@@ -384,7 +384,7 @@ pub struct WebhookView {
     /// Since when every attempt has failed; null if the last one succeeded.
     #[schema(required = true)]
     failing_since: Option<Timestamp>,
-    /// Until when a secret before the present one signs too.
+    /// Until when a previous secret signs as well.
     #[schema(required = true)]
     previous_secret_until: Option<Timestamp>,
     created_at: Timestamp,
@@ -412,12 +412,12 @@ impl WebhookView {
     }
 }
 
-/// A webhook, and what its notices are verified with.
+/// A webhook, and the secret that verifies its messages.
 #[derive(Serialize, ToSchema)]
 struct WebhookWithSecret {
     #[serde(flatten)]
     webhook: WebhookView,
-    /// `whsec_` and Base64, as the libraries of Standard Webhooks take it.
+    /// `whsec_` and Base64, as the libraries of Standard Webhooks expect it.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
     secret: String,
 }

@@ -1,4 +1,4 @@
-//! What an endpoint is sent: a notice as JSON. It has no names, which may be erased while it is on its way.
+//! The message that an endpoint receives, as JSON. It has no players' names, because they may be erased before it is delivered.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,25 +18,25 @@ use crate::{
     rules::Side,
 };
 
-/// A notice, in the form of Standard Webhooks.
+/// A message, in the form of Standard Webhooks.
 #[derive(Serialize)]
-struct NoticeView<T> {
+struct MessageView<T> {
     #[serde(rename = "type")]
     kind: &'static str,
-    /// When it happened.
+    /// The time of the event.
     timestamp: Timestamp,
     data: T,
 }
 
-/// What happened in a game: enough to tell the player of it; the rest the game itself shows.
+/// An event of a game: enough to notify the player. The game itself has the rest.
 #[derive(Serialize)]
-struct HappenedView {
+struct GameData {
     game_id: Uuid,
-    /// The event's: the game's `version` after it; of a notice that time runs out the last one's.
+    /// The event's `seq`, which is the game's `version` after it; in a reminder of a deadline, that of the last event.
     seq: u32,
-    /// Who is told.
+    /// The player who is notified.
     player_id: Uuid,
-    /// At which side of the board that player sits now; null for who does not sit there, or at both.
+    /// That player's present side; null for a player of no side, or of both.
     side: Option<SideWord>,
     variant: String,
     status: &'static str,
@@ -44,19 +44,19 @@ struct HappenedView {
     ply: u32,
     /// The side to move.
     turn: Option<SideWord>,
-    /// When the side to move runs out of time.
+    /// When the time of the side to move ends.
     deadline: Option<Timestamp>,
-    /// As the game's events show it, but that of players it has the id only; null if nothing happened but that time goes by.
+    /// As in the game's events, but with the ids of players only; null in a reminder of a deadline.
     event: Option<Value>,
 }
 
-/// What is sent to tell of something.
-pub fn write_notice(told: &MessageContent<'_>) -> Result<String, String> {
-    let MessageContent { notice, at, happened, seated } = *told;
+/// Writes the message of a notice.
+pub fn write_message(content: &MessageContent<'_>) -> Result<String, String> {
+    let MessageContent { notice, at, happened, seated } = *content;
     let game = &seated.game;
     let event = happened.map(|(event, previous)| event_without_names(seated, event, previous)).transpose()?;
     let mut sides = [Side::South, Side::North].into_iter().filter(|side| game.player_at(*side) == Some(notice.player));
-    let data = HappenedView {
+    let data = GameData {
         game_id: game.id().0,
         seq: notice.seq,
         player_id: notice.player.0,
@@ -71,21 +71,21 @@ pub fn write_notice(told: &MessageContent<'_>) -> Result<String, String> {
         deadline: game.time().deadline.map(Timestamp),
         event,
     };
-    serde_json::to_string(&NoticeView { kind: notice.kind.as_str(), timestamp: Timestamp(at), data })
+    serde_json::to_string(&MessageView { kind: notice.kind.as_str(), timestamp: Timestamp(at), data })
         .map_err(|error| error.to_string())
 }
 
 fn event_without_names(seated: &SeatedGame, event: &Event, previous: &Previous) -> Result<Value, String> {
-    let shown = view(seated, event, &mut previous.clone()).map_err(|problem| problem.to_string())?;
-    let mut json = serde_json::to_value(&shown).map_err(|error| error.to_string())?;
+    let view = view(seated, event, &mut previous.clone()).map_err(|problem| problem.to_string())?;
+    let mut json = serde_json::to_value(&view).map_err(|error| error.to_string())?;
     if let Some(player) = json.get_mut("player") {
         *player = json!({ "id": player["id"] });
     }
     Ok(json)
 }
 
-/// What is sent as a test.
+/// Writes the message of a test.
 pub fn ping(webhook: Uuid, now: OffsetDateTime) -> String {
-    let notice = NoticeView { kind: PING, timestamp: Timestamp(now), data: json!({ "webhook_id": webhook }) };
-    serde_json::to_string(&notice).expect(ALWAYS_JSON)
+    let message = MessageView { kind: PING, timestamp: Timestamp(now), data: json!({ "webhook_id": webhook }) };
+    serde_json::to_string(&message).expect(ALWAYS_JSON)
 }

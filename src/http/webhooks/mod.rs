@@ -1,4 +1,4 @@
-//! Webhooks: endpoints, deliveries, and the message that an endpoint receives.
+//! Webhooks: endpoints, deliveries, and the message that an endpoint receives. Knows no attempt: the jobs deliver.
 
 pub(crate) mod deliveries;
 pub(crate) mod endpoints;

@@ -1,7 +1,7 @@
 //! Webhooks of a test: creating them, running one round of their jobs, and moving their times into the past.
 
 use mancala_server::{
-    http::write_notice,
+    http::write_message,
     jobs::{
         purge::{self, Guests},
         webhooks::{self, Settings},
@@ -14,7 +14,7 @@ use sqlx::AssertSqlSafe;
 use crate::support::{answer::Answer, app::TestApp, calls::Guest, clock::now, endpoint::Endpoint};
 
 pub fn settings(app: &TestApp, reach: Reach, names: Names) -> Settings {
-    Settings { sender: Sender::new(reach, names), write: write_notice, metrics: app.metrics.clone() }
+    Settings { sender: Sender::new(reach, names), write: write_message, metrics: app.metrics.clone() }
 }
 
 /// One round of the deliveries' job; returns how many attempts it made.

@@ -1,4 +1,4 @@
-//! Places in a game's log: where a client resumes, by cursor or `Last-Event-ID`.
+//! Where a client resumes a game's log, and the header `Last-Event-ID`. Knows no event and no stream.
 
 use std::future::{Ready, ready};
 
@@ -10,30 +10,31 @@ use actix_web::{
 
 use crate::{domain::Game, http::answer::problem::Problem};
 
-/// What the answers depend on beside the address.
+/// The request headers on which the answers depend.
 pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Last-Event-ID, Prefer");
 
-/// Where a client goes on, and what says so.
+/// A position in a game's log, from which a client resumes.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The `seq` of the last event that it has.
+pub struct LogPosition {
+    /// The `seq` of the last event that the client has.
     pub after: u32,
-    pub(crate) said_by: &'static str,
+    /// The parameter or header that gave it, for error details.
+    pub(crate) source: &'static str,
 }
 
-impl Place {
-    /// Refuses an event that has not happened: whoever has seen it has seen a state that is lost, of a database that was set back,
-    /// and must begin again.
+impl LogPosition {
+    /// Refuses a position past the end of the log. A client that has such an event has read a state that a restored database
+    /// has lost, and must read the game again.
     pub fn check(self, game: &Game) -> Result<(), Problem> {
         if self.after <= game.version() {
             return Ok(());
         }
         let detail = format!("the game's last event is {}; what the client has seen beyond it is void", game.version());
-        Err(Problem::invalid(self.said_by, detail))
+        Err(Problem::invalid(self.source, detail))
     }
 }
 
-/// The last event that a client says it has; of an `EventSource`, when it comes back.
+/// The id of the last event that a client has. An `EventSource` sends it when it reconnects.
 #[derive(Clone, Debug)]
 pub struct LastEventId(pub Option<String>);
 
