@@ -2,6 +2,8 @@
 //!
 //! The modules in reading order: the rules, a played game and its players, storage, live updates, jobs, and the REST API.
 
+#![forbid(unsafe_code)]
+
 /// The rules of the games: boards, moves, results. Pure; knows nothing of players, time, storage or HTTP.
 pub use mancala_rules as rules;
 

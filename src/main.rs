@@ -1,5 +1,7 @@
 //! The command line: reads the options, and runs the command that they name.
 
+#![forbid(unsafe_code)]
+
 mod commands;
 
 use std::process::ExitCode;

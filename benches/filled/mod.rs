@@ -84,7 +84,7 @@ impl Recorded {
     }
 }
 
-/// What a move of whoever is to move leads to.
+/// The position after a move of the side to move.
 pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     let seat = game.seat_at(game.turn().expect("the game is active"));
     let player = game.players()[seat].expect("both seats are taken");

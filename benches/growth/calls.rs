@@ -158,7 +158,7 @@ impl Call {
     }
 }
 
-/// Whoever reads in a place, and the games that are read: others for each purpose, so that none is in memory for another's sake.
+/// A reader in a place, and the games that it reads: other games for each purpose, so that no purpose warms the memory for another.
 struct Reader<'a> {
     service: Service,
     meter: Meter<'a>,
@@ -251,7 +251,7 @@ async fn histories(pool: &PgPool, of: &[Game]) -> Result<usize, DbError> {
     Ok(of.len())
 }
 
-/// Whoever plays on in a place, in games that have been at rest.
+/// A player in a place, who continues games that have been at rest.
 struct Player<'a> {
     reader: &'a Reader<'a>,
     playing: Vec<Game>,
@@ -339,7 +339,7 @@ async fn append(service: &Service, next: &[Next], at_once: usize) -> Result<usiz
         // All are queued before the writer looks.
         let appends = group.iter().map(|(game, events)| games::append(&service.writers, game, events));
         let appended = try_join_all(appends).await?;
-        assert!(appended.iter().all(|it| *it == Appended::Stored), "nobody else plays here");
+        assert!(appended.iter().all(|it| *it == Appended::Stored), "no other client plays here");
     }
     Ok(next.len())
 }

@@ -36,7 +36,7 @@ impl Meter<'_> {
         let calls = work().await?;
         let wall = begun.elapsed().as_secs_f64() * 1e6;
         let after = self.spent().await?;
-        #[expect(clippy::cast_precision_loss, reason = "nobody counts so far")]
+        #[expect(clippy::cast_precision_loss, reason = "no count is so large")]
         let calls = calls.max(1) as f64;
         Ok(Each { cpu: (after.cpu - before.cpu) / calls, wall: wall / calls, wal: (after.wal - before.wal) / calls })
     }

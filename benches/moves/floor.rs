@@ -154,7 +154,7 @@ impl Drop for Bare {
     }
 }
 
-/// The bare handler's process: it ends when its input does, which is when whoever started it is gone.
+/// The bare handler's process: it ends when its input does, which is when its parent has ended.
 pub fn serve_bare() -> io::Result<()> {
     actix_web::rt::System::new().block_on(async {
         let workers = thread::available_parallelism().map_or(1, usize::from);

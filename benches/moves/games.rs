@@ -259,7 +259,7 @@ pub async fn measure_processes(bench: &mut Bench) -> io::Result<()> {
     bench.check([alone.records(), shared.records()].concat()).await
 }
 
-/// What a move takes while nobody signs in, and while many do: with a few games at once, and with as many as can be.
+/// The cost of a move without sign-ins and beside many sign-ins: with a few games at once, and with as many as possible.
 pub async fn measure_sign_ins(bench: &mut Bench) -> io::Result<()> {
     heading(&format!("sign-ins: moves beside {SIGN_INS} sign-ins a second that are tried"));
     let server = bench.server()?;
@@ -291,7 +291,7 @@ pub async fn measure_sign_ins(bench: &mut Bench) -> io::Result<()> {
     bench.check(records).await
 }
 
-/// Tries to sign in once a second; how often it was done. Whoever is told to come back does so a second later.
+/// Tries to sign in once a second; how often it was done. A refused client retries a second later.
 async fn sign_in(address: String, n: u32, time: Duration) -> io::Result<usize> {
     let until = Instant::now() + time;
     sleep(Duration::from_secs(1) * n / SIGN_INS).await;

@@ -484,7 +484,7 @@ pub fn nanoseconds(time: Duration) -> u32 {
     u32::try_from(time.as_nanos()).unwrap_or(u32::MAX)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nobody counts so far")]
+#[expect(clippy::cast_precision_loss, reason = "no count is so large")]
 pub fn count_as_f64(count: usize) -> f64 {
     count as f64
 }

@@ -52,7 +52,7 @@ impl Bars {
         self.0.extend(more);
     }
 
-    /// For whoever started this run.
+    /// For the person who started this run.
     pub fn tell(&self) {
         for Bar { what, wanted, reached, is_met } in &self.0 {
             println!("{TOLD}{what}\t{wanted}\t{reached}\t{is_met}");

@@ -139,8 +139,8 @@ async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server) -> io::R
     for (game, stream) in followed.iter().zip(streams) {
         for (seq, heard) in stream.heard().iter() {
             let answered = answered.get(&(*game, seq - BEFORE));
-            let answered = answered.ok_or_else(|| io::Error::other("a move was told that nobody played"))?;
-            // It may be told sooner than whoever played it is answered.
+            let answered = answered.ok_or_else(|| io::Error::other("a stream sent a move that no client played"))?;
+            // The stream may send the move before its player has the answer.
             took.push(nanoseconds(heard.saturating_duration_since(*answered)));
         }
         stream.close().await?;

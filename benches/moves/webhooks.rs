@@ -24,7 +24,7 @@ use crate::{
     report::{Figure, heading, median},
 };
 
-/// Games at once of which players are told, and as many of which nobody is.
+/// Games at once whose players have webhooks, and as many whose players have none.
 const GAMES_AT_ONCE: usize = 32;
 
 /// How long notices may take to arrive that could not be sent while moves were played.

@@ -39,10 +39,10 @@ for (const plan of plans) {
 await keepAnAccount(bo);
 
 async function becomeGuest(name: string): Promise<Guest> {
-  const anybody = createClient<paths>({ baseUrl: baseUrl ?? "" });
-  const { data, error } = await anybody.POST("/v1/players", { body: { name } });
+  const anonymous = createClient<paths>({ baseUrl: baseUrl ?? "" });
+  const { data, error } = await anonymous.POST("/v1/players", { body: { name } });
   expect(data !== undefined, told(error));
-  expect(data.player.name === name && data.token_type === "Bearer", "the guest is somebody else");
+  expect(data.player.name === name && data.token_type === "Bearer", "the guest has another name");
   const headers = { Authorization: `Bearer ${data.access_token}` };
   return { player: data.player, api: createClient<paths>({ baseUrl: baseUrl ?? "", headers }) };
 }
@@ -51,7 +51,7 @@ async function create(creator: Guest, plan: NewGame): Promise<Game> {
   const { data, error, response } = await creator.api.POST("/v1/games", { body: { ...plan, side: "south" } });
   expect(data !== undefined, told(error));
   expect(response.headers.get("Location") === `/v1/games/${data.id}`, "the game is elsewhere");
-  expect(data.status === "open" && data.turn === null && data.legal_moves.length === 0, "nobody can play yet");
+  expect(data.status === "open" && data.turn === null && data.legal_moves.length === 0, "no side can play yet");
   expect(data.seats.south?.id === creator.player.id && data.seats.north === null, "the creator sits South, alone");
   return data;
 }
@@ -85,7 +85,7 @@ async function playToTheEnd(started: Game): Promise<Game> {
 }
 
 function whoMovesAndWhoWaits(game: Game): [Guest, Guest] {
-  expect(game.turn !== null, "in an active game it is somebody's turn");
+  expect(game.turn !== null, "in an active game it is one side's turn");
   return game.seats[game.turn]?.id === ana.player.id ? [ana, bo] : [bo, ana];
 }
 
@@ -180,11 +180,11 @@ function checkHistory(opening: Board, moves: Move[], game: Game): void {
 
 // What the history tells of a game is what its line of moves is answered with; and a move too many is refused.
 async function playWithoutAGame(plan: NewGame, game: Game, history: Move[]): Promise<void> {
-  const anybody = createClient<paths>({ baseUrl: baseUrl ?? "" });
+  const anonymous = createClient<paths>({ baseUrl: baseUrl ?? "" });
   const params = { path: { variant: plan.variant } };
   const chosen = { preset: plan.preset ?? "standard", options: plan.options ?? {} };
   const moves = history.map((move) => move.move);
-  const { data, error } = await anybody.POST("/v1/variants/{variant}/play", { params, body: { ...chosen, moves } });
+  const { data, error } = await anonymous.POST("/v1/variants/{variant}/play", { params, body: { ...chosen, moves } });
   expect(data !== undefined, told(error));
   expect(same(data.board, game.board) && data.moves.length === moves.length, "the line is another one");
   data.moves.forEach((played, n) => {
@@ -194,10 +194,10 @@ async function playWithoutAGame(plan: NewGame, game: Game, history: Move[]): Pro
   });
   expect(data.moves.at(-1)?.result?.score !== undefined, "the line ends as the game does");
   const tooMany = { ...chosen, moves: [...moves, "A"] };
-  const wrong = await anybody.POST("/v1/variants/{variant}/play", { params, body: tooMany });
+  const wrong = await anonymous.POST("/v1/variants/{variant}/play", { params, body: tooMany });
   expect(wrong.error?.reason === "game_over" && wrong.error.index === moves.length, "nothing is played after the end");
 
-  const shown = await anybody.GET("/v1/variants/{variant}", { params });
+  const shown = await anonymous.GET("/v1/variants/{variant}", { params });
   expect(shown.data !== undefined, told(shown.error));
   const { title, presets, options_schema, preset_schemas, rules } = shown.data;
   expect(presets.every((preset) => preset_schemas[preset.name] !== undefined), "every preset has its schema");
@@ -206,20 +206,20 @@ async function playWithoutAGame(plan: NewGame, game: Game, history: Move[]): Pro
 
 // Registers, signs in, gets new tokens, and invites a guest, who declines.
 async function keepAnAccount(guest: Guest): Promise<void> {
-  const anybody = createClient<paths>({ baseUrl: baseUrl ?? "" });
+  const anonymous = createClient<paths>({ baseUrl: baseUrl ?? "" });
   const password = `correct horse ${crypto.randomUUID()}`;
   const name = `Eva ${crypto.randomUUID().slice(0, 8)}`;
-  const registered = await anybody.POST("/v1/players", { body: { name, password } });
+  const registered = await anonymous.POST("/v1/players", { body: { name, password } });
   expect(registered.data !== undefined, told(registered.error));
   expect(registered.response.status === 201 && registered.data.player.kind === "account", "an account is made");
 
-  const wrong = await anybody.POST("/v1/tokens", { body: { grant_type: "password", name, password: `${password}?` } });
+  const wrong = await anonymous.POST("/v1/tokens", { body: { grant_type: "password", name, password: `${password}?` } });
   expect(wrong.error?.code === "invalid_credentials", "a wrong password is refused");
-  const signedIn = await anybody.POST("/v1/tokens", { body: { grant_type: "password", name, password } });
+  const signedIn = await anonymous.POST("/v1/tokens", { body: { grant_type: "password", name, password } });
   expect(signedIn.data !== undefined, told(signedIn.error));
   expect(signedIn.data.player.id === registered.data.player.id, "who signs in is who registered");
   const { refresh_token } = signedIn.data;
-  const refreshed = await anybody.POST("/v1/tokens", { body: { grant_type: "refresh_token", refresh_token } });
+  const refreshed = await anonymous.POST("/v1/tokens", { body: { grant_type: "refresh_token", refresh_token } });
   expect(refreshed.data !== undefined, told(refreshed.error));
   expect(refreshed.data.refresh_token !== refresh_token, "a refresh token is used once");
 

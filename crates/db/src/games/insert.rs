@@ -32,7 +32,7 @@ pub async fn insert(
     keyed: Option<&Keyed>,
 ) -> Result<Inserted, DbError> {
     let fold = Fold::of(game);
-    let terms = TermsText::of(&game.terms());
+    let terms = TermsText::of(game.terms());
     let event = NewEvent::of(created);
     // An expired key is used anew. Of several requests with one key the first locks its row, and the others wait.
     let inserted = sqlx::query!(

@@ -139,7 +139,7 @@ pub async fn request(
     let mut transaction = pool.begin().await?;
     // The lock serializes the requests of one player, so that each counts the ones before it.
     let asking = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", player.0);
-    if asking.fetch_optional(&mut *transaction).await?.is_none() {
+    if asking.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
         return Ok(RequestOutcome::NoPlayer);
     }
     let waiting = sqlx::query!(
@@ -152,6 +152,7 @@ pub async fn request(
         player.0,
     )
     .fetch_one(&mut *transaction)
+    .instrument(statement("count analysis_request"))
     .await?;
     let own_max = if waiting.all < ALL_WAITING_MAX / 2 { WAITING_MAX } else { 1 };
     if !waiting.is_asked_for && waiting.all >= ALL_WAITING_MAX {

@@ -121,7 +121,7 @@ pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> 
     // The lock serializes the requests of one player, so that each counts the ones before it.
     let player =
         sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", webhook.player.0);
-    if player.fetch_optional(&mut *transaction).await?.is_none() {
+    if player.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
         return Ok(Made::NoPlayer);
     }
     if let Some(keyed) = keyed
@@ -144,6 +144,7 @@ pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> 
         i64::from(WEBHOOKS_MAX),
     )
     .execute(&mut *transaction)
+    .instrument(statement("insert webhook"))
     .await?;
     if stored.rows_affected() == 0 {
         return Ok(Made::TooMany);
@@ -204,7 +205,8 @@ pub async fn update(
         id,
         player.0
     );
-    let Some(before) = before.fetch_optional(&mut *transaction).await? else { return Ok(None) };
+    let before = before.fetch_optional(&mut *transaction).instrument(statement("lock webhook")).await?;
+    let Some(before) = before else { return Ok(None) };
     let has_moved = changes.url.as_ref().is_some_and(|url| *url != before.url);
     let is_enabled = changes.enabled == Some(true);
     let is_new = has_moved || is_enabled && before.disabled_at.is_some();

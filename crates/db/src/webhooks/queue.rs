@@ -186,6 +186,7 @@ impl Batch {
             ADVISORY_LOCK,
         )
         .fetch_one(&mut *transaction)
+        .instrument(statement("lock webhook_event"))
         .await?;
         let ours = if is_ours { vec![game.0] } else { vec![] };
         Self::of(transaction, &ours, None).await

@@ -77,7 +77,7 @@ pub enum Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NothingToOffer {
     /// The game has no other human player.
-    #[error("there is nobody to offer it to")]
+    #[error("there is no opponent to offer it to")]
     Alone,
     /// The opponent's account was erased.
     #[error("the opponent's account was erased")]
