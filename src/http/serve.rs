@@ -2,7 +2,12 @@
 
 use std::{net::TcpListener, sync::Arc, time::Duration};
 
-use actix_web::{App, HttpServer, dev::Server, middleware::from_fn, web::Data};
+use actix_web::{
+    App, HttpServer,
+    dev::Server,
+    middleware::from_fn,
+    web::{Bytes, Data, ServiceConfig},
+};
 use ipnet::IpNet;
 use sqlx::postgres::PgConnectOptions;
 use tokio::sync::Semaphore;
@@ -125,12 +130,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         App::new()
             .app_data(Data::from(state))
             .app_data(trusted_proxies.clone())
-            .configure(|config| {
-                if let Some(limits) = &limits {
-                    config.app_data(limits.clone());
-                }
-                routes::configure(config, &document);
-            })
+            .configure(|config| configure(config, limits.as_ref(), &document))
             .wrap(from_fn(accept::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
             // Counts by caller, and counts requests with bad tokens too.
@@ -163,6 +163,14 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())
+}
+
+/// The routes, and the rate limits for the layer that applies them; without limits the layer lets every request pass.
+fn configure(config: &mut ServiceConfig, limits: Option<&Data<Limits>>, document: &Bytes) {
+    if let Some(limits) = limits {
+        config.app_data(limits.clone());
+    }
+    routes::configure(config, document);
 }
 
 /// What the workers of a process share.
