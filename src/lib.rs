@@ -1,6 +1,6 @@
 //! mancala-server: a game-service backend for Kalah, Oware and Congkak.
 //!
-//! The modules in reading order: the rules, a played game and its players, storage, live updates, jobs, and the REST API.
+//! The crates of the workspace, re-exported, and the modules of the service itself: live updates, jobs, the REST API.
 
 #![forbid(unsafe_code)]
 

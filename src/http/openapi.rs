@@ -38,7 +38,7 @@ use super::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
         (name = "records", description = "Exporting, importing and verifying games"),
         (name = "pictures", description = "Boards and games as SVG"),
         (name = "events", description = "Reading, long-polling and streaming events"),
-        (name = "webhooks", description = "Events request_schemas to the player's own server"),
+        (name = "webhooks", description = "Events sent to the player's own server"),
         (name = "operation", description = "Health and failure codes, for operators"),
     ),
     servers((url = "/", description = "This server")),

@@ -5,6 +5,17 @@
 //!
 //! Modules use each other in this order: `connection` and `kinds`, `players`, `idempotency`, `games`, then `study`,
 //! `lists`, `events`, `records` and `webhooks`.
+//!
+//! A game of a database that has all migrations:
+//!
+//! ```no_run
+//! # async fn example(id: mancala_domain::GameId) -> Result<(), Box<dyn std::error::Error>> {
+//! let options: sqlx::postgres::PgConnectOptions = "postgres://mancala@localhost/mancala".parse()?;
+//! let pool = mancala_db::pool(options, 8);
+//! let found = mancala_db::games::find(&pool, id).await?;
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -9,5 +9,4 @@ pub(crate) mod envelope;
 pub(crate) mod head;
 pub(crate) mod limits;
 pub(crate) mod observe;
-pub(crate) mod permits;
 pub(crate) mod response_headers;

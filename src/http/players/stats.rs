@@ -24,9 +24,8 @@ use crate::{
             problem::Problem,
         },
         games::list::OpponentFilter,
-        layers::permits,
         request::extract::Query,
-        state::AppState,
+        state::{AppState, permits},
     },
 };
 

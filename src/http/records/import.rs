@@ -25,13 +25,13 @@ use crate::{
     domain::{Import, Visibility},
     http::{
         answer::problem::{Code, Problem},
-        layers::{limits, permits},
+        layers::limits,
         request::{
             extract::{Query, check_plain},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
             player,
         },
-        state::{AppState, tokens::Caller},
+        state::{AppState, permits, tokens::Caller},
         view::{game::VisibilityWord, wire::ALWAYS_JSON},
     },
     rules::notation::{BYTE_ORDER_MARK, Splitter},

@@ -3,6 +3,7 @@
 mod app_state;
 pub(crate) mod history;
 pub(crate) mod passwords;
+pub(crate) mod permits;
 pub(crate) mod readiness;
 pub(crate) mod readings;
 pub(crate) mod recent;

@@ -24,7 +24,12 @@ pub fn persons() -> Vec<String> {
     let mut paths = files(&root().join("src"), "rs");
     paths.extend(files(&root().join("crates"), "rs").into_iter().filter(|path| below_root(path).contains("/src/")));
     paths.extend(files(&root().join("docs"), "md"));
-    paths.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
+    paths.extend(files(&root().join("migrations"), "md"));
+    for package in ["rules", "engine", "picture", "domain", "embedded-postgres", "db"] {
+        paths.extend(files(&root().join("crates").join(package).join("src"), "md"));
+        paths.push(root().join("crates").join(package).join("README.md"));
+    }
+    paths.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)));
     let read = |path: &PathBuf| findings(&below_root(path), &fs::read_to_string(path).expect("it is text"));
     paths.iter().flat_map(read).collect()
 }

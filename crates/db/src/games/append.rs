@@ -200,7 +200,7 @@ impl Append {
 ///
 /// The update locks the rows in the order of `given`, so that two groups with the same games wait for each other
 /// without a deadlock. Should PostgreSQL ever join in another order, it ends one of the two statements, and its appends
-/// are tried one by one. A CTE that locks the rows first would write a tenth more WAL.
+/// are tried one by one. A CTE that locks the rows first would write an eighth more WAL.
 ///
 /// Every row is found by its game's id, and tables are joined on nothing else, so that they can be distributed by it.
 #[expect(clippy::too_many_lines, reason = "one statement, with a line for each of its parameters")]

@@ -132,6 +132,7 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
         .instrument(statement("lock explorer"))
         .await?;
     // A game that ends meanwhile is not seen here: the statement that ends it queues it.
+    // The condition mirrors `Exploration::counts`; a test compares both.
     sqlx::query!(
         r#"
         insert into unexplored_game as waiting (game_id, is_imported)
