@@ -103,9 +103,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
     openapi::complete(document)
 }
 
-/// The document as JSON, which takes less memory than its structure. `public_url` is where clients reach the service.
-pub fn document_of(public_url: Option<String>) -> web::Bytes {
-    let mut document = document();
+/// A document as JSON, which takes less memory than its structure. `public_url` is where clients reach the service.
+pub fn document_json(mut document: utoipa::openapi::OpenApi, public_url: Option<String>) -> web::Bytes {
     if let Some(url) = public_url {
         document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
     }
@@ -113,7 +112,7 @@ pub fn document_of(public_url: Option<String>) -> web::Bytes {
 }
 
 /// Adds the routes, the pages of the documentation, and the handler for all other requests. `document` comes from
-/// [`document_of`].
+/// [`document_json`].
 pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
     let document = document.clone();
     let get_document = move || {

@@ -102,8 +102,9 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let workers = workers.clamp(1, WORKERS_MAX);
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
-    let document = routes::document_of(public_url);
-    paths::set(&routes::document());
+    let document = routes::document();
+    paths::set(&document);
+    let document = routes::document_json(document, public_url);
     watch_waiters(&hub, &writers, &metrics, &database);
     watch_writers(&writers, &metrics);
     let shared = Shared {

@@ -93,18 +93,18 @@ async fn analyse_next(
     metrics.set_analyses_waiting(analyses::count_waiting(pool).await?);
     let Some(game) = analyses::take(pool, now(), now() + LEASE).await? else { return Ok(false) };
     let outcome = match analyse(pool, writers, game, stopping).await {
-        Err(error) if error.is_data_error() => Ok(Outcome::Failed(error.to_string())),
+        Err(error) if error.is_data_error() => Ok(JobOutcome::Failed(error.to_string())),
         outcome => outcome,
     };
     match outcome {
-        Ok(Outcome::Over(ply)) => {
+        Ok(JobOutcome::Over(ply)) => {
             metrics.analysis_ended(AnalysisOutcome::Done);
             analyses::end(pool, game, ply).await?;
         }
         // Another process takes the request, or this one after its next start.
-        Ok(Outcome::Stopped) => analyses::release(pool, game).await?,
+        Ok(JobOutcome::Stopped) => analyses::release(pool, game).await?,
         // The lease expires, and the request is retried a few times.
-        Ok(Outcome::Failed(cause)) => {
+        Ok(JobOutcome::Failed(cause)) => {
             metrics.analysis_ended(AnalysisOutcome::Failed);
             tracing::error!(game.id = %game.0, "a game could not be analysed: {cause}");
         }
@@ -118,7 +118,7 @@ async fn analyse_next(
 }
 
 /// The outcome of a request.
-enum Outcome {
+enum JobOutcome {
     /// The analysis is stored up to this ply, or there is nothing to analyse.
     Over(u32),
     /// The server stops, or the lease was lost.
@@ -132,11 +132,11 @@ async fn analyse(
     writers: &Writers,
     id: GameId,
     stopping: &CancellationToken,
-) -> Result<Outcome, DbError> {
+) -> Result<JobOutcome, DbError> {
     let log = games::log(pool, id).await?;
     let game = match Game::replay(id, &log) {
         Ok(game) => game,
-        Err(error) => return Ok(Outcome::Failed(error.to_string())),
+        Err(error) => return Ok(JobOutcome::Failed(error.to_string())),
     };
     let stored = analyses::find(pool, id).await?.analysis;
     if !stored.is_some_and(|stored| stored.is_up_to_date(&game)) {
@@ -149,17 +149,22 @@ async fn analyse(
     // A process that had lost its lease may have stored its own analysis first.
     match analyses::find(pool, id).await?.analysis {
         Some(analysis) => append_event(pool, writers, id, &analysis).await,
-        None => Ok(Outcome::Stopped),
+        None => Ok(JobOutcome::Stopped),
     }
 }
 
 /// Appends the event of the analysis to the game's log, unless the log has it.
-async fn append_event(pool: &PgPool, writers: &Writers, id: GameId, analysis: &Analysis) -> Result<Outcome, DbError> {
+async fn append_event(
+    pool: &PgPool,
+    writers: &Writers,
+    id: GameId,
+    analysis: &Analysis,
+) -> Result<JobOutcome, DbError> {
     for _ in 0..ATTEMPTS_MAX {
-        let Some(seated) = games::find_whole(pool, id).await? else { return Ok(Outcome::Over(u32::MAX)) };
+        let Some(seated) = games::find_whole(pool, id).await? else { return Ok(JobOutcome::Over(u32::MAX)) };
         let mut game = seated.game;
         if game.analysed_at().is_some_and(|logged| logged >= analysis.at) {
-            return Ok(Outcome::Over(analysis.ply));
+            return Ok(JobOutcome::Over(analysis.ply));
         }
         // Events of elapsed time come first.
         if !game.due(now()).is_empty() {
@@ -168,15 +173,15 @@ async fn append_event(pool: &PgPool, writers: &Writers, id: GameId, analysis: &A
         }
         let events = game.analysed(analysis.at);
         if let Err(error) = events.iter().try_for_each(|event| game.apply(event)) {
-            return Ok(Outcome::Failed(error.to_string()));
+            return Ok(JobOutcome::Failed(error.to_string()));
         }
         match games::append(writers, &game, &events).await? {
-            Appended::Stored | Appended::KeyUsed => return Ok(Outcome::Over(analysis.ply)),
+            Appended::Stored | Appended::KeyUsed => return Ok(JobOutcome::Over(analysis.ply)),
             // The game has changed: reload and retry.
             Appended::Conflict => {}
         }
     }
-    Ok(Outcome::Stopped)
+    Ok(JobOutcome::Stopped)
 }
 
 /// Judges the plies of a game on a thread of its own. Meanwhile it stores the progress and renews the lease.
@@ -186,7 +191,7 @@ async fn judge(
     game: &Game,
     log: &[Event],
     stopping: &CancellationToken,
-) -> Result<Result<Vec<JudgedPly>, Outcome>, DbError> {
+) -> Result<Result<Vec<JudgedPly>, JobOutcome>, DbError> {
     let moved = |event: &Event| match &event.fact {
         Fact::Moved(moved) => Some(moved.clone()),
         _ => None,
@@ -207,11 +212,11 @@ async fn judge(
         };
         match judged {
             Some(Ok(Ok(plies))) => return Ok(Ok(plies)),
-            Some(Ok(Err(ReviewError::Stopped))) => return Ok(Err(Outcome::Stopped)),
+            Some(Ok(Err(ReviewError::Stopped))) => return Ok(Err(JobOutcome::Stopped)),
             Some(Ok(Err(error @ ReviewError::Illegal(_)))) => {
-                return Ok(Err(Outcome::Failed(error.to_string())));
+                return Ok(Err(JobOutcome::Failed(error.to_string())));
             }
-            Some(Err(error)) => return Ok(Err(Outcome::Failed(error.to_string()))),
+            Some(Err(error)) => return Ok(Err(JobOutcome::Failed(error.to_string()))),
             None => match analyses::advance(pool, game.id(), done.load(Ordering::Relaxed), now() + LEASE).await {
                 Ok(true) => {}
                 // The lease is lost or cannot be renewed: another process starts anew, so this result has no use.

@@ -126,7 +126,8 @@ pub async fn import_all(
             };
             games.push(game);
         }
-        let part = Part { games, is_json: reader.is_json == Some(true), bytes: std::mem::take(&mut reader.bytes) };
+        let part =
+            ImportChunk { games, is_json: reader.is_json == Some(true), bytes: std::mem::take(&mut reader.bytes) };
         parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, read, on_progress.clone())));
         while parts.len() >= CONCURRENT_PARTS || is_last && !parts.is_empty() {
             if let Some(part) = parts.pop_front() {
@@ -140,7 +141,7 @@ pub async fn import_all(
 }
 
 /// Some games of the file.
-struct Part {
+struct ImportChunk {
     games: Vec<Raw>,
     is_json: bool,
     bytes: u64,
@@ -154,7 +155,7 @@ struct Raw {
     is_cut: bool,
 }
 
-impl Part {
+impl ImportChunk {
     async fn import(
         self,
         pool: PgPool,

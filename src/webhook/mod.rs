@@ -9,4 +9,4 @@ mod endpoint;
 mod sender;
 
 pub use endpoint::{Endpoint, EndpointError, Reach};
-pub use sender::{Answer, Attempt, Names, SendError, Sender, system_names};
+pub use sender::{Attempt, EndpointResponse, Names, SendError, Sender, system_names};

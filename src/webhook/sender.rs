@@ -73,7 +73,7 @@ pub struct Attempt<'a> {
 
 /// The answer of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct EndpointResponse {
     pub status: u16,
     /// The pause in seconds that the endpoint asks for.
     pub retry_after_s: Option<u32>,
@@ -127,11 +127,11 @@ impl Sender {
     }
 
     /// Sends the message, and reads the head of the answer, but not its body. Redirects are not followed.
-    pub async fn send(&self, attempt: Attempt<'_>) -> Result<Answer, SendError> {
+    pub async fn send(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
         timeout(ATTEMPT_TIMEOUT, self.attempt(attempt)).await.unwrap_or(Err(SendError::Timeout))
     }
 
-    async fn attempt(&self, attempt: Attempt<'_>) -> Result<Answer, SendError> {
+    async fn attempt(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
         // Parsed again, because the allowed addresses may have changed since the URL was stored.
         let endpoint = Endpoint::parse(attempt.url, self.reach).map_err(|_| SendError::NotAllowed)?;
         let url = endpoint.url();
@@ -193,7 +193,7 @@ fn request(url: &Url, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, Send
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     request: Request<Full<Bytes>>,
-) -> Result<Answer, SendError> {
+) -> Result<EndpointResponse, SendError> {
     let mut connecting = http1::Builder::new();
     connecting.max_buf_size(HEAD_BYTES_MAX);
     let connected = connecting.handshake(TokioIo::new(stream)).await.map_err(|_| SendError::NoAnswer)?;
@@ -204,10 +204,10 @@ async fn exchange(
         // The connection may have ended after an answer.
         _ = &mut connection => answer.await,
     };
-    answer.map(|response| Answer::of(&response)).map_err(|_| SendError::NoAnswer)
+    answer.map(|response| EndpointResponse::of(&response)).map_err(|_| SendError::NoAnswer)
 }
 
-impl Answer {
+impl EndpointResponse {
     fn of<B>(response: &Response<B>) -> Self {
         Self { status: response.status().as_u16(), retry_after_s: retry_after_s(response.headers()) }
     }

@@ -14,7 +14,7 @@ use crate::{
         webhooks::deliveries::{self, Due, Lane, NextStep},
     },
     metrics::{DeliveryOutcome, Metrics},
-    webhook::{Answer, Attempt, SendError, Sender},
+    webhook::{Attempt, EndpointResponse, SendError, Sender},
 };
 
 /// The lease of a delivery: longer than an attempt and its record take.
@@ -60,7 +60,7 @@ pub async fn deliver(pool: PgPool, sender: Sender, metrics: Arc<Metrics>, due: D
 }
 
 /// Makes one attempt, signed with the present secret and with those previous ones that are still valid.
-pub async fn send(sender: &Sender, due: &Due, now: OffsetDateTime) -> Result<Answer, SendError> {
+pub async fn send(sender: &Sender, due: &Due, now: OffsetDateTime) -> Result<EndpointResponse, SendError> {
     let previous = due.previous.iter().filter(|(_, until)| *until > now).map(|(secret, _)| secret.as_slice());
     let secrets: Vec<&[u8]> = [due.secret.as_slice()].into_iter().chain(previous).collect();
     let id = due.id.to_string();

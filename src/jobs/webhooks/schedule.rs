@@ -4,7 +4,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     db::webhooks::deliveries::{AttemptOutcome, Due, KEPT, NextStep},
-    webhook::{Answer, SendError},
+    webhook::{EndpointResponse, SendError},
 };
 
 /// The backoff after each failed attempt: the schedule that Standard Webhooks recommend, three days altogether.
@@ -30,7 +30,12 @@ const JITTER: f64 = 0.2;
 const RETRY_AFTER_MAX: Duration = Duration::hours(24);
 
 /// The outcome of an attempt. `random` is from 0 to 1.
-pub fn outcome_of(sent: Result<Answer, SendError>, due: &Due, now: OffsetDateTime, random: f64) -> AttemptOutcome {
+pub fn outcome_of(
+    sent: Result<EndpointResponse, SendError>,
+    due: &Due,
+    now: OffsetDateTime,
+    random: f64,
+) -> AttemptOutcome {
     let outcome = |status, error, next| AttemptOutcome { status, error, retry_after: Duration::ZERO, next };
     let (answer, error) = match sent {
         Ok(answer) if answer.is_success() => return outcome(Some(answer.status), None, NextStep::Delivered),
@@ -61,8 +66,8 @@ mod tests {
 
     const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
-    fn answered(status: u16, retry_after_s: Option<u32>) -> Answer {
-        Answer { status, retry_after_s }
+    fn answered(status: u16, retry_after_s: Option<u32>) -> EndpointResponse {
+        EndpointResponse { status, retry_after_s }
     }
 
     /// An attempt of a delivery that was created now.

@@ -87,9 +87,9 @@ fn steps() -> Vec<Step> {
 
 /// What was in answers, by the names that the page gives it.
 #[derive(Debug, Default)]
-struct Known(HashMap<String, String>);
+struct Variables(HashMap<String, String>);
 
-impl Known {
+impl Variables {
     /// A text of the page with what is known in place of its names.
     fn fill(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
@@ -159,7 +159,7 @@ impl Known {
 async fn the_game_of_the_page_on_asynchronous_play_goes_as_it_says() {
     // A server with its default options.
     let mut app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
-    let mut known = Known::default();
+    let mut known = Variables::default();
     for step in steps() {
         match step {
             Step::Answered(request, expected) => {
@@ -187,7 +187,7 @@ fn the_page_on_asynchronous_play_shows_what_it_is_there_to_show() {
     let others = steps.iter().filter(|step| matches!(step, Step::Pause(_) | Step::Expired | Step::Lost)).count();
     assert_eq!((lost, others), (5, 3));
     assert!(steps.len() > 25, "{}", steps.len());
-    let mut known = Known::default();
+    let mut known = Variables::default();
     let json = |text| serde_json::from_str::<Value>(text).expect("JSON");
     for (expected, actual, is_so) in [
         (r#"{"a": 1}"#, r#"{"a": 1, "b": 2}"#, true),

@@ -241,7 +241,7 @@ fn seated(game: &Value) -> Vec<&str> {
 }
 
 /// A list's filters as they read, without an index or a cursor.
-struct Asked<'a> {
+struct ListFilters<'a> {
     viewer: Option<&'a str>,
     status: Option<&'a str>,
     player: Option<&'a str>,
@@ -252,7 +252,7 @@ struct Asked<'a> {
     sort: Option<&'a str>,
 }
 
-impl Asked<'_> {
+impl ListFilters<'_> {
     fn query(&self) -> String {
         let pairs = [
             ("status", self.status),
@@ -338,7 +338,7 @@ async fn every_combination_of_filters_lists_what_it_says_page_by_page() {
                 for visibility in [None, Some("public"), Some("private")] {
                     let id = |guest: Option<&Guest>| guest.map(|guest| guest.id.clone());
                     let (viewer_id, player_id, opponent_id) = (id(viewer), id(player), id(opponent));
-                    let filters = Asked {
+                    let filters = ListFilters {
                         viewer: viewer_id.as_deref(),
                         status,
                         player: player_id.as_deref(),

@@ -11,7 +11,7 @@ use syn::{
 };
 
 use super::{
-    paths::{Named, Place, modules, named},
+    paths::{Named, PathUse, modules, named},
     sources::Source,
 };
 
@@ -115,7 +115,7 @@ pub fn impurities(sources: &[Source]) -> Vec<String> {
         let is_chance =
             ["new_v4", "now_v7", "random", "now_utc"].iter().any(|name| named.ends_with(name)) && named.path.len() > 1;
         source.is_of(&PURE) && (is_chance || banned_in_pure.iter().any(|prefix| named.starts_with(prefix)))
-            || source.is_of(&["rules"]) && named.place == Place::Macro && named.ends_with("panic")
+            || source.is_of(&["rules"]) && named.place == PathUse::Macro && named.ends_with("panic")
     });
     for source in sources.iter().filter(|source| source.is_of(&PURE)) {
         let mut asynchronous = Asynchronous(0);
@@ -169,7 +169,7 @@ pub fn statuses_elsewhere(sources: &[Source]) -> Vec<String> {
         let is_here =
             source.module.first().is_some_and(|first| first == "http") && source.path != "src/http/answer/problem.rs";
         // An attribute describes an answer in the document, and makes none.
-        is_here && named.place != Place::Attribute && (is_status || is_builder || last == "InternalServerError")
+        is_here && named.place != PathUse::Attribute && (is_status || is_builder || last == "InternalServerError")
     })
 }
 
@@ -187,7 +187,7 @@ pub fn crates_that_allow_unsafe(sources: &[Source]) -> Vec<String> {
 }
 
 pub fn globs(sources: &[Source]) -> Vec<String> {
-    banned(sources, |_, named| matches!(&named.place, Place::Import { name, is_public: true } if name == "*"))
+    banned(sources, |_, named| matches!(&named.place, PathUse::Import { name, is_public: true } if name == "*"))
 }
 
 #[test]

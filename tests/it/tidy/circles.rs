@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    paths::{Named, Place, modules, named},
+    paths::{Named, PathUse, modules, named},
     sources::Source,
 };
 
@@ -31,7 +31,7 @@ impl Tree {
         let mut imports = BTreeMap::new();
         for (module, named) in &files {
             for named in named {
-                if let Place::Import { name, .. } = &named.place {
+                if let PathUse::Import { name, .. } = &named.place {
                     imports.insert((module.clone(), name.clone()), named.path.clone());
                 }
             }
@@ -62,7 +62,7 @@ impl Tree {
             for named in named {
                 let Some(definer) = self.definer(&named.path, 0) else { continue };
                 let is_reexport =
-                    matches!(named.place, Place::Import { is_public: true, .. }) && definer.starts_with(module);
+                    matches!(named.place, PathUse::Import { is_public: true, .. }) && definer.starts_with(module);
                 if definer == *module || is_reexport {
                     continue;
                 }

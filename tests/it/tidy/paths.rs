@@ -20,12 +20,12 @@ pub struct Named {
     /// From its root, with a `*` at the end of a glob.
     pub path: Vec<String>,
     pub line: usize,
-    pub place: Place,
+    pub place: PathUse,
 }
 
 /// Where a path is named.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum PathUse {
     /// In a `use`, under this name.
     Import {
         name: String,
@@ -104,15 +104,15 @@ impl Reader<'_> {
         }
     }
 
-    fn add(&mut self, path: &[String], line: usize, place: Place) {
-        if path.len() > 1 || place == Place::Macro {
+    fn add(&mut self, path: &[String], line: usize, place: PathUse) {
+        if path.len() > 1 || place == PathUse::Macro {
             let path = self.resolve(path);
             self.found.push(Named { path, line, place });
         }
     }
 
     /// The paths in tokens that nothing has parsed.
-    fn scan(&mut self, tokens: TokenStream, place: &Place) {
+    fn scan(&mut self, tokens: TokenStream, place: &PathUse) {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();
         let is =
             |at: usize, mark: char| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == mark);
@@ -155,19 +155,19 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast Path) {
-        self.add(&parts(path), path.span().start().line, Place::Code);
+        self.add(&parts(path), path.span().start().line, PathUse::Code);
         visit::visit_path(self, path);
     }
 
     fn visit_macro(&mut self, call: &'ast Macro) {
-        self.add(&parts(&call.path), call.path.span().start().line, Place::Macro);
-        self.scan(call.tokens.clone(), &Place::Code);
+        self.add(&parts(&call.path), call.path.span().start().line, PathUse::Macro);
+        self.scan(call.tokens.clone(), &PathUse::Code);
     }
 
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
-        self.add(&parts(attribute.path()), attribute.span().start().line, Place::Attribute);
+        self.add(&parts(attribute.path()), attribute.span().start().line, PathUse::Attribute);
         if let syn::Meta::List(list) = &attribute.meta {
-            self.scan(list.tokens.clone(), &Place::Attribute);
+            self.scan(list.tokens.clone(), &PathUse::Attribute);
         }
     }
 }
@@ -181,7 +181,7 @@ impl Imports<'_, '_> {
         let mut leaf = |path: Vec<String>, name: String, line: usize| {
             let path = self.reader.resolve(&path);
             self.reader.imports.insert(name.clone(), path.clone());
-            self.reader.found.push(Named { path, line, place: Place::Import { name, is_public } });
+            self.reader.found.push(Named { path, line, place: PathUse::Import { name, is_public } });
         };
         let joined = |part: String| [before, &[part]].concat();
         match tree {

@@ -29,7 +29,7 @@ const GAMES_AT_ONCE: usize = 100;
 pub type Whole = (Game, Vec<Event>);
 
 /// The result for each game of an import.
-pub type Played = Vec<Result<Whole, ImportRejection>>;
+pub type Replayed = Vec<Result<Whole, ImportRejection>>;
 
 /// Replays games, move by move, with the players that their names stand for. It stores players, and none of the games.
 pub async fn play(
@@ -38,7 +38,7 @@ pub async fn play(
     importer: Option<PlayerId>,
     visibility: Visibility,
     now: OffsetDateTime,
-) -> Result<Played, DbError> {
+) -> Result<Replayed, DbError> {
     let imports = Arc::new(imports);
     let all = names(imports.iter());
     let mut players = Players::of(&all, &find_players(pool, importer, &all).await?);
@@ -50,7 +50,7 @@ pub async fn play(
                 let played = import.replay(new_id(import.begun_at), seated, importer, visibility, now);
                 played.map_err(|error| import.rejection(error))
             };
-            again.iter().map(play).collect::<Played>()
+            again.iter().map(play).collect::<Replayed>()
         };
         // Some ten thousand moves: on this thread they would block other requests.
         let played = spawn_blocking(play).await.expect("playing games does not panic");
