@@ -1,6 +1,6 @@
-//! The cost of every list among a million games: the indexes that it reads, how many of their rows, how many pages of memory,
-//! and how long it takes. The queries and their plans are those of the service. PostgreSQL logs the plans by its module
-//! `auto_explain`, which has to be installed (in Debian it is).
+//! The cost of every list among a million games: the indexes and their rows that it reads, the buffers, and the time. The
+//! queries and their plans are those of the service. PostgreSQL logs the plans by its module `auto_explain`, which has to be
+//! installed (in Debian it is).
 //!
 //! `cargo bench --bench lists` prints a table. Games: `GAMES`, at least 1,000.
 
@@ -39,16 +39,16 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::{Layer, layer::Context, prelude::*};
 use uuid::Uuid;
 
-/// The players of most games; all others play now and then.
+/// The players whose lists are measured: `BUSY` has the most games, and `RECLUSE` only private ones.
 const BUSY: u32 = 0;
 const RECLUSE: u32 = 1;
 const FRIEND: u32 = 2;
 const ORDINARY: u32 = 5000;
 
-/// How many players there are, beside the first ten.
+/// The number of players, besides the first ten.
 const PLAYERS: u32 = 20_000;
 
-/// How often a list is read to measure its time.
+/// How often a list is read for the median of its time.
 const RUNS: usize = 9;
 
 const PAGE: u32 = 20;
@@ -61,7 +61,7 @@ fn main() -> io::Result<()> {
     let games = env::var("GAMES").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench_lists");
     let _ = fs::remove_dir_all(&folder);
-    // Nothing is written while lists are measured, so commits need not wait for the disk.
+    // The measured calls write nothing, so commits need not wait for the disk.
     let settings = Settings { folder: folder.join("postgres"), durability: Durability::Ephemeral };
     let embedded = Embedded::start(&settings).map_err(io::Error::other)?;
     let plans = Plans::default();
@@ -73,7 +73,7 @@ fn main() -> io::Result<()> {
     outcome.map_err(io::Error::other)
 }
 
-/// Gives all active games a clock.
+/// Sets a clock for all active games.
 const CLOCKS: &str = "update game set clock = 'per_move 259200', deadline = updated_at + interval '3 days', \
     wake_at = updated_at + interval '3 days' where status = 'active'";
 
@@ -121,7 +121,7 @@ async fn measure(
     Ok(())
 }
 
-/// Games of two plies, a third of them of Oware: lists do not read on.
+/// Games of two plies, a third of them of Oware: lists do not read the log.
 fn recorded() -> Vec<Recorded> {
     let variants = [Variant::Oware, Variant::Kalah, Variant::Kalah];
     variants.map(|variant| Recorded::play(variant, 2, |legal| legal[0])).into()
@@ -135,12 +135,12 @@ enum List {
     Summary(u32),
     /// The new events in a player's games since a moment ago.
     News(u32),
-    /// The games that are due, of which there are none.
+    /// Taking games whose deadlines have passed, of which there are none.
     Due,
 }
 
 impl List {
-    /// Reads it; returns how many games a page has.
+    /// Reads the list, and returns how many games the page has.
     async fn run(&self, pool: &PgPool) -> Result<usize, DbError> {
         let page: Page = match self {
             List::Games(filter, after) => lists::list(pool, filter, *after, PAGE).await?,
@@ -185,7 +185,7 @@ fn of(player: u32, viewer: u32) -> Filter {
     Filter { whose: Whose::Players(of), viewer: Some(player_id(viewer)), ..PUBLIC }
 }
 
-/// Only some of a player's games.
+/// A filter of a player's games with one more condition.
 fn among(filter: &Filter, change: fn(&mut Of)) -> Filter {
     let mut filter = filter.clone();
     if let Whose::Players(of) = &mut filter.whose {
@@ -274,7 +274,7 @@ fn lists_of_players() -> Vec<(&'static str, List)> {
     ]
 }
 
-/// The plans that PostgreSQL logs: its messages to the client arrive as events of the log.
+/// The plans that PostgreSQL logs: its messages to the client arrive as tracing events.
 #[derive(Clone, Default)]
 struct Plans(Arc<Mutex<Vec<Value>>>);
 

@@ -1,7 +1,7 @@
-//! How many games a second the explorer is filled with: what `mancala-server reindex` does, by the service's own functions.
+//! The rate at which `mancala-server reindex` fills the explorer, in games a second, by the service's own functions.
 //!
-//! `cargo bench --bench reindex` makes a PostgreSQL of its own, whose commits are durable, imports random games of all variants, and fills the
-//! explorer twice. Games: `GAMES` (20,000).
+//! `cargo bench --bench reindex` makes a PostgreSQL of its own, whose commits are durable. It imports random games of all
+//! variants, and fills the explorer twice. Games: `GAMES` (20,000).
 
 use std::{env, error::Error, fs, io, path::PathBuf, time::Instant};
 
@@ -18,8 +18,8 @@ use time::{OffsetDateTime, macros::datetime};
 
 const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
 
-/// How many games are imported at once.
-const AT_ONCE: usize = 500;
+/// Games of one import.
+const BATCH: usize = 500;
 
 fn main() -> io::Result<()> {
     // `cargo test --benches` passes flags of its own; there is nothing to test here.
@@ -42,11 +42,11 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     let options = embedded::connect_options(embedded);
     migrations::run(options.clone()).await?;
     let pool = db::pool(options, 2);
-    let mut lot = StdRng::seed_from_u64(1);
-    for begun in (0..games).step_by(AT_ONCE) {
-        let some =
-            (begun..games.min(begun + AT_ONCE)).map(|n| random_game(Variant::ALL[n % Variant::ALL.len()], &mut lot));
-        let played = import::play(&pool, some.collect(), None, Visibility::Public, BEGUN).await?;
+    let mut rng = StdRng::seed_from_u64(1);
+    for begun in (0..games).step_by(BATCH) {
+        let batch =
+            (begun..games.min(begun + BATCH)).map(|n| random_game(Variant::ALL[n % Variant::ALL.len()], &mut rng));
+        let played = import::play(&pool, batch.collect(), None, Visibility::Public, BEGUN).await?;
         import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, BEGUN).await?;
     }
     println!(
@@ -55,23 +55,23 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     for name in ["first", "again"] {
         explorer_index::begin_anew(&pool).await?;
         let (begun, mut explored) = (Instant::now(), 0);
-        explorer::explore_all(&pool, |some| explored += some.games).await?;
+        explorer::explore_all(&pool, |batch| explored += batch.games).await?;
         let seconds = begun.elapsed().as_secs_f64();
         let rate = f64::from(explored) / seconds;
-        let (visits, bytes) = taken(&pool).await?;
-        let each = |sum: i64| sum / i64::from(explored.max(1));
-        println!("| {name} | {explored} | {} | {seconds:.1} | {rate:.0} | {} |", each(visits), each(bytes));
+        let (visits, bytes) = index_size(&pool).await?;
+        let per_game = |sum: i64| sum / i64::from(explored.max(1));
+        println!("| {name} | {explored} | {} | {seconds:.1} | {rate:.0} | {} |", per_game(visits), per_game(bytes));
     }
     Ok(())
 }
 
-/// A whole game by chance.
-fn random_game(variant: Variant, lot: &mut StdRng) -> Import {
+/// A game of random moves, to its end.
+fn random_game(variant: Variant, rng: &mut StdRng) -> Import {
     let options = AnyOptions::parse(variant, "standard", "").expect("a preset that every variant has");
     let (mut position, mut plies) = (AnyPosition::opening(&options), vec![]);
     while position.outcome().is_none() {
         let legal = position.legal_moves();
-        let mv = legal[lot.random_range(..legal.len())];
+        let mv = legal[rng.random_range(..legal.len())];
         position.play_unchecked(mv);
         plies.push(ImportedPly::of(PlyAction::Move(mv), BEGUN));
     }
@@ -87,9 +87,9 @@ fn random_game(variant: Variant, lot: &mut StdRng) -> Import {
     }
 }
 
-/// How many visits are known, and what they take on disk.
-async fn taken(pool: &PgPool) -> Result<(i64, i64), sqlx::Error> {
-    let taken = "select count(*), pg_total_relation_size('explored_game') + pg_total_relation_size('explored_move')
+/// The number of stored visits, and their bytes on disk.
+async fn index_size(pool: &PgPool) -> Result<(i64, i64), sqlx::Error> {
+    let sizes = "select count(*), pg_total_relation_size('explored_game') + pg_total_relation_size('explored_move')
         from explored_game";
-    sqlx::query_as(taken).fetch_one(pool).await
+    sqlx::query_as(sizes).fetch_one(pool).await
 }

@@ -1,17 +1,17 @@
--- Games with their logs, over two years. Every game is one of those recorded beforehand; `{…}` is filled in.
+-- Games with their logs, over two years. Every game is a copy of a recorded one; `{…}` is a parameter.
 --
--- A game in 20 is one of the busy player, who has as many active ones as are allowed; a game in 50 one of a player who hides
--- all of theirs.
+-- One game in 20 is the busy player's, with as many active ones as are allowed. One in 50 is the recluse's: these are all
+-- private.
 create function pg_temp.player_id(n int) returns uuid language sql immutable as
     $$ select ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid $$;
--- When the next ply but so many is played, in whole milliseconds, as the service has them.
+-- The time of a step of a game, in whole milliseconds, as the service stores them.
 create function pg_temp.at(begun_s float8, step_s float8, steps int) returns timestamptz language sql immutable as
     $$ select to_timestamp(round((begun_s + step_s * steps) * 1000) / 1000) $$;
 insert into player (id, kind, name, created_at)
 select pg_temp.player_id(n), 'guest', 'Guest-' || n, '{begin}' from generate_series(0, {players} + 10) n;
 
 select setseed(0.5);
-create unlogged table told as
+create unlogged table game_plan as
 select *, extract(epoch from created_at)::float8 + 60 as begun_s, length_s / (plies + 1) as step_s,
     case status when 'finished' then plies when 'active' then 1 + n % greatest(plies - 1, 1) else 0 end as ply,
     status = 'open' and (busy or random() < 0.2) as invited,
@@ -36,17 +36,17 @@ from (
     ) drawn
 ) begun
 join (select recorded, variant, max(ply) as plies from recorded_ply group by recorded, variant) kept using (recorded);
-create index told_created_at_idx on told (created_at);
-analyze told, recorded_ply;
+create index game_plan_created_at_idx on game_plan (created_at);
+analyze game_plan, recorded_ply;
 
 insert into game (id, created_at, variant, preset, options, rules_version, opponent, invited_player_id, visibility,
     creator_seat, seat_0_player_id, seat_1_player_id, started_at, finished_at, aborted_at, result_winner, result_reason,
     result_score_south, result_score_north, winner_seat, status, seat_0_moved, seat_1_moved, updated_at, version, ply,
     history_from_seq, turn_seat, position)
 select id, created_at, variant, 'standard', '', 1, case when invited then 'player' else 'open' end,
-    case when invited then pg_temp.player_id(other) end, visibility, told.seat,
-    case when told.seat = 0 then pg_temp.player_id(one) when status <> 'open' then pg_temp.player_id(other) end,
-    case when told.seat = 1 then pg_temp.player_id(one) when status <> 'open' then pg_temp.player_id(other) end,
+    case when invited then pg_temp.player_id(other) end, visibility, game_plan.seat,
+    case when game_plan.seat = 0 then pg_temp.player_id(one) when status <> 'open' then pg_temp.player_id(other) end,
+    case when game_plan.seat = 1 then pg_temp.player_id(one) when status <> 'open' then pg_temp.player_id(other) end,
     case when status <> 'open' then pg_temp.at(begun_s, 0, 0) end,
     case when status = 'finished' then pg_temp.at(begun_s, step_s, plies + 1) end,
     case when status = 'aborted' then pg_temp.at(begun_s, step_s, plies + 1) end,
@@ -59,11 +59,11 @@ select id, created_at, variant, 'standard', '', 1, case when invited then 'playe
         else pg_temp.at(begun_s, step_s, plies + 1) end,
     case status when 'open' then 1 when 'active' then 2 + ply when 'finished' then 4 + ply else 3 end,
     ply, history_from_seq, case when status = 'active' then turn_seat end, position
-from told join recorded_ply using (recorded, variant, ply)
+from game_plan join recorded_ply using (recorded, variant, ply)
 order by n;
 
--- Two days after two days, so that the log has its rows in the order in which they were played: those of one game lie far
--- from one another, with those of all others between them.
+-- In batches of two days, so that the log's rows are in the order of time. The rows of one game then lie far from one
+-- another, with those of other games between them.
 do $do$
 declare
     since timestamptz := '{begin}';
@@ -79,17 +79,17 @@ begin
                     'rules_version', 1, 'opponent', case when invited then 'player' else 'open' end,
                     'invited_player_id', case when invited then pg_temp.player_id(other) end, 'visibility', visibility,
                     'creator_seat', seat)) as detail
-            from told where created_at >= since and created_at < until
+            from game_plan where created_at >= since and created_at < until
             union all
             select id, pg_temp.at(begun_s, 0, 0), 2, null, 1 - seat, 'joined', null, null,
                 jsonb_build_object('player_id', pg_temp.player_id(other))
-            from told
+            from game_plan
             where created_at >= since - interval '1 min' and created_at < until - interval '1 min' and status <> 'open'
             union all
             select id, pg_temp.at(begun_s, step_s, recorded_ply.ply), 2 + recorded_ply.ply, recorded_ply.ply,
                 recorded_ply.seat, 'moved', move, position, null
-            from told
-            join recorded_ply on recorded_ply.recorded = told.recorded and recorded_ply.ply between 1 and told.ply
+            from game_plan
+            join recorded_ply on recorded_ply.recorded = game_plan.recorded and recorded_ply.ply between 1 and game_plan.ply
                 and recorded_ply.ply >= (extract(epoch from since)::float8 - begun_s) / step_s - 1
                 and recorded_ply.ply <= (extract(epoch from until)::float8 - begun_s) / step_s + 1
             where created_at >= since - interval '21 days' and created_at < until
@@ -97,19 +97,19 @@ begin
                 and pg_temp.at(begun_s, step_s, recorded_ply.ply) < until
             union all
             select id, pg_temp.at(begun_s, step_s, plies + 1), 3 + ply, null, 0::smallint, 'resigned', null, null, null
-            from told
+            from game_plan
             where created_at >= since - interval '21 days' and created_at < until and status = 'finished'
                 and pg_temp.at(begun_s, step_s, plies + 1) >= since and pg_temp.at(begun_s, step_s, plies + 1) < until
             union all
             select id, pg_temp.at(begun_s, step_s, plies + 1), 4 + ply, null, null, 'finished', null, null,
                 jsonb_build_object('winner', case when won < 0.5 then 'south' when won < 0.96 then 'north' end,
                     'reason', 'resignation', 'score', jsonb_build_object('south', 0, 'north', 0))
-            from told
+            from game_plan
             where created_at >= since - interval '21 days' and created_at < until and status = 'finished'
                 and pg_temp.at(begun_s, step_s, plies + 1) >= since and pg_temp.at(begun_s, step_s, plies + 1) < until
             union all
             select id, pg_temp.at(begun_s, step_s, plies + 1), 3, null, seat, 'aborted', null, null, null
-            from told
+            from game_plan
             where created_at >= since - interval '21 days' and created_at < until and status = 'aborted'
                 and pg_temp.at(begun_s, step_s, plies + 1) >= since and pg_temp.at(begun_s, step_s, plies + 1) < until
         ) happened
@@ -119,5 +119,5 @@ begin
 end
 $do$;
 
-drop table told, recorded_ply;
+drop table game_plan, recorded_ply;
 analyze;

@@ -1,5 +1,5 @@
-//! A database of games as they would have come within two years: every one with its whole log, of moves that were really
-//! played, and the log in the order of time.
+//! A database of games from two years, each with its whole log. The moves are legal ones, and the log is in the order of
+//! time.
 
 use mancala_server::{
     db::lists::{Filter, Order, Whose},
@@ -13,7 +13,7 @@ use sqlx::{AssertSqlSafe, PgPool, Postgres, QueryBuilder};
 use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 
-/// When the first game begins; the others follow within two years.
+/// When the first game is created; the others follow within two years.
 pub const BEGIN: OffsetDateTime = datetime!(2024-11-01 00:00 UTC);
 pub const YEARS_S: f64 = 2.0 * 365.0 * 86_400.0;
 
@@ -39,20 +39,20 @@ pub const PUBLIC: Filter = Filter {
 /// The statements that make the games.
 const FILL: &str = include_str!("fill.sql");
 
-/// Where the games that are played are kept meanwhile.
+/// The table of the recorded games, from which the others are copied.
 const RECORDED: &str =
     "create unlogged table recorded_ply (recorded int, variant text, ply int, seat smallint, move text,
     position text, history_from_seq int, turn_seat smallint, seat_0_moved bool, seat_1_moved bool,
     primary key (recorded, ply))";
 
-/// A game that was played, as its rows are after each ply; the first is the opening.
+/// A played game: its state after each ply, from the opening on, and the event that led there.
 pub struct Recorded {
     variant: Variant,
     states: Vec<(Option<Event>, Game)>,
 }
 
 impl Recorded {
-    /// Plays a game of a variant's standard, as far as it goes without ending, but no further than so many plies.
+    /// Plays a game of a variant's standard preset up to `plies_max` plies, or to the ply before its end.
     pub fn play(variant: Variant, plies_max: usize, mut pick: impl FnMut(&[Move]) -> Move) -> Self {
         let players = BySeat { first: player_id(0), second: player_id(1) };
         let options = AnyOptions::parse(variant, "standard", "").expect("the standard preset is valid");
@@ -67,7 +67,7 @@ impl Recorded {
         };
         let (mut game, _) = Game::create(GameId(Uuid::nil()), terms, players.first, Duration::DAY, BEGIN);
         let joined = Fact::Joined { seat: Seat::Second, player: players.second };
-        game.apply(&Event { seq: 2, at: BEGIN, fact: joined }).expect("it follows the first");
+        game.apply(&Event { seq: 2, at: BEGIN, fact: joined }).expect("it follows the creation");
         let mut states = vec![(None, game.clone())];
         while states.len() <= plies_max {
             let mv = pick(&game.position().legal_moves());
@@ -84,7 +84,7 @@ impl Recorded {
     }
 }
 
-/// The position after a move of the side to move.
+/// The events of a move of the side to move.
 pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     let seat = game.seat_at(game.turn().expect("the game is active"));
     let player = game.players()[seat].expect("both seats are taken");
@@ -94,13 +94,13 @@ pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     game.decide(&command, &context).expect("the move is legal").events
 }
 
-/// Makes so many games of so many players, each game one of those recorded, in turns.
+/// Fills the database with games of a number of players, each game a copy of a recorded one.
 pub async fn fill(pool: &PgPool, games: u32, players: u32, recorded: &[Recorded]) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(RECORDED).execute(pool).await?;
-    for (n, one) in (0_i32..).zip(recorded) {
-        insert_recorded(pool, n, one).await?;
+    for (n, game) in (0_i32..).zip(recorded) {
+        insert_recorded(pool, n, game).await?;
     }
-    let facts = [
+    let values = [
         ("{begin}", "2024-11-01T00:00:00Z".to_owned()),
         ("{years_s}", YEARS_S.to_string()),
         ("{step}", (YEARS_S / f64::from(games)).to_string()),
@@ -108,21 +108,21 @@ pub async fn fill(pool: &PgPool, games: u32, players: u32, recorded: &[Recorded]
         ("{players}", players.to_string()),
         ("{recorded}", recorded.len().to_string()),
     ];
-    let filled = facts.iter().fold(FILL.to_owned(), |text, (name, fact)| text.replace(name, fact));
+    let filled = values.iter().fold(FILL.to_owned(), |text, (name, value)| text.replace(name, value));
     sqlx::raw_sql(AssertSqlSafe(filled)).execute(pool).await?;
     Ok(())
 }
 
-async fn insert_recorded(pool: &PgPool, n: i32, one: &Recorded) -> Result<(), sqlx::Error> {
+async fn insert_recorded(pool: &PgPool, n: i32, recorded: &Recorded) -> Result<(), sqlx::Error> {
     let number = |seat: Seat| i16::from(seat == Seat::Second);
     let mut insert = QueryBuilder::<Postgres>::new("insert into recorded_ply ");
-    insert.push_values((0_i32..).zip(&one.states), |mut row, (ply, (event, game))| {
+    insert.push_values((0_i32..).zip(&recorded.states), |mut row, (ply, (event, game))| {
         let moved = event.as_ref().and_then(|event| match &event.fact {
             Fact::Moved(moved) => Some(moved),
             _ => None,
         });
         row.push_bind(n)
-            .push_bind(one.variant.to_string())
+            .push_bind(recorded.variant.to_string())
             .push_bind(ply)
             .push_bind(moved.map(|moved| number(moved.seat)))
             .push_bind(moved.map(|moved| moved.mv.to_string()))
@@ -136,7 +136,7 @@ async fn insert_recorded(pool: &PgPool, n: i32, one: &Recorded) -> Result<(), sq
     Ok(())
 }
 
-/// The id of the player of this number.
+/// The id of the player with a number.
 pub fn player_id(n: u32) -> PlayerId {
     PlayerId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(n)))
 }

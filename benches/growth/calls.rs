@@ -1,4 +1,4 @@
-//! The calls that are measured, and the games that they are about.
+//! The calls that are measured, and the games that they read or continue.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use mancala_server::{
     db::{
         self, DbError, Lookups, Writers,
         games::{self, Appended, SeatedGame},
-        lists::{self, Filter, Of, PageKey as After, Whose},
+        lists::{self, Filter, Of, PageKey, Whose},
     },
     domain::{Action, Command, Context, Event, Game, GameId},
     embedded,
@@ -17,43 +17,43 @@ use sqlx::{PgPool, postgres::PgConnectOptions};
 use uuid::Uuid;
 
 use crate::{
-    Failure, Place,
-    cost::{Each, Meter, median},
+    Database, Failure,
+    cost::{Cost, Meter, median},
     filled::{BEGIN, PUBLIC, YEARS_S, move_events, player_id},
 };
 
-/// What each call cost in each place, by its name.
+/// The cost of each call in each database, by the call's name.
 pub struct Figures {
-    pub places: Vec<String>,
-    pub calls: Vec<(String, Vec<Each>)>,
+    pub databases: Vec<String>,
+    pub calls: Vec<(String, Vec<Cost>)>,
 }
 
 impl Figures {
-    pub fn of(places: impl Iterator<Item = String>) -> Self {
-        Self { places: places.collect(), calls: vec![] }
+    pub fn new(databases: impl Iterator<Item = String>) -> Self {
+        Self { databases: databases.collect(), calls: vec![] }
     }
 
-    /// Takes what a call cost in the next of the places.
-    fn note(&mut self, call: String, each: Each) {
+    /// Adds the cost of a call in the next of the databases.
+    fn add(&mut self, call: String, cost: Cost) {
         match self.calls.iter_mut().find(|(name, _)| *name == call) {
-            Some((_, noted)) => noted.push(each),
-            None => self.calls.push((call, vec![each])),
+            Some((_, costs)) => costs.push(cost),
+            None => self.calls.push((call, vec![cost])),
         }
     }
 }
 
-/// Games that are played on, in groups of so many.
+/// Games that are continued, and the size of a group that is stored together.
 const PLAYED: i64 = 640;
 const GROUP: usize = 32;
 
-/// Games that are read, and how often a page is.
+/// Games that are read for each purpose, and pages that are read.
 const READ: i64 = 2000;
 const PAGES: u32 = 300;
 
-/// How often what is measured more than once is.
+/// Measured rounds of moves, after the first one since a checkpoint.
 const ROUNDS: usize = 3;
 
-/// The newest games whose histories are read: what people look at most.
+/// The newest games whose histories are read: the most frequent requests.
 const NEWEST: i64 = 300;
 
 /// Plies of a game whose history is read.
@@ -61,7 +61,7 @@ const PLIES: u32 = 60;
 
 const PAGE: u32 = 20;
 
-/// The service's own connections: one for each purpose, so that nothing is planned twice.
+/// The service's own connections: one for each purpose, so that each statement is planned once.
 struct Service {
     pool: PgPool,
     writers: Writers,
@@ -82,44 +82,44 @@ impl Service {
     }
 }
 
-/// Measures every call: first what is read, of games that nothing has been asked about before, and again; then what is written.
-/// Every call is made in all places before the next one.
-pub async fn measure(places: &[Place], figures: &mut Figures) -> Result<(), Failure> {
+/// Measures every call: first the reads, each on games that were not read before, and again; then the writes. Every call
+/// runs in all databases before the next one.
+pub async fn measure(databases: &[Database], figures: &mut Figures) -> Result<(), Failure> {
     let mut readers = vec![];
-    for place in places {
-        readers.push(Reader::start(&embedded::connect_options(&place.embedded), &place.watcher).await?);
+    for database in databases {
+        readers.push(Reader::start(&embedded::connect_options(&database.embedded), &database.watcher).await?);
     }
     for call in Call::ALL {
         for round in ["", ", again"] {
             for reader in &readers {
-                figures.note(format!("{}{round}", call.name()), reader.measure(call).await?);
+                figures.add(format!("{}{round}", call.name()), reader.measure(call).await?);
             }
         }
     }
     for at_once in [1, GROUP] {
-        let mut players = vec![];
+        let mut appenders = vec![];
         for reader in &readers {
-            players.push(Player::start(reader, at_once).await?);
+            appenders.push(Appender::start(reader, at_once).await?);
         }
         for round in 0..=ROUNDS {
-            for player in &mut players {
-                player.play(round).await?;
+            for appender in &mut appenders {
+                appender.append_moves(round).await?;
             }
         }
-        for player in players {
-            player.end(figures).await?;
+        for appender in appenders {
+            appender.end_games(figures).await?;
         }
     }
     Ok(())
 }
 
-/// What is read.
+/// A call that reads.
 #[derive(Clone, Copy)]
 enum Call {
     Game,
     Whole,
-    Signs,
-    SignsAtOnce,
+    Fingerprint,
+    FingerprintsAtOnce,
     History,
     NewestHistory,
     Position,
@@ -132,8 +132,8 @@ impl Call {
     const ALL: [Call; 10] = [
         Call::Game,
         Call::Whole,
-        Call::Signs,
-        Call::SignsAtOnce,
+        Call::Fingerprint,
+        Call::FingerprintsAtOnce,
         Call::Position,
         Call::History,
         Call::NewestHistory,
@@ -146,8 +146,8 @@ impl Call {
         match self {
             Call::Game => "a game, as it is shown".to_owned(),
             Call::Whole => "a game, to play on".to_owned(),
-            Call::Signs => "whether a game is the same".to_owned(),
-            Call::SignsAtOnce => format!("whether it is the same, {GROUP} at once"),
+            Call::Fingerprint => "whether a game is the same".to_owned(),
+            Call::FingerprintsAtOnce => format!("whether it is the same, {GROUP} at once"),
             Call::Position => "a position".to_owned(),
             Call::History => format!("a history of {PLIES} plies"),
             Call::NewestHistory => format!("a history of {PLIES} plies, of the newest {NEWEST}"),
@@ -158,79 +158,79 @@ impl Call {
     }
 }
 
-/// A reader in a place, and the games that it reads: other games for each purpose, so that no purpose warms the memory for another.
+/// The reads from one database, and their games: other games for each purpose, so that none warms the cache for another.
 struct Reader<'a> {
     service: Service,
     meter: Meter<'a>,
     games: Vec<GameId>,
     active: Vec<GameId>,
-    asked: Vec<GameId>,
-    asked_at_once: Vec<GameId>,
-    shown: Vec<Game>,
-    long: Vec<Game>,
-    newest: Vec<Game>,
+    fingerprints: Vec<GameId>,
+    fingerprints_at_once: Vec<GameId>,
+    positions: Vec<Game>,
+    histories: Vec<Game>,
+    newest_histories: Vec<Game>,
 }
 
 impl<'a> Reader<'a> {
     async fn start(options: &PgConnectOptions, watcher: &'a PgPool) -> Result<Self, Failure> {
         let service = Service::start(options, watcher).await?;
-        // What is planned at the first call is not to be counted.
+        // The first call plans its statement, which is not counted.
         let warm = ids(watcher, "status = 'finished'", "warm", 20).await?;
-        read(&service, &warm).await?;
+        warm_up(&service, &warm).await?;
         let long = format!("status = 'finished' and ply >= {PLIES}");
         // The greatest ids are those of the newest games.
         let newest = format!("id in (select id from game where {long} order by id desc limit {NEWEST})");
         Ok(Self {
             games: ids(watcher, "true", "game", READ).await?,
             active: ids(watcher, "status = 'active'", "whole", READ).await?,
-            asked: ids(watcher, "true", "asked", READ).await?,
-            asked_at_once: ids(watcher, "true", "asked at once", READ).await?,
-            shown: find_all(&service.pool, &ids(watcher, &long, "shown", READ / 2).await?).await?,
-            long: find_all(&service.pool, &ids(watcher, &long, "long", READ / 2).await?).await?,
-            newest: find_all(&service.pool, &ids(watcher, &newest, "", NEWEST).await?).await?,
+            fingerprints: ids(watcher, "true", "asked", READ).await?,
+            fingerprints_at_once: ids(watcher, "true", "asked at once", READ).await?,
+            positions: find_all(&service.pool, &ids(watcher, &long, "shown", READ / 2).await?).await?,
+            histories: find_all(&service.pool, &ids(watcher, &long, "long", READ / 2).await?).await?,
+            newest_histories: find_all(&service.pool, &ids(watcher, &newest, "", NEWEST).await?).await?,
             meter: Meter { watcher },
             service,
         })
     }
 
-    async fn measure(&self, call: Call) -> Result<Each, DbError> {
+    async fn measure(&self, call: Call) -> Result<Cost, DbError> {
         let Service { pool, lookups, .. } = &self.service;
         let made = async || match call {
-            Call::Game => each_of(&self.games, async |id| games::find(pool, id).await.map(drop)).await,
-            Call::Whole => each_of(&self.active, async |id| games::find_whole(pool, id).await.map(drop)).await,
-            Call::Signs => each_of(&self.asked, async |id| lookups.fingerprint(id).await.map(drop)).await,
-            Call::SignsAtOnce => {
-                for group in self.asked_at_once.chunks(GROUP) {
+            Call::Game => for_each(&self.games, async |id| games::find(pool, id).await.map(drop)).await,
+            Call::Whole => for_each(&self.active, async |id| games::find_whole(pool, id).await.map(drop)).await,
+            Call::Fingerprint => for_each(&self.fingerprints, async |id| lookups.fingerprint(id).await.map(drop)).await,
+            Call::FingerprintsAtOnce => {
+                for group in self.fingerprints_at_once.chunks(GROUP) {
                     try_join_all(group.iter().map(|id| lookups.fingerprint(*id))).await?;
                 }
-                Ok(self.asked_at_once.len())
+                Ok(self.fingerprints_at_once.len())
             }
             Call::Position => {
-                for game in &self.shown {
+                for game in &self.positions {
                     games::plies(pool, game, PLIES / 2 - 1, 1).await?;
                 }
-                Ok(self.shown.len())
+                Ok(self.positions.len())
             }
-            Call::History => histories(pool, &self.long).await,
-            Call::NewestHistory => histories(pool, &self.newest).await,
+            Call::History => read_histories(pool, &self.histories).await,
+            Call::NewestHistory => read_histories(pool, &self.newest_histories).await,
             Call::FirstPage | Call::LaterPage | Call::PlayersPage => {
                 for n in 0..PAGES {
-                    let (filter, place) = self.page(call, n);
-                    lists::list(pool, &filter, place, PAGE).await?;
+                    let (filter, after) = self.page(call, n);
+                    lists::list(pool, &filter, after, PAGE).await?;
                 }
                 Ok(PAGES as usize)
             }
         };
-        self.meter.each(made).await
+        self.meter.measure(made).await
     }
 
-    /// The page of this number: the same first one, one anywhere in the newer half of all, or a player's first.
-    fn page(&self, call: Call, n: u32) -> (Filter, Option<After>) {
+    /// The filter and the cursor of a page: the same first one, one anywhere in the newer half of all, or a player's first.
+    fn page(&self, call: Call, n: u32) -> (Filter, Option<PageKey>) {
         match call {
             Call::LaterPage => {
                 let at = BEGIN + Duration::from_secs_f64(YEARS_S / 2.0 * (1.0 + f64::from(n) / f64::from(PAGES)));
                 let ms = u128::try_from(at.unix_timestamp_nanos() / 1_000_000).expect("after 1970");
-                (PUBLIC, Some(After { at, id: GameId(Uuid::from_u128(ms << 80)) }))
+                (PUBLIC, Some(PageKey { at, id: GameId(Uuid::from_u128(ms << 80)) }))
             }
             Call::PlayersPage => {
                 let player = player_id(10 + n * 7 % (self.service.players / 2));
@@ -242,82 +242,82 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The first plies of each of these games.
-async fn histories(pool: &PgPool, of: &[Game]) -> Result<usize, DbError> {
-    for game in of {
+/// Reads the first plies of each game.
+async fn read_histories(pool: &PgPool, all: &[Game]) -> Result<usize, DbError> {
+    for game in all {
         let plies = games::plies(pool, game, 0, PLIES).await?;
         assert_eq!(plies.len(), PLIES as usize, "a history has all its plies");
     }
-    Ok(of.len())
+    Ok(all.len())
 }
 
-/// A player in a place, who continues games that have been at rest.
-struct Player<'a> {
+/// Appends moves to games of one database that have been idle.
+struct Appender<'a> {
     reader: &'a Reader<'a>,
     playing: Vec<Game>,
     at_once: usize,
-    lot: StdRng,
-    rounds: Vec<Each>,
+    rng: StdRng,
+    rounds: Vec<Cost>,
 }
 
-impl<'a> Player<'a> {
+impl<'a> Appender<'a> {
     async fn start(reader: &'a Reader<'a>, at_once: usize) -> Result<Self, Failure> {
         let watcher = reader.meter.watcher;
         let playing = ids(watcher, "status = 'active'", &format!("played {at_once}"), PLAYED).await?;
         let playing = find_all(&reader.service.pool, &playing).await?;
         sqlx::query("checkpoint").execute(watcher).await?;
-        Ok(Self { reader, playing, at_once, lot: StdRng::seed_from_u64(2), rounds: vec![] })
+        Ok(Self { reader, playing, at_once, rng: StdRng::seed_from_u64(2), rounds: vec![] })
     }
 
-    /// A move in each game. In the first round it is the first one since a checkpoint.
-    async fn play(&mut self, round: usize) -> Result<(), DbError> {
-        let next = next_moves(&mut self.playing, &mut self.lot);
-        let each = self.append(&next).await?;
-        self.rounds.insert(round, each);
+    /// Appends a move to each game. In the first round it is the game's first one since a checkpoint.
+    async fn append_moves(&mut self, round: usize) -> Result<(), DbError> {
+        let appends = next_moves(&mut self.playing, &mut self.rng);
+        let cost = self.append(&appends).await?;
+        self.rounds.insert(round, cost);
         Ok(())
     }
 
-    /// Ends all games, and tells what all that cost.
-    async fn end(self, figures: &mut Figures) -> Result<(), DbError> {
-        let so_many = if self.at_once == 1 { "alone".to_owned() } else { format!("{} at once", self.at_once) };
+    /// Ends all games, and adds all costs to the figures.
+    async fn end_games(self, figures: &mut Figures) -> Result<(), DbError> {
+        let group = if self.at_once == 1 { "alone".to_owned() } else { format!("{} at once", self.at_once) };
         let [first, further @ ..] = &self.rounds[..] else { return Ok(()) };
-        figures.note(format!("a move, {so_many}, the game's first since a checkpoint"), *first);
-        let middle = |of: fn(&Each) -> f64| median(further.iter().map(of));
-        let middle = Each { cpu: middle(|it| it.cpu), wall: middle(|it| it.wall), wal: middle(|it| it.wal) };
-        figures.note(format!("a move, {so_many}"), middle);
+        figures.add(format!("a move, {group}, the game's first since a checkpoint"), *first);
+        let median_of = |of: fn(&Cost) -> f64| median(further.iter().map(of));
+        let cost = Cost { cpu: median_of(|it| it.cpu), wall: median_of(|it| it.wall), wal: median_of(|it| it.wal) };
+        figures.add(format!("a move, {group}"), cost);
         sqlx::query("checkpoint").execute(self.reader.meter.watcher).await?;
-        let ends: Vec<Next> = self.playing.iter().map(resigned).collect();
-        figures.note(format!("the end of a game, {so_many}"), self.append(&ends).await?);
+        let ends: Vec<Append> = self.playing.iter().map(resigned).collect();
+        figures.add(format!("the end of a game, {group}"), self.append(&ends).await?);
         Ok(())
     }
 
-    async fn append(&self, next: &[Next]) -> Result<Each, DbError> {
+    async fn append(&self, appends: &[Append]) -> Result<Cost, DbError> {
         let Reader { meter, service, .. } = self.reader;
-        meter.each(async || append(service, next, self.at_once).await).await
+        meter.measure(async || append(service, appends, self.at_once).await).await
     }
 }
 
-/// What is appended to a game, and the game after it.
-type Next = (Game, Vec<Event>);
+/// A game, and the events that led to it from the stored one.
+type Append = (Game, Vec<Event>);
 
-/// A move in each game. Games that would end by it are left out from now on: an end costs more than a move.
-fn next_moves(playing: &mut Vec<Game>, lot: &mut StdRng) -> Vec<Next> {
-    let mut next = vec![];
+/// Plays a move in each game. Removes the games that would end by it: an end costs more than a move.
+fn next_moves(playing: &mut Vec<Game>, rng: &mut StdRng) -> Vec<Append> {
+    let mut appends = vec![];
     playing.retain_mut(|game| {
         let legal = game.position().legal_moves();
-        let events = move_events(game, legal[lot.random_range(..legal.len())]);
+        let events = move_events(game, legal[rng.random_range(..legal.len())]);
         let goes_on = events.len() == 1;
         if goes_on {
             apply(&events, game);
-            next.push((game.clone(), events));
+            appends.push((game.clone(), events));
         }
         goes_on
     });
-    next
+    appends
 }
 
-/// A game that its first player gives up.
-fn resigned(game: &Game) -> Next {
+/// A game that its first player resigns.
+fn resigned(game: &Game) -> Append {
     let player = game.players().first.expect("both seats are taken");
     let command = Command { player, if_version: None, action: Action::Resign };
     let context = Context::new(game.updated_at(), || GameId(Uuid::now_v7()));
@@ -333,18 +333,18 @@ fn apply(events: &[Event], game: &mut Game) {
     }
 }
 
-/// Stores all of these, so many at once; how many there were.
-async fn append(service: &Service, next: &[Next], at_once: usize) -> Result<usize, DbError> {
-    for group in next.chunks(at_once) {
-        // All are queued before the writer looks.
+/// Stores appends in groups of `at_once`, and returns how many there were.
+async fn append(service: &Service, all: &[Append], at_once: usize) -> Result<usize, DbError> {
+    for group in all.chunks(at_once) {
+        // All are queued before the writer polls its queue.
         let appends = group.iter().map(|(game, events)| games::append(&service.writers, game, events));
         let appended = try_join_all(appends).await?;
         assert!(appended.iter().all(|it| *it == Appended::Stored), "no other client plays here");
     }
-    Ok(next.len())
+    Ok(all.len())
 }
 
-/// Shows the plan of each call, of the second time that its connection is asked.
+/// Prints the plan of each call, as of the second call on its connection.
 pub async fn show_plans(options: PgConnectOptions, watcher: &PgPool) -> Result<(), Failure> {
     let service = Service::start(&options, watcher).await?;
     let long = ids(watcher, &format!("status = 'finished' and ply >= {PLIES}"), "plan", 2).await?;
@@ -357,16 +357,16 @@ pub async fn show_plans(options: PgConnectOptions, watcher: &PgPool) -> Result<(
         lists::list(&service.pool, &PUBLIC, None, PAGE).await?;
     }
     let active = ids(watcher, "status = 'active'", "plan", 2).await?;
-    let mut lot = StdRng::seed_from_u64(3);
+    let mut rng = StdRng::seed_from_u64(3);
     for game in find_all(&service.pool, &active).await? {
         println!("\n-- a move");
-        append(&service, &next_moves(&mut vec![game], &mut lot), 1).await?;
+        append(&service, &next_moves(&mut vec![game], &mut rng), 1).await?;
     }
     Ok(())
 }
 
-/// Reads each of these in every way, so that all is planned.
-async fn read(service: &Service, ids: &[GameId]) -> Result<(), DbError> {
+/// Makes every call that reads on each game, so that all statements are planned.
+async fn warm_up(service: &Service, ids: &[GameId]) -> Result<(), DbError> {
     for id in ids {
         service.lookups.fingerprint(*id).await?;
         games::find(&service.pool, *id).await?;
@@ -388,16 +388,16 @@ async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<Game>, DbError> {
     Ok(found)
 }
 
-async fn each_of(ids: &[GameId], call: impl AsyncFn(GameId) -> Result<(), DbError>) -> Result<usize, DbError> {
+async fn for_each(ids: &[GameId], call: impl AsyncFn(GameId) -> Result<(), DbError>) -> Result<usize, DbError> {
     for id in ids {
         call(*id).await?;
     }
     Ok(ids.len())
 }
 
-/// Up to so many games of which this is true, of all ages: others for each word.
-async fn ids(watcher: &PgPool, which: &str, word: &str, limit: i64) -> Result<Vec<GameId>, sqlx::Error> {
-    let sql = format!("select id from game where {which} order by md5(id::text || '{word}') limit {limit}");
+/// The ids of up to `limit` games that meet a condition, of all ages: other games for each salt.
+async fn ids(watcher: &PgPool, condition: &str, salt: &str, limit: i64) -> Result<Vec<GameId>, sqlx::Error> {
+    let sql = format!("select id from game where {condition} order by md5(id::text || '{salt}') limit {limit}");
     let ids: Vec<Uuid> = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_all(watcher).await?;
     Ok(ids.into_iter().map(GameId).collect())
 }

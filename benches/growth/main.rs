@@ -1,14 +1,14 @@
-//! How costs change as data grows: what the calls of the service cost PostgreSQL among ten thousand games, a hundred thousand and
-//! a million, each with its whole log; and what they take on disk.
+//! How costs change as data grows: what the service's calls cost PostgreSQL among 10,000, 100,000 and 1,000,000 games, and the
+//! size on disk. Each game has its whole log.
 //!
-//! `cargo bench --bench growth` makes a PostgreSQL for each number of games, and asks all of them the same in turns, so that
-//! what else the machine does falls on all alike. Every call is the service's own, over its own connections, and every
-//! commit is durable. Processor time bears more than the time that passes: it is that of the service's sessions alone.
+//! `cargo bench --bench growth` makes a PostgreSQL for each number of games, and makes each call in all of them in turns.
+//! Other load on the machine then affects all alike. Every call is the service's own, over its own connections, and every
+//! commit is durable. Processor time is steadier than wall time: it is that of the service's sessions alone.
 //!
 //! Settings, by environment: `GAMES` (10000,100000,1000000), of which a million take 9 GB of disk and ten minutes to be made;
-//! `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to try what the log would cost in that many parts. With
-//! `PLANS=1` plans are shown as well, for which PostgreSQL's module `auto_explain` has to be installed. With `KEEP=1` what was
-//! made is left for the next run, which then has it at once; its games have gone on by then.
+//! `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to measure a log in that many partitions. `PLANS=1` prints plans
+//! as well, for which PostgreSQL's module `auto_explain` has to be installed. `KEEP=1` keeps the databases for the next run,
+//! which then starts at once; their games have more moves by then.
 
 mod calls;
 mod cost;
@@ -25,7 +25,7 @@ use std::{
 };
 
 use calls::Figures;
-use cost::Each;
+use cost::Cost;
 use filled::{Recorded, fill};
 use mancala_server::{
     db::migrations,
@@ -40,7 +40,7 @@ use tracing_subscriber::{Layer, layer::Context, prelude::*};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What is played of: as often as variants stand here, so that a log has about as many events as one of Kalah.
+/// The variants of the games, each in the share that it has here: a log then has about as many events as one of Kalah.
 const VARIANTS: [Variant; 10] = [
     Variant::Kalah,
     Variant::Congkak,
@@ -54,19 +54,19 @@ const VARIANTS: [Variant; 10] = [
     Variant::Kalah,
 ];
 
-/// Different games; they come again.
+/// Different games, which are repeated.
 const RECORDED: usize = 500;
 
 /// A million games have as many players as in the bench of lists.
 const GAMES_OF_A_PLAYER: u32 = 50;
 
-/// No game goes so far.
+/// More plies than any game has.
 const PLIES_MAX: usize = 1000;
 
-/// A checkpoint of PostgreSQL's own, or what else it notes in between, is less for each call.
-const WAL_OF_NOTHING: f64 = 50.0;
+/// Up to this many bytes of WAL, a call counts as writing none: checkpoints and background records cause fewer.
+const WAL_NOISE: f64 = 50.0;
 
-/// By how much a call among the most games may cost more than among the fewest.
+/// The greatest ratio of a call's cost among the most games to its cost among the fewest.
 const RATIO_MAX: f64 = 1.5;
 
 fn main() -> io::Result<()> {
@@ -75,35 +75,35 @@ fn main() -> io::Result<()> {
         return Ok(());
     }
     if env::var_os("PLANS").is_some() {
-        tracing_subscriber::registry().with(Told).init();
+        tracing_subscriber::registry().with(PlanPrinter).init();
     }
     let list = |name, usual: &str| env::var(name).unwrap_or_else(|_| usual.to_owned());
     let (games, partitions) = (list("GAMES", "10000,100000,1000000"), list("PARTITIONS", storage::WHOLE));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut places = vec![];
+    let mut databases = vec![];
     for partitions in partitions.split(',') {
         for games in games.split(',') {
             let games = games.parse().map_err(io::Error::other)?;
-            places.push(Place::start(&runtime, games, partitions).map_err(io::Error::other)?);
+            databases.push(Database::start(&runtime, games, partitions).map_err(io::Error::other)?);
         }
     }
-    let figures = runtime.block_on(measure(&places)).map_err(io::Error::other)?;
-    let folders: Vec<PathBuf> = places
+    let figures = runtime.block_on(measure(&databases)).map_err(io::Error::other)?;
+    let folders: Vec<PathBuf> = databases
         .into_iter()
-        .map(|place| {
-            place.embedded.stop();
-            place.folder
+        .map(|database| {
+            database.embedded.stop();
+            database.folder
         })
         .collect();
-    if !keeps() {
+    if !keeps_databases() {
         folders.into_iter().try_for_each(fs::remove_dir_all)?;
     }
     compare(&figures);
     Ok(())
 }
 
-/// A PostgreSQL with so many games.
-struct Place {
+/// A PostgreSQL with a number of games.
+struct Database {
     name: String,
     folder: PathBuf,
     embedded: Embedded,
@@ -111,16 +111,16 @@ struct Place {
     watcher: PgPool,
 }
 
-impl Place {
+impl Database {
     fn start(runtime: &Runtime, games: u32, partitions: &str) -> Result<Self, Failure> {
         let name = if partitions == storage::WHOLE { games.to_string() } else { format!("{games}, {partitions}") };
         println!("\n== {name}");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench_growth_{games}_{partitions}"));
         let made = folder.join("made");
-        let is_new = !keeps() || !made.exists();
+        let is_new = !keeps_databases() || !made.exists();
         if is_new {
             let _ = fs::remove_dir_all(&folder);
-            // While they are made, the disk need not be waited for; while they are measured, it is.
+            // Commits wait for the disk while calls are measured, and not while games are made.
             let embedded = start(&folder, Durability::Ephemeral)?;
             runtime.block_on(make(&embedded, games, partitions))?;
             embedded.stop();
@@ -136,7 +136,7 @@ impl Place {
     }
 }
 
-fn keeps() -> bool {
+fn keeps_databases() -> bool {
     env::var_os("KEEP").is_some()
 }
 
@@ -152,12 +152,12 @@ async fn make(embedded: &Embedded, games: u32, partitions: &str) -> Result<(), F
         sqlx::raw_sql(AssertSqlSafe(storage::partitioned(partitions)?)).execute(&filler).await?;
     }
     let begun = Instant::now();
-    let mut lot = StdRng::seed_from_u64(1);
+    let mut rng = StdRng::seed_from_u64(1);
     let recorded: Vec<Recorded> = VARIANTS
         .into_iter()
         .cycle()
         .take(RECORDED)
-        .map(|variant| Recorded::play(variant, PLIES_MAX, |legal| legal[lot.random_range(..legal.len())]))
+        .map(|variant| Recorded::play(variant, PLIES_MAX, |legal| legal[rng.random_range(..legal.len())]))
         .collect();
     fill(&filler, games, games / GAMES_OF_A_PLAYER, &recorded).await?;
     sqlx::query("checkpoint").execute(&superuser(embedded, []).await?).await?;
@@ -166,11 +166,11 @@ async fn make(embedded: &Embedded, games: u32, partitions: &str) -> Result<(), F
     Ok(())
 }
 
-async fn measure(places: &[Place]) -> Result<Figures, Failure> {
+async fn measure(databases: &[Database]) -> Result<Figures, Failure> {
     if env::var_os("PLANS").is_some() {
-        for place in places {
-            println!("\n== plans: {}", place.name);
-            let told = [
+        for database in databases {
+            println!("\n== plans: {}", database.name);
+            let settings = [
                 ("session_preload_libraries", "auto_explain"),
                 ("auto_explain.log_min_duration", "0"),
                 ("auto_explain.log_analyze", "on"),
@@ -178,21 +178,21 @@ async fn measure(places: &[Place]) -> Result<Figures, Failure> {
                 ("auto_explain.log_timing", "off"),
                 ("client_min_messages", "log"),
             ];
-            let options = embedded::connect_options(&place.embedded).username("postgres").options(told);
-            calls::show_plans(options, &place.watcher).await?;
+            let options = embedded::connect_options(&database.embedded).username("postgres").options(settings);
+            calls::show_plans(options, &database.watcher).await?;
         }
     }
-    let mut figures = Figures::of(places.iter().map(|place| place.name.clone()));
-    calls::measure(places, &mut figures).await?;
-    for place in places {
-        println!("\n== after that: {}", place.name);
-        storage::print_vacuum(&place.watcher).await?;
-        place.watcher.close().await;
+    let mut figures = Figures::new(databases.iter().map(|database| database.name.clone()));
+    calls::measure(databases, &mut figures).await?;
+    for database in databases {
+        println!("\n== after that: {}", database.name);
+        storage::print_vacuum(&database.watcher).await?;
+        database.watcher.close().await;
     }
     Ok(figures)
 }
 
-/// A session of PostgreSQL's own user, who may do what the service may not.
+/// A superuser's session, for what the service's role may not do.
 async fn superuser<const N: usize>(
     embedded: &Embedded,
     settings: [(&'static str, &'static str); N],
@@ -201,38 +201,38 @@ async fn superuser<const N: usize>(
     sqlx::postgres::PgPoolOptions::new().max_connections(1).connect_with(options).await
 }
 
-/// Prints what each call cost in each place, and the ratio of the last to the first.
+/// Prints what each call cost in each database, and the ratio of the last to the first.
 fn compare(figures: &Figures) {
     println!(
-        "\n== a call in microseconds of PostgreSQL's processor time, and the ratio of the last place to the first"
+        "\n== a call in microseconds of PostgreSQL's processor time, and the ratio of the last database to the first"
     );
-    let ratio = |last: &Each, first: &Each| {
+    let ratio = |last: &Cost, first: &Cost| {
         let ratio = last.cpu / first.cpu;
         format!("{ratio:.2} | {}", if ratio <= RATIO_MAX { "met" } else { "not met" })
     };
-    println!("| call | {} | ratio | at most {RATIO_MAX} |", figures.places.join(" | "));
-    println!("| --- |{} --- | --- |", " --- |".repeat(figures.places.len()));
-    for (name, each) in &figures.calls {
-        let (Some(first), Some(last)) = (each.first(), each.last()) else { continue };
-        let cpu: Vec<String> = each.iter().map(|each| format!("{:.1}", each.cpu)).collect();
+    println!("| call | {} | ratio | at most {RATIO_MAX} |", figures.databases.join(" | "));
+    println!("| --- |{} --- | --- |", " --- |".repeat(figures.databases.len()));
+    for (name, costs) in &figures.calls {
+        let (Some(first), Some(last)) = (costs.first(), costs.last()) else { continue };
+        let cpu: Vec<String> = costs.iter().map(|cost| format!("{:.1}", cost.cpu)).collect();
         println!("| {name} | {} | {} |", cpu.join(" | "), ratio(last, first));
     }
     println!("\n== the same in microseconds that pass");
-    for (name, each) in &figures.calls {
-        let wall: Vec<String> = each.iter().map(|each| format!("{:.0}", each.wall)).collect();
+    for (name, costs) in &figures.calls {
+        let wall: Vec<String> = costs.iter().map(|cost| format!("{:.0}", cost.wall)).collect();
         println!("| {name} | {} |", wall.join(" | "));
     }
     println!("\n== bytes of WAL");
-    for (name, each) in figures.calls.iter().filter(|(_, each)| each.iter().any(|each| each.wal > WAL_OF_NOTHING)) {
-        let wal: Vec<String> = each.iter().map(|each| format!("{:.0}", each.wal)).collect();
+    for (name, costs) in figures.calls.iter().filter(|(_, costs)| costs.iter().any(|cost| cost.wal > WAL_NOISE)) {
+        let wal: Vec<String> = costs.iter().map(|cost| format!("{:.0}", cost.wal)).collect();
         println!("| {name} | {} |", wal.join(" | "));
     }
 }
 
-/// Prints what PostgreSQL tells: its notices come as events of the log.
-struct Told;
+/// Prints the plans that PostgreSQL logs: its messages to the client arrive as tracing events.
+struct PlanPrinter;
 
-impl<S: tracing::Subscriber> Layer<S> for Told {
+impl<S: tracing::Subscriber> Layer<S> for PlanPrinter {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
         struct Plan;
 
@@ -242,13 +242,7 @@ impl<S: tracing::Subscriber> Layer<S> for Told {
             }
 
             fn record_str(&mut self, field: &Field, value: &str) {
-                if let ("message", Some((_, plan))) = (
-                    field.name(),
-                    value.split_once(
-                        "plan:
-",
-                    ),
-                ) {
+                if let ("message", Some((_, plan))) = (field.name(), value.split_once("plan:\n")) {
                     // The text of the statement comes first.
                     for line in plan.lines().skip_while(|line| !line.contains("(cost=")) {
                         println!("{line}");

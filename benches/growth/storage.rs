@@ -1,4 +1,4 @@
-//! What games take on disk, and what PostgreSQL does to keep them there.
+//! The size of games on disk, and the cost of vacuuming them.
 
 use std::{
     fmt::Write,
@@ -13,7 +13,7 @@ use crate::{
     filled::{BEGIN, YEARS_S},
 };
 
-/// The tables of games, the parts of a table being one, with what lies in them.
+/// The sizes and rows of the tables of games, the partitions of a table taken together.
 const SIZES: &str = "
 select coalesce(parent.relname, class.relname)::text as name, sum(pg_table_size(class.oid))::float8 as heap,
     sum(pg_indexes_size(class.oid))::float8 as indexes, sum(class.reltuples)::float8 as rows
@@ -23,7 +23,7 @@ left join pg_class parent on parent.oid = inhparent
 where class.relkind = 'r' and coalesce(parent.relname, class.relname) in ('game', 'event', 'player')
 group by 1 order by 2 desc";
 
-/// Their indexes, with the greatest depth of those of one table's parts.
+/// The sizes of their indexes, and the greatest depth among the partitions of an index.
 const INDEXES: &str = "
 select coalesce(parent.relname, class.relname)::text as name, sum(pg_relation_size(class.oid))::float8 as size,
     max((bt_metap(class.oid::regclass::text)).level)::int as level
@@ -42,10 +42,10 @@ pub const WHOLE: &str = "whole";
 
 const MB: f64 = 1e6;
 
-/// How often PostgreSQL is asked what its sessions have counted, a second apart.
-const TOLD_WITHIN: usize = 15;
+/// How often PostgreSQL's statistics are polled, a second apart.
+const POLLS_MAX: usize = 15;
 
-/// The statements that cut the empty log in parts: `hash:16`, or `range:16`, which is by time.
+/// The statements that partition the empty log: `hash:16`, or `range:16`, which is by time.
 pub fn partitioned(how: &str) -> Result<String, io::Error> {
     let parts = how.split_once(':').and_then(|(by, count)| Some((by, count.parse::<u32>().ok()?)));
     let mut sql =
@@ -68,7 +68,7 @@ pub fn partitioned(how: &str) -> Result<String, io::Error> {
     Ok(sql)
 }
 
-/// The least id of one of so many equal times.
+/// The least id of the `n`th of `count` equal spans of time.
 fn bound(n: u32, count: u32) -> String {
     let ms = (f64::from(n) / f64::from(count) * YEARS_S * 1000.0).round();
     match n {
@@ -83,7 +83,7 @@ fn bound(n: u32, count: u32) -> String {
     }
 }
 
-/// Vacuums for the first time, which freezes what is in the log for good, and prints what that took.
+/// Vacuums for the first time, which freezes the log's rows for good, and prints the cost.
 pub async fn freeze(watcher: &PgPool) -> Result<(), sqlx::Error> {
     for table in ["event", "game", "player"] {
         vacuum(watcher, "vacuum (freeze, analyze)", table).await?;
@@ -92,21 +92,21 @@ pub async fn freeze(watcher: &PgPool) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Prints what it takes to tidy up behind the moves that were measured.
+/// Vacuums after the moves that were measured, and prints the cost.
 pub async fn print_vacuum(watcher: &PgPool) -> Result<(), sqlx::Error> {
     let updates = "select n_tup_upd::float8 as updated, n_tup_hot_upd::float8 as heap_only, n_dead_tup::float8 as dead
         from pg_stat_user_tables where relname = 'game'";
-    let mut told = [0.0; 3];
-    // A session tells what it has counted when it ends, or a second later.
-    for _ in 0..TOLD_WITHIN {
+    let mut counts = [0.0; 3];
+    // A session reports its statistics when it ends, or a second later.
+    for _ in 0..POLLS_MAX {
         let row = sqlx::query(updates).fetch_one(watcher).await?;
-        told = [row.get(0), row.get(1), row.get(2)];
-        if told[0] > 0.0 {
+        counts = [row.get(0), row.get(1), row.get(2)];
+        if counts[0] > 0.0 {
             break;
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    let [updated, heap_only, dead] = told;
+    let [updated, heap_only, dead] = counts;
     println!("updates of games: {updated}, heap-only {:.1} %, dead rows left: {dead}", heap_only / updated * 100.0);
     vacuum(watcher, "vacuum", "game").await?;
     vacuum(watcher, "vacuum", "event").await
@@ -127,7 +127,7 @@ async fn vacuum(watcher: &PgPool, verb: &str, table: &str) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// Prints what lies on disk.
+/// Prints the sizes of tables and indexes on disk.
 pub async fn print_sizes(watcher: &PgPool) -> Result<(), sqlx::Error> {
     println!("| table | rows | MB | indexes MB | bytes a row |\n| --- | --- | --- | --- | --- |");
     for row in sqlx::query(SIZES).fetch_all(watcher).await? {

@@ -1,4 +1,4 @@
-//! What every part of the bench stands on: one database, the figures so far, and rounds with their costs.
+//! What all parts share: one database, the bars so far, and rounds with their costs.
 
 use std::{
     fs, io,
@@ -14,7 +14,7 @@ use sqlx::{Connection, PgConnection};
 
 use crate::{
     check,
-    cost::{Costs, Payers},
+    cost::{Costs, Pids},
     load::{Load, Played, Record},
     report::{Bars, Figure, heading, median},
     server::Server,
@@ -24,7 +24,7 @@ use crate::{
 /// How often a commit is timed.
 const COMMITS: usize = 51;
 
-/// Games created beside so many moves, because none was left, are few enough not to be mentioned.
+/// Games created during a round are printed if they are more than one in this many moves.
 const CREATED_SHARE: usize = 200;
 
 pub struct Bench {
@@ -37,10 +37,10 @@ pub struct Bench {
     key: PathBuf,
 }
 
-/// What was played, and what one move of it cost.
+/// What was played in a round, and the cost of one move.
 pub struct Round {
     pub played: Played,
-    pub each: Costs,
+    pub per_move: Costs,
 }
 
 impl Bench {
@@ -61,8 +61,8 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Starts all of it once more on what is there, and stops it.
-    pub async fn start_again(self) -> io::Result<()> {
+    /// Stops PostgreSQL, and times a start of PostgreSQL and a server on the same database.
+    pub async fn measure_warm_start(self) -> io::Result<()> {
         let Self { embedded, database, folder, key, .. } = self;
         database.close().await.map_err(io::Error::other)?;
         embedded.stop();
@@ -84,28 +84,28 @@ impl Bench {
         Server::start(&self.url, &self.key, &log)
     }
 
-    pub fn payers(&self, servers: &[u32]) -> io::Result<Payers> {
+    pub fn pids(&self, servers: &[u32]) -> io::Result<Pids> {
         let postmaster = self.embedded.pid().ok_or_else(|| io::Error::other("PostgreSQL is gone"))?;
-        Ok(Payers { servers: servers.to_vec(), postmaster })
+        Ok(Pids { servers: servers.to_vec(), postmaster })
     }
 
-    /// Plays a round, for which enough games are created before.
-    pub async fn round(&mut self, load: &mut Load, payers: &Payers, time: Duration) -> io::Result<Round> {
+    /// Creates enough games for a round, and plays it.
+    pub async fn round(&mut self, load: &mut Load, pids: &Pids, time: Duration) -> io::Result<Round> {
         load.prepare(time).await?;
-        let before = Costs::until_now(payers, &mut self.database).await?;
+        let before = Costs::until_now(pids, &mut self.database).await?;
         let played = load.play(time).await?;
-        let spent = Costs::until_now(payers, &mut self.database).await?.since(before);
+        let spent = Costs::until_now(pids, &mut self.database).await?.since(before);
         if played.created * CREATED_SHARE > played.moves {
             println!("({} games were created while {} moves were measured)", played.created, played.moves);
         }
-        Ok(Round { each: spent.each(played.moves), played })
+        Ok(Round { per_move: spent.per_operation(played.moves), played })
     }
 
-    /// Compares what was acknowledged with what is stored.
+    /// Compares the acknowledged moves with the stored ones.
     pub async fn check(&self, records: Vec<Record>) -> io::Result<()> {
         let games = records.len();
         let moves = check::replay(embedded::connect_options(&self.embedded), records).await?;
-        println!("replayed afterwards: {games} games, {moves} moves; every log tells its row");
+        println!("replayed afterwards: {games} games, {moves} moves; every log gives its row");
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What the disk allows: how long a commit takes alone.
+    /// The milliseconds of a commit alone, which the disk bounds.
     async fn commit_ms(&mut self) -> io::Result<f64> {
         self.execute("create table bench_commit (n int); insert into bench_commit values (0)").await?;
         let mut took = vec![];

@@ -1,4 +1,4 @@
-//! Afterwards: whether what was acknowledged is in the database, and whether every game's log tells its row.
+//! The check after a part: every acknowledged move is in the database, and every game's log gives its row.
 
 use std::{io, sync::Arc};
 
@@ -10,10 +10,10 @@ use sqlx::{PgPool, postgres::PgConnectOptions};
 
 use crate::load::Record;
 
-/// How many games are read at a time.
+/// Tasks that read games at once.
 const READERS: usize = 4;
 
-/// Replays the log of every game, each move by the rules; the moves that were found.
+/// Replays the log of every game, each move by the rules, and returns the number of moves.
 pub async fn replay(options: PgConnectOptions, records: Vec<Record>) -> io::Result<usize> {
     let pool = db::pool(options, u32::try_from(READERS).expect("a handful"));
     let records = Arc::new(records);
@@ -44,7 +44,7 @@ async fn replay_one(pool: &PgPool, record: Record) -> io::Result<()> {
     let row = games::find_whole(pool, GameId(id)).await.map_err(io::Error::other)?;
     let wrong = |what: &str| io::Error::other(format!("game {id}: {what}"));
     let row = row.ok_or_else(|| wrong("it is not in the database"))?.game;
-    let replayed = fold(GameId(id), &log)?;
+    let replayed = replay_checked(GameId(id), &log)?;
     if replayed != row {
         return Err(wrong(&format!("its log and its row differ: {replayed:?}, {row:?}")));
     }
@@ -57,8 +57,8 @@ async fn replay_one(pool: &PgPool, record: Record) -> io::Result<()> {
     Ok(())
 }
 
-/// The game that a log tells, every move of which leads by the rules to the position that is stored.
-fn fold(id: GameId, log: &[Event]) -> io::Result<Game> {
+/// Replays a log, and checks that each move leads by the rules to the stored position.
+fn replay_checked(id: GameId, log: &[Event]) -> io::Result<Game> {
     let mut game = Game::replay(id, log.iter().take(1)).map_err(io::Error::other)?;
     for event in log.iter().skip(1) {
         let after = match &event.fact {

@@ -1,5 +1,5 @@
-//! One HTTP/1.1 connection that sends and waits, as cheaply as it can: the load shares the machine with what it measures.
-//! Knows no more of HTTP than the servers here use: a status, and a body of a given length.
+//! One HTTP/1.1 connection that sends and waits, as cheaply as it can: the load shares the machine with the servers.
+//! It implements what these servers use of HTTP: a status, and a body with `content-length`.
 
 use std::io;
 
@@ -10,22 +10,22 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Longer than all but the longest answers.
-const ROOM: usize = 16 * 1024;
+/// The initial buffer, longer than most answers.
+const BUFFER_LENGTH: usize = 16 * 1024;
 
-/// Longer than any answer here: a page of a hundred moves is some 80 KiB.
-const ROOM_MAX: usize = 1024 * 1024;
+/// The longest buffer, longer than any answer: a page of 100 moves is some 80 KiB.
+const BUFFER_MAX: usize = 1024 * 1024;
 
-/// How much of a wrong answer is shown: all of one about a game.
+/// How many characters of a wrong answer an error shows: all of one about a game.
 const SHOWN_MAX: usize = 4000;
 
-/// A connection, with room for one answer.
+/// A connection, with a buffer for one answer.
 pub struct Connection {
     stream: TcpStream,
-    inbox: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
-/// What was answered.
+/// An answer, in the connection's buffer.
 #[derive(Clone, Copy)]
 pub struct Answer<'a> {
     pub status: u16,
@@ -37,7 +37,7 @@ impl Connection {
     pub async fn open(address: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, inbox: vec![0; ROOM] })
+        Ok(Self { stream, buffer: vec![0; BUFFER_LENGTH] })
     }
 
     /// Sends a whole request and waits for the whole answer.
@@ -45,33 +45,33 @@ impl Connection {
         self.stream.write_all(request).await?;
         let mut filled = 0;
         let (end, length) = loop {
-            if filled == self.inbox.len() {
-                if filled >= ROOM_MAX {
-                    return Err(io::Error::other("an answer longer than any is"));
+            if filled == self.buffer.len() {
+                if filled >= BUFFER_MAX {
+                    return Err(io::Error::other("an answer longer than the buffer may be"));
                 }
-                self.inbox.resize(filled * 2, 0);
+                self.buffer.resize(filled * 2, 0);
             }
-            // Shorter than the room, a read tells tokio that there is no more: it does not ask again before it waits.
-            let read = self.stream.read(&mut self.inbox[filled..]).await?;
+            // After a read that is shorter than the buffer, tokio waits without another system call.
+            let read = self.stream.read(&mut self.buffer[filled..]).await?;
             if read == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             filled += read;
-            let Some(end) = memmem::find(&self.inbox[..filled], b"\r\n\r\n") else { continue };
-            let length = body_length(&self.inbox[..end])?;
+            let Some(end) = memmem::find(&self.buffer[..filled], b"\r\n\r\n") else { continue };
+            let length = body_length(&self.buffer[..end])?;
             if filled >= end + 4 + length {
                 break (end, length);
             }
         };
         if filled > end + 4 + length {
-            return Err(io::Error::other("more was answered than was asked"));
+            return Err(io::Error::other("bytes after the end of the answer"));
         }
-        let status = self.inbox[..end].get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+        let status = self.buffer[..end].get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         let status = status.ok_or_else(|| io::Error::other("no status"))?;
-        Ok(Answer { status, head: &self.inbox[..end], body: &self.inbox[end + 4..filled] })
+        Ok(Answer { status, head: &self.buffer[..end], body: &self.buffer[end + 4..filled] })
     }
 
-    /// Sends a request without haste, and reads the answer's JSON.
+    /// Sends a request that is not measured, and parses the answer's JSON.
     pub async fn post(&mut self, path: &str, token: &str, body: &str, status: u16) -> io::Result<Value> {
         let answer = self.exchange(&request("POST", path, token, "", body)).await?;
         if answer.status != status {
@@ -89,21 +89,21 @@ impl Answer<'_> {
         io::Error::other(format!("a wrong answer to {wanted}:\n{head}\n{body}"))
     }
 
-    /// A header's value, by its name in small letters.
+    /// The value of a header, by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let head = std::str::from_utf8(self.head).ok()?;
         head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 }
 
-/// A whole request. `more` are further lines of the head, each with its end.
-pub fn request(method: &str, path: &str, token: &str, more: &str, body: &str) -> Vec<u8> {
+/// A whole request. `headers` are further header lines, each with its line end.
+pub fn request(method: &str, path: &str, token: &str, headers: &str, body: &str) -> Vec<u8> {
     let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
     let content = match body.len() {
         0 => String::new(),
         length => format!("content-type: application/json\r\ncontent-length: {length}\r\n"),
     };
-    format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{bearer}{more}{content}\r\n{body}").into_bytes()
+    format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{bearer}{headers}{content}\r\n{body}").into_bytes()
 }
 
 fn body_length(head: &[u8]) -> io::Result<usize> {

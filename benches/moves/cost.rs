@@ -1,5 +1,4 @@
-//! What was spent: processor time of the server, of PostgreSQL and of the load, and bytes of the database's log. As Linux
-//! counts it.
+//! Costs: processor time of the server, of PostgreSQL and of the load, as Linux counts it; and bytes of WAL.
 
 use std::{fs, io};
 
@@ -7,10 +6,10 @@ use sqlx::PgConnection;
 
 use crate::load::count_as_f64;
 
-/// Of a second, in which Linux tells processor time to programs; the same on every machine.
+/// The ticks a second in which Linux reports processor time; the same on every machine.
 const TICKS: f64 = 100.0;
 
-/// What has been spent up to a moment, or between two.
+/// The costs up to a moment, or between two.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Costs {
     /// Processor time in microseconds.
@@ -21,22 +20,22 @@ pub struct Costs {
     pub wal: f64,
 }
 
-/// Whose costs they are.
+/// The processes whose costs are counted.
 #[derive(Clone, Debug)]
-pub struct Payers {
+pub struct Pids {
     /// With their child processes.
     pub servers: Vec<u32>,
     pub postmaster: u32,
 }
 
 impl Costs {
-    pub async fn until_now(payers: &Payers, database: &mut PgConnection) -> io::Result<Self> {
+    pub async fn until_now(pids: &Pids, database: &mut PgConnection) -> io::Result<Self> {
         let wal = sqlx::query_scalar("select (pg_current_wal_insert_lsn() - '0/0')::float8").fetch_one(database);
         let wal = wal.await.map_err(io::Error::other)?;
-        let servers: io::Result<Vec<f64>> = payers.servers.iter().map(|pid| with_children(*pid)).collect();
+        let servers: io::Result<Vec<f64>> = pids.servers.iter().map(|pid| with_children(*pid)).collect();
         Ok(Self {
             server: servers?.iter().sum(),
-            postgres: with_children(payers.postmaster)?,
+            postgres: with_children(pids.postmaster)?,
             load: Times::of(std::process::id())?.own,
             wal,
         })
@@ -51,8 +50,8 @@ impl Costs {
         }
     }
 
-    /// What one of so many cost.
-    pub fn each(self, count: usize) -> Self {
+    /// The cost of one of `count` operations.
+    pub fn per_operation(self, count: usize) -> Self {
         let count = count_as_f64(count.max(1));
         Self {
             server: self.server / count,
@@ -63,18 +62,18 @@ impl Costs {
     }
 }
 
-/// Of one process, in microseconds.
+/// The processor time of one process, in microseconds.
 struct Times {
     parent: u32,
     own: f64,
-    /// Of its children that have ended, and theirs.
+    /// That of its children that have ended, and of theirs.
     reaped: f64,
 }
 
 impl Times {
     fn of(pid: u32) -> io::Result<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        // The name before it may hold anything.
+        // The name before it may contain spaces and parentheses.
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let numbers: Vec<f64> = fields.split_whitespace().skip(1).map(|field| field.parse().unwrap_or(0.0)).collect();
         let Some(&[parent, .., user, system, user_reaped, system_reaped]) = numbers.get(..14) else {
@@ -90,8 +89,8 @@ impl Times {
     }
 }
 
-/// A process, its children, and those that it had. A session of PostgreSQL that ends in between is counted on both sides:
-/// while it runs as a child, afterwards as one that was.
+/// The time of a process and its children, running and ended. A session of PostgreSQL that ends between two samples is
+/// counted in both: first as a running child, then as an ended one.
 fn with_children(pid: u32) -> io::Result<f64> {
     let parent = Times::of(pid)?;
     let processes = fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());

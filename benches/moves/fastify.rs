@@ -1,4 +1,4 @@
-//! What one would write by hand: the server in `fastify/`, played on in turns with ours.
+//! The server written by hand in `fastify/`, measured in turns with ours.
 
 use std::{
     io::{self, BufRead, BufReader},
@@ -19,16 +19,16 @@ use crate::{
 /// Games at once.
 const GAMES: [usize; 2] = [32, 128];
 
-/// Connections to the database of each process: what `pg` has unless told otherwise.
+/// Connections to the database of each process: the default of `pg`.
 const POOL: usize = 10;
 
-/// How many moves of ours there must be to one of its.
-const WANTED: f64 = 4.0;
+/// The least ratio of our moves to its moves.
+const RATIO_MIN: f64 = 4.0;
 
-/// How long it plays before it is measured: node compiles what has run for a while.
+/// How long it is warmed up: node compiles code that has run for a while.
 const WARM_UP: Duration = Duration::from_secs(4);
 
-/// Copies of the tables, so that nothing of the service's is touched.
+/// Copies of the service's tables, which stay as they are.
 const TABLES: &str = "
 create table fastify_game (like game including all) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create table fastify_event (like event including all);";
@@ -43,8 +43,8 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     heading("fastify: moves a second beside a server written by hand");
     bench.execute(TABLES).await?;
     let (ours, theirs) = (bench.server()?, Fastify::start(bench)?);
-    let payers = bench.payers(&[ours.pid()])?;
-    let their_payers = bench.payers(&[theirs.child.id()])?;
+    let pids = bench.pids(&[ours.pid()])?;
+    let their_pids = bench.pids(&[theirs.child.id()])?;
     let (time, seed) = (bench.settings.round(), bench.settings.seed);
     let (mut records, mut their_records) = (vec![], vec![]);
     for games in GAMES {
@@ -54,8 +54,8 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         their_load.play(WARM_UP).await?;
         let (mut rounds, mut their_rounds, mut ratios) = (vec![], vec![], vec![]);
         for _ in 0..bench.settings.rounds {
-            let round = bench.round(&mut load, &payers, time).await?;
-            let their_round = bench.round(&mut their_load, &their_payers, time).await?;
+            let round = bench.round(&mut load, &pids, time).await?;
+            let their_round = bench.round(&mut their_load, &their_pids, time).await?;
             ratios.push(round.played.rate() / their_round.played.rate());
             rounds.push(round);
             their_rounds.push(their_round);
@@ -66,12 +66,12 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
             println!(
                 "{games} games, {name}: {:.0} moves/s, {latency}, server {} µs, PostgreSQL {} µs a move",
                 middle(|round| round.played.rate()),
-                Figure(middle(|round| round.each.server)),
-                Figure(middle(|round| round.each.postgres))
+                Figure(middle(|round| round.per_move.server)),
+                Figure(middle(|round| round.per_move.postgres))
             );
         }
         let what = format!("{games} games: moves/s to those of fastify + pg");
-        bench.bars.add(what, Bound::AtLeast, WANTED, " ×", &[median(&ratios)]);
+        bench.bars.add(what, Bound::AtLeast, RATIO_MIN, " ×", &[median(&ratios)]);
         records.extend(load.records());
         their_records.extend(their_load.records());
     }
@@ -103,15 +103,15 @@ impl Fastify {
             .env("WORKERS", workers.to_string())
             .env("POOL", POOL.to_string());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let told = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+        let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
         let mut address = String::new();
-        BufReader::new(told).read_line(&mut address)?;
+        BufReader::new(stdout).read_line(&mut address)?;
         Ok(Self { child, address: address.trim().to_owned() })
     }
 }
 
 impl Drop for Fastify {
-    /// Its processes end when its input does.
+    /// Its processes end when its standard input closes.
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! Whole games: as many moves as can be, beside pgbench; at a rate that is given; beside sign-ins; and by two servers.
+//! Whole games: as fast as possible, in turns with pgbench; at a fixed rate; beside sign-ins; and by two servers.
 
 use std::{
     io,
@@ -10,20 +10,20 @@ use sqlx::Row;
 use tokio::{task::JoinHandle, time::sleep};
 
 use crate::{
+    baseline::Pgbench,
     bench::{Bench, Round},
     connection::{Connection, request},
     cost::Costs,
-    floor::Pgbench,
     load::{Load, Record, count_as_f64},
     programs::{self, Disk},
     report::{Bound, Figure, Latency, heading, median},
     server::Server,
 };
 
-/// Games at once for which there are bars, and how often the moves of pgbench there must be then.
+/// Games at once for which there are bars, and the least ratio of moves to pgbench's statements.
 const RATIOS: [(usize, f64); 2] = [(32, 1.2), (128, 1.6)];
 
-/// The same on the slow disk, whose flushes more moves have to share.
+/// The same on the slow disk, where more moves have to share a flush.
 const RATIOS_SLOW: [(usize, f64); 2] = [(32, 1.0), (128, 2.0)];
 
 /// Games at once where moves are due at a rate.
@@ -32,7 +32,7 @@ const GAMES_AT_RATE: usize = 128;
 /// Games at once while two servers share them.
 const GAMES_OF_TWO: usize = 32;
 
-/// Who signs in.
+/// The account, and the request of a sign-in.
 const ACCOUNT: &str = r#"{"name":"Ana","password":"correct horse"}"#;
 const SIGN_IN: &str = r#"{"grant_type":"password","name":"Ana","password":"correct horse"}"#;
 
@@ -44,7 +44,7 @@ struct Measured {
     variant: Variant,
     load: Load,
     rounds: Vec<Round>,
-    /// Of moves to the statements of pgbench in the same round.
+    /// The ratio of moves to pgbench's statements, by round.
     ratios: Vec<f64>,
 }
 
@@ -86,37 +86,37 @@ async fn measure_with(
     clients: usize,
 ) -> io::Result<Vec<Measured>> {
     let (seconds, time) = (bench.settings.seconds, bench.settings.round());
-    let payers = bench.payers(&[server.pid()])?;
+    let pids = bench.pids(&[server.pid()])?;
     let mut all = vec![];
     for variant in bench.settings.variants.clone() {
         let load = Load::new(std::slice::from_ref(&server.address), variant, clients, bench.settings.seed).await?;
         all.push(Measured { variant, load, rounds: vec![], ratios: vec![] });
     }
-    let (mut floors, mut floor_costs) = (vec![], vec![]);
+    let (mut baselines, mut baseline_costs) = (vec![], vec![]);
     for _ in 0..bench.settings.rounds {
-        let before = Costs::until_now(&payers, &mut bench.database).await?;
-        let floor = pgbench.run(&bench.embedded, &mut bench.database, clients, seconds).await?;
-        let after = Costs::until_now(&payers, &mut bench.database).await?;
-        floors.push(floor.rate);
-        floor_costs.push(after.since(before).each(floor.count));
+        let before = Costs::until_now(&pids, &mut bench.database).await?;
+        let baseline = pgbench.run(&bench.embedded, &mut bench.database, clients, seconds).await?;
+        let after = Costs::until_now(&pids, &mut bench.database).await?;
+        baselines.push(baseline.rate);
+        baseline_costs.push(after.since(before).per_operation(baseline.count));
         for measured in &mut all {
-            let round = bench.round(&mut measured.load, &payers, time).await?;
-            measured.ratios.push(round.played.rate() / floor.rate);
+            let round = bench.round(&mut measured.load, &pids, time).await?;
+            measured.ratios.push(round.played.rate() / baseline.rate);
             measured.rounds.push(round);
         }
     }
     println!(
         "{clients:>5} {:<10} {:>8.0} {:>9} {:>9} {:>9} {:>9} {:>10} {:>12} {:>8} {:>8.0}",
         "(pgbench)",
-        median(&floors),
+        median(&baselines),
         "",
         "",
         "",
         "",
         "",
-        Figure(middle(&floor_costs, |each| each.postgres)),
+        Figure(median_of(&baseline_costs, |cost| cost.postgres)),
         "",
-        middle(&floor_costs, |each| each.wal)
+        median_of(&baseline_costs, |cost| cost.wal)
     );
     for measured in &all {
         measured.print(clients);
@@ -135,10 +135,10 @@ impl Measured {
             Figure(p50),
             Figure(p99),
             Figure(p999),
-            Figure(self.each(|each| each.server)),
-            Figure(self.each(|each| each.postgres)),
-            Figure(self.each(|each| each.load)),
-            self.each(|each| each.wal)
+            Figure(self.per_move(|cost| cost.server)),
+            Figure(self.per_move(|cost| cost.postgres)),
+            Figure(self.per_move(|cost| cost.load)),
+            self.per_move(|cost| cost.wal)
         );
     }
 
@@ -146,13 +146,13 @@ impl Measured {
         Latency::of_all(self.rounds.iter().map(|round| &round.played))
     }
 
-    /// What a move cost, of the middle round.
-    fn each(&self, of: fn(&Costs) -> f64) -> f64 {
-        middle(&self.rounds.iter().map(|round| round.each).collect::<Vec<_>>(), of)
+    /// A cost of a move, the median of all rounds.
+    fn per_move(&self, of: fn(&Costs) -> f64) -> f64 {
+        median_of(&self.rounds.iter().map(|round| round.per_move).collect::<Vec<_>>(), of)
     }
 }
 
-fn middle(costs: &[Costs], of: fn(&Costs) -> f64) -> f64 {
+fn median_of(costs: &[Costs], of: fn(&Costs) -> f64) -> f64 {
     median(&costs.iter().map(of).collect::<Vec<_>>())
 }
 
@@ -170,14 +170,14 @@ fn add_bars(bench: &mut Bench, clients: usize, all: &[Measured]) {
     if clients == 32 {
         bars.add(what("p99 of a move"), Bound::AtMost, 2.0, " ms", &of(|it| it.latency().p99));
     }
-    bars.add(what("server's CPU a move"), Bound::AtMost, 20.0, " µs", &of(|it| it.each(|each| each.server)));
-    bars.add(what("PostgreSQL's CPU a move"), Bound::AtMost, 25.0, " µs", &of(|it| it.each(|each| each.postgres)));
-    bars.add(what("WAL a move"), Bound::AtMost, 450.0, " bytes", &of(|it| it.each(|each| each.wal)));
+    bars.add(what("server's CPU a move"), Bound::AtMost, 20.0, " µs", &of(|it| it.per_move(|cost| cost.server)));
+    bars.add(what("PostgreSQL's CPU a move"), Bound::AtMost, 25.0, " µs", &of(|it| it.per_move(|cost| cost.postgres)));
+    bars.add(what("WAL a move"), Bound::AtMost, 450.0, " bytes", &of(|it| it.per_move(|cost| cost.wal)));
 }
 
-/// How the table of games is updated, and what a move takes on the disk.
+/// Prints the share of heap-only updates of games, and the bytes that a move takes on disk.
 async fn report_storage(bench: &mut Bench) -> io::Result<()> {
-    // Every session had told what it did by the time that it ended.
+    // A session reports its statistics before it ends, and all sessions have ended.
     let counts = "select n_tup_upd::float8, n_tup_hot_upd::float8 from pg_stat_user_tables where relname = 'game'";
     let row = sqlx::query(counts).fetch_one(&mut bench.database).await.map_err(io::Error::other)?;
     let (updates, heap_only): (f64, f64) = (row.get(0), row.get(1));
@@ -194,12 +194,12 @@ async fn report_storage(bench: &mut Bench) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves that are due at a fixed rate, far below what can be: what one takes when there is time.
+/// Moves at a fixed rate, far below the maximum: the latency without load.
 pub async fn measure_at_rate(bench: &mut Bench) -> io::Result<()> {
     let rate = bench.settings.rate;
     heading(&format!("rate: {rate} moves a second over {GAMES_AT_RATE} games, counted from when each was due"));
     let server = bench.server()?;
-    let payers = bench.payers(&[server.pid()])?;
+    let pids = bench.pids(&[server.pid()])?;
     let (time, seed) = (bench.settings.round(), bench.settings.seed);
     let addresses = std::slice::from_ref(&server.address);
     let mut load = Load::new(addresses, Variant::Kalah, GAMES_AT_RATE, seed).await?;
@@ -207,11 +207,11 @@ pub async fn measure_at_rate(bench: &mut Bench) -> io::Result<()> {
     let (mut rounds, mut late) = (vec![], vec![]);
     for _ in 0..bench.settings.rounds {
         load.stock_up(f64::from(rate) * time.as_secs_f64()).await?;
-        let before = Costs::until_now(&payers, &mut bench.database).await?;
+        let before = Costs::until_now(&pids, &mut bench.database).await?;
         let mut played = load.play_at(rate, time).await?;
-        let each = Costs::until_now(&payers, &mut bench.database).await?.since(before).each(played.moves);
+        let per_move = Costs::until_now(&pids, &mut bench.database).await?.since(before).per_operation(played.moves);
         late.append(&mut played.late);
-        rounds.push(Round { played, each });
+        rounds.push(Round { played, per_move });
     }
     let measured = Measured { variant: Variant::Kalah, load, rounds, ratios: vec![] };
     let latency = measured.latency();
@@ -221,10 +221,10 @@ pub async fn measure_at_rate(bench: &mut Bench) -> io::Result<()> {
     println!("of which from due to sent: {}", Latency::of(late));
     println!(
         "a move costs: server {} µs, PostgreSQL {} µs, load {} µs, WAL {:.0} bytes",
-        Figure(measured.each(|each| each.server)),
-        Figure(measured.each(|each| each.postgres)),
-        Figure(measured.each(|each| each.load)),
-        measured.each(|each| each.wal)
+        Figure(measured.per_move(|cost| cost.server)),
+        Figure(measured.per_move(|cost| cost.postgres)),
+        Figure(measured.per_move(|cost| cost.load)),
+        measured.per_move(|cost| cost.wal)
     );
     let what = |figure: &str| format!("{rate} moves/s over {GAMES_AT_RATE} games: {figure}");
     bench.bars.add(what("p50"), Bound::AtMost, 0.4, " ms", &[latency.p50]);
@@ -233,19 +233,19 @@ pub async fn measure_at_rate(bench: &mut Bench) -> io::Result<()> {
     bench.check(measured.load.records()).await
 }
 
-/// Two servers with half of the games each, in turns with one that has all.
+/// Two servers with half of the games each, in turns with one server that has all.
 pub async fn measure_processes(bench: &mut Bench) -> io::Result<()> {
     heading(&format!("processes: {GAMES_OF_TWO} games by one server, and by two"));
     let (one, other) = (bench.server()?, bench.server()?);
-    let payers = bench.payers(&[one.pid(), other.pid()])?;
+    let pids = bench.pids(&[one.pid(), other.pid()])?;
     let (time, seed) = (bench.settings.round(), bench.settings.seed);
     let mut alone = Load::new(std::slice::from_ref(&one.address), Variant::Kalah, GAMES_OF_TWO, seed).await?;
     let mut shared =
         Load::new(&[one.address.clone(), other.address.clone()], Variant::Kalah, GAMES_OF_TWO, seed + 1).await?;
     let (mut by_one, mut by_two, mut ratios) = (vec![], vec![], vec![]);
     for _ in 0..bench.settings.rounds {
-        by_one.push(bench.round(&mut alone, &payers, time).await?.played.rate());
-        by_two.push(bench.round(&mut shared, &payers, time).await?.played.rate());
+        by_one.push(bench.round(&mut alone, &pids, time).await?.played.rate());
+        by_two.push(bench.round(&mut shared, &pids, time).await?.played.rate());
         ratios.push(by_two[by_two.len() - 1] / by_one[by_one.len() - 1]);
     }
     println!(
@@ -263,7 +263,7 @@ pub async fn measure_processes(bench: &mut Bench) -> io::Result<()> {
 pub async fn measure_sign_ins(bench: &mut Bench) -> io::Result<()> {
     heading(&format!("sign-ins: moves beside {SIGN_INS} sign-ins a second that are tried"));
     let server = bench.server()?;
-    let payers = bench.payers(&[server.pid()])?;
+    let pids = bench.pids(&[server.pid()])?;
     Connection::open(&server.address).await?.post("/v1/players", "", ACCOUNT, 201).await?;
     let mut records: Vec<Record> = vec![];
     for games in [2, 32] {
@@ -272,13 +272,13 @@ pub async fn measure_sign_ins(bench: &mut Bench) -> io::Result<()> {
         let (mut alone, mut beside, mut signed_in) = (vec![], vec![], 0);
         for _ in 0..bench.settings.rounds {
             let time = bench.settings.round();
-            alone.push(bench.round(&mut load, &payers, time).await?.played);
+            alone.push(bench.round(&mut load, &pids, time).await?.played);
             load.prepare(time).await?;
-            let people: Vec<JoinHandle<io::Result<usize>>> =
+            let sign_ins: Vec<JoinHandle<io::Result<usize>>> =
                 (0..SIGN_INS).map(|n| tokio::spawn(sign_in(server.address.clone(), n, time))).collect();
             beside.push(load.play(time).await?);
-            for person in people {
-                signed_in += person.await.map_err(io::Error::other)??;
+            for task in sign_ins {
+                signed_in += task.await.map_err(io::Error::other)??;
             }
         }
         let seconds = bench.settings.round().as_secs_f64() * count_as_f64(bench.settings.rounds);
@@ -291,7 +291,7 @@ pub async fn measure_sign_ins(bench: &mut Bench) -> io::Result<()> {
     bench.check(records).await
 }
 
-/// Tries to sign in once a second; how often it was done. A refused client retries a second later.
+/// Tries to sign in once a second, and returns the number of successes. A refused client retries a second later.
 async fn sign_in(address: String, n: u32, time: Duration) -> io::Result<usize> {
     let until = Instant::now() + time;
     sleep(Duration::from_secs(1) * n / SIGN_INS).await;

@@ -1,5 +1,5 @@
-//! The load: whole games of random moves, each move sent when the one before it is answered, and each answer checked against
-//! the rules. All of it is one thread.
+//! The load: clients that play whole games of random moves, all on one thread. A client sends a move when the one before is
+//! answered, and checks each answer against the rules.
 
 use std::{
     collections::VecDeque,
@@ -19,49 +19,49 @@ use uuid::Uuid;
 
 use crate::connection::{Answer, Connection};
 
-/// How many games one pair of players has in stock at most: below the thousand that a player may have.
+/// The most games that a client creates beforehand: fewer than the 1,000 that a player may have.
 const STOCK_MAX: usize = 900;
 
-/// More than is expected to be needed, because the rate is not known beforehand.
+/// The games that are created for each that is expected to be needed, because the rate may rise.
 const STOCK_MARGIN: f64 = 1.3;
 
-/// Games of each slot beyond that, because games differ in length.
+/// Further games of each client, because games differ in length.
 const STOCK_SPARE: usize = 2;
 
-/// How long answers may be outstanding after a round: longer than any wait of the server.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// How long answers may be outstanding after a round: longer than any timeout of the server.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long it plays before it is measured.
+/// How long the clients play before the first round.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// Games that are played to learn how long one is.
+/// Games that are played for the mean length of a game.
 const SAMPLE: u32 = 100;
 
-/// Some games of one variant that are played at once, each on a connection of its own.
+/// Clients that play games of one variant at once, each on a connection of its own.
 pub struct Load {
-    slots: Vec<Slot>,
-    /// Moves of a game, on the average.
+    clients: Vec<Client>,
+    /// The mean number of moves of a game.
     game_moves: f64,
-    /// Moves a second, of the last round.
+    /// Moves a second in the last round.
     rate: Option<f64>,
 }
 
 /// What was played in a round.
 pub struct Played {
-    /// Moves that were answered in the time.
+    /// Moves that were answered before the round's end.
     pub in_time: usize,
-    /// All moves, also those answered after it.
+    /// All moves, with those answered later.
     pub moves: usize,
     pub time: Duration,
-    /// How long each move took, in nanoseconds; from when it was due, if it was.
+    /// The latency of each move in nanoseconds; at a fixed rate, from when it was due.
     pub took: Vec<u32>,
-    /// How late each move was sent that was due at a time, in nanoseconds.
+    /// At a fixed rate, how late each move was sent, in nanoseconds.
     pub late: Vec<u32>,
-    /// Games that had to be created meanwhile, because none was left.
+    /// Games that were created during the round, because none was in stock.
     pub created: usize,
 }
 
-/// What a game must be in the database.
+/// The state that a game must have in the database.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     pub game: Uuid,
@@ -69,7 +69,7 @@ pub struct Record {
     pub ply: u32,
 }
 
-/// One game that goes on, or will.
+/// A game in progress, or one in stock.
 struct Match {
     id: Uuid,
     position: AnyPosition,
@@ -77,29 +77,28 @@ struct Match {
 }
 
 /// Two players, their connection, and their games one after the other.
-struct Slot {
+struct Client {
     address: String,
     connection: Connection,
     tokens: [String; 2],
     options: AnyOptions,
-    lot: StdRng,
-    /// What is played: one game, or several in turn.
-    hand: VecDeque<Match>,
-    /// How many.
-    hand_size: usize,
+    rng: StdRng,
+    /// The games that are played: one, or several in turns.
+    active: VecDeque<Match>,
+    active_count: usize,
     stock: Vec<Match>,
     records: Vec<Record>,
-    outbox: Vec<u8>,
+    request: Vec<u8>,
     expected: Expected,
     took: Vec<u32>,
     late: Vec<u32>,
     in_time: usize,
     created: usize,
-    /// When which move was answered, if that is noted.
+    /// When each move was answered, if that is tracked.
     answered: Option<Vec<(Uuid, u32, Instant)>>,
 }
 
-/// What an answer must hold, in this order.
+/// The texts that an answer must contain, in this order.
 #[derive(Default)]
 struct Expected {
     ply: String,
@@ -107,8 +106,8 @@ struct Expected {
     version: String,
 }
 
-/// When the moves of one slot are due.
-struct Pace {
+/// When the moves of one client are due.
+struct Schedule {
     first: Instant,
     every: Duration,
     moves: u32,
@@ -116,31 +115,31 @@ struct Pace {
 }
 
 impl Load {
-    /// `count` games at once, spread over the servers at the addresses.
+    /// Connects `count` clients, spread over the servers at the addresses.
     pub async fn new(addresses: &[String], variant: Variant, count: usize, seed: u64) -> io::Result<Self> {
         let options = AnyOptions::parse(variant, "standard", "").map_err(io::Error::other)?;
-        let mut slots = vec![];
+        let mut clients = vec![];
         for (n, address) in addresses.iter().cycle().take(count).enumerate() {
-            slots.push(Slot::new(address, options, seed.wrapping_mul(0x9e37_79b9).wrapping_add(n as u64)).await?);
+            clients.push(Client::new(address, options, seed.wrapping_mul(0x9e37_79b9).wrapping_add(n as u64)).await?);
         }
-        Ok(Self { slots, game_moves: mean_moves(&options, seed), rate: None })
+        Ok(Self { clients, game_moves: mean_moves(&options, seed), rate: None })
     }
 
-    /// Games that are there already, each slot playing on in several by turns. The tokens are those of the first seat and the
-    /// second one; no move must have been played.
-    pub async fn resume(address: &str, variant: Variant, hands: Vec<([String; 2], Vec<Uuid>)>) -> io::Result<Self> {
+    /// Connects a client for each pair of players, which plays the pair's existing games in turns. The tokens are those of
+    /// the first seat and the second one. The games must have no moves.
+    pub async fn resume(address: &str, variant: Variant, pairs: Vec<([String; 2], Vec<Uuid>)>) -> io::Result<Self> {
         let options = AnyOptions::parse(variant, "standard", "").map_err(io::Error::other)?;
-        let mut slots = vec![];
-        for (n, (tokens, games)) in hands.into_iter().enumerate() {
-            let mut slot = Slot::seated(address, options, n as u64, tokens).await?;
-            slot.hand_size = games.len();
-            slot.hand = games.into_iter().map(|id| Match::new(id, &options)).collect();
-            slots.push(slot);
+        let mut clients = vec![];
+        for (n, (tokens, games)) in pairs.into_iter().enumerate() {
+            let mut client = Client::seated(address, options, n as u64, tokens).await?;
+            client.active_count = games.len();
+            client.active = games.into_iter().map(|id| Match::new(id, &options)).collect();
+            clients.push(client);
         }
-        Ok(Self { slots, game_moves: mean_moves(&options, 1), rate: None })
+        Ok(Self { clients, game_moves: mean_moves(&options, 1), rate: None })
     }
 
-    /// Sees to it that there are games enough for a round; before the first one it plays for a moment, to learn how fast it is.
+    /// Creates enough games for a round. Before the first one it plays a warm-up, which measures the rate.
     pub async fn prepare(&mut self, time: Duration) -> io::Result<()> {
         if self.rate.is_none() {
             self.stock_up(0.0).await?;
@@ -149,103 +148,103 @@ impl Load {
         self.stock_up(self.rate.unwrap_or_default() * time.as_secs_f64()).await
     }
 
-    /// Creates games until there are enough for so many moves, and connects anew.
+    /// Creates games until there are enough for a number of moves, and reconnects.
     pub async fn stock_up(&mut self, moves: f64) -> io::Result<()> {
-        let per_slot = moves / self.game_moves / count_as_f64(self.slots.len()) * STOCK_MARGIN;
+        let per_client = moves / self.game_moves / count_as_f64(self.clients.len()) * STOCK_MARGIN;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a positive number, rounded and bounded"
         )]
-        let wanted = (per_slot.ceil() as usize + STOCK_SPARE).min(STOCK_MAX);
-        self.each(|mut slot| {
+        let wanted = (per_client.ceil() as usize + STOCK_SPARE).min(STOCK_MAX);
+        self.run_all(|mut client| {
             tokio::spawn(async move {
-                slot.reconnect().await?;
-                while slot.stock.len() < wanted {
-                    let game = slot.create().await?;
-                    slot.stock.push(game);
+                client.reconnect().await?;
+                while client.stock.len() < wanted {
+                    let game = client.create().await?;
+                    client.stock.push(game);
                 }
-                Ok(slot)
+                Ok(client)
             })
         })
         .await
     }
 
-    /// Plays as fast as it can.
+    /// Plays as fast as possible.
     pub async fn play(&mut self, time: Duration) -> io::Result<Played> {
         let begun = Instant::now();
         let until = begun + time;
-        let play = |slot: Slot| tokio::spawn(slot.play(until));
-        timeout(time + PATIENCE, self.each(play)).await??;
+        let play = |client: Client| tokio::spawn(client.play(until));
+        timeout(time + ANSWER_TIMEOUT, self.run_all(play)).await??;
         let played = self.played(time);
         self.rate = Some(played.rate());
         Ok(played)
     }
 
-    /// Plays so many moves a second, due at even distances, whatever became of those before: who is late does not wait for it
-    /// to be forgotten.
+    /// Plays at a fixed rate: moves are due at even intervals, even if earlier ones were answered late. The latency of a
+    /// late move includes its delay.
     pub async fn play_at(&mut self, rate: u32, time: Duration) -> io::Result<Played> {
-        let count = u32::try_from(self.slots.len()).expect("a few hundred slots");
-        let distance = Duration::from_secs(1) / rate;
-        let moves = u32::try_from(time.as_nanos() / distance.as_nanos()).unwrap_or(u32::MAX);
+        let count = u32::try_from(self.clients.len()).expect("a few hundred clients");
+        let interval = Duration::from_secs(1) / rate;
+        let moves = u32::try_from(time.as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
         let begun = Instant::now() + Duration::from_millis(50);
-        let dues: Vec<Arc<Notify>> = self.slots.iter().map(|_| Arc::default()).collect();
-        let mut paces = dues.iter().zip(0..).map(|(due, n)| Pace {
-            first: begun + distance * n,
-            every: distance * count,
+        let wakeups: Vec<Arc<Notify>> = self.clients.iter().map(|_| Arc::default()).collect();
+        let mut schedules = wakeups.iter().zip(0..).map(|(due, n)| Schedule {
+            first: begun + interval * n,
+            every: interval * count,
             moves: moves / count + u32::from(n < moves % count),
             due: due.clone(),
         });
-        let ringing = {
-            let dues = dues.clone();
-            thread::spawn(move || ring(&dues, begun, distance, moves))
+        let timer = {
+            let wakeups = wakeups.clone();
+            thread::spawn(move || run_timer(&wakeups, begun, interval, moves))
         };
-        let play = |slot: Slot| tokio::spawn(slot.play_at(paces.next().expect("a pace for each slot"), begun + time));
-        let outcome = timeout(time + PATIENCE, self.each(play)).await;
-        let rung = ringing.join();
+        let play = |it: Client| tokio::spawn(it.play_at(schedules.next().expect("one for each client"), begun + time));
+        let outcome = timeout(time + ANSWER_TIMEOUT, self.run_all(play)).await;
+        let timer_ended = timer.join();
         outcome??;
-        rung.map_err(|_| io::Error::other("the thread that keeps the time panicked"))?;
+        timer_ended.map_err(|_| io::Error::other("the timer's thread panicked"))?;
         Ok(self.played(time))
     }
 
-    /// From now on it is noted when moves are answered.
-    pub fn note_answers(&mut self) {
-        self.slots.iter_mut().for_each(|slot| slot.answered = Some(vec![]));
+    /// Tracks from now on when moves are answered.
+    pub fn track_answers(&mut self) {
+        self.clients.iter_mut().for_each(|client| client.answered = Some(vec![]));
     }
 
-    /// When the moves that were noted were answered.
-    pub fn answered(&mut self) -> Vec<(Uuid, u32, Instant)> {
-        self.slots.iter_mut().filter_map(|slot| slot.answered.take()).flatten().collect()
+    /// Takes the tracked answers: game, ply and time.
+    pub fn take_answered(&mut self) -> Vec<(Uuid, u32, Instant)> {
+        self.clients.iter_mut().filter_map(|client| client.answered.take()).flatten().collect()
     }
 
     /// The tokens of all players.
     pub fn tokens(&self) -> Vec<String> {
-        self.slots.iter().flat_map(|slot| slot.tokens.clone()).collect()
+        self.clients.iter().flat_map(|client| client.tokens.clone()).collect()
     }
 
-    /// What the games must be in the database.
+    /// The states that the games must have in the database.
     pub fn records(&self) -> Vec<Record> {
-        let open = |slot: &Slot| -> Vec<Record> { slot.hand.iter().chain(&slot.stock).map(Match::record).collect() };
-        self.slots.iter().flat_map(|slot| [slot.records.clone(), open(slot)].concat()).collect()
+        let open = |it: &Client| -> Vec<Record> { it.active.iter().chain(&it.stock).map(Match::record).collect() };
+        self.clients.iter().flat_map(|client| [client.records.clone(), open(client)].concat()).collect()
     }
 
-    /// Lets every slot do something at the same time.
-    async fn each(&mut self, begin: impl FnMut(Slot) -> JoinHandle<io::Result<Slot>>) -> io::Result<()> {
-        let tasks: Vec<_> = self.slots.drain(..).map(begin).collect();
+    /// Runs a task for every client at the same time.
+    async fn run_all(&mut self, begin: impl FnMut(Client) -> JoinHandle<io::Result<Client>>) -> io::Result<()> {
+        let tasks: Vec<_> = self.clients.drain(..).map(begin).collect();
         for task in tasks {
-            self.slots.push(task.await.map_err(io::Error::other)??);
+            self.clients.push(task.await.map_err(io::Error::other)??);
         }
         Ok(())
     }
 
     fn played(&mut self, time: Duration) -> Played {
         let mut played = Played { in_time: 0, moves: 0, time, took: vec![], late: vec![], created: 0 };
-        for slot in &mut self.slots {
-            played.moves += slot.took.len();
-            played.took.append(&mut slot.took);
-            played.late.append(&mut slot.late);
-            played.in_time += std::mem::take(&mut slot.in_time);
-            played.created += std::mem::take(&mut slot.created);
+        for client in &mut self.clients {
+            played.moves += client.took.len();
+            played.took.append(&mut client.took);
+            played.late.append(&mut client.late);
+            played.in_time += std::mem::take(&mut client.in_time);
+            played.created += std::mem::take(&mut client.created);
         }
         played
     }
@@ -267,7 +266,7 @@ impl Match {
         Record { game: self.id, ply: self.ply }
     }
 
-    /// The seat whose turn it is. After a pie swap the people have changed sides.
+    /// The seat whose turn it is. After a pie swap the players have changed sides.
     fn seat(&self) -> usize {
         usize::from((self.position.turn() == Side::South) == self.position.swapped())
     }
@@ -278,7 +277,7 @@ impl Match {
 }
 
 impl Expected {
-    /// After the last move of a game. It was created and joined, and an end is an event of its own.
+    /// Sets the texts for the answer to a game's last move. Creation, join and end are events besides the moves.
     fn write(&mut self, game: &Match) {
         let Self { ply, position, version } = self;
         for text in [&mut *ply, position, version] {
@@ -290,9 +289,9 @@ impl Expected {
         write!(version, r#""version":{events},"#).expect("a string takes all");
     }
 
-    /// Whether this is the right answer: the move with its number and the position after it, then the game with its version and
-    /// the same.
-    fn is_held_by(&self, body: &[u8]) -> bool {
+    /// Whether a body is the right answer: first the move with its ply and the position after it, then the game. The game
+    /// has its version and the same ply and position.
+    fn matches(&self, body: &[u8]) -> bool {
         let mut rest = body;
         [&self.ply, &self.position, &self.version, &self.ply, &self.position].into_iter().all(|text| {
             let found = memmem::find(rest, text.as_bytes());
@@ -302,7 +301,7 @@ impl Expected {
     }
 }
 
-impl Slot {
+impl Client {
     async fn new(address: &str, options: AnyOptions, seed: u64) -> io::Result<Self> {
         let mut connection = Connection::open(address).await?;
         let mut tokens = [String::new(), String::new()];
@@ -318,12 +317,12 @@ impl Slot {
             connection: Connection::open(address).await?,
             tokens,
             options,
-            lot: StdRng::seed_from_u64(seed),
-            hand: VecDeque::new(),
-            hand_size: 1,
+            rng: StdRng::seed_from_u64(seed),
+            active: VecDeque::new(),
+            active_count: 1,
             stock: vec![],
             records: vec![],
-            outbox: vec![],
+            request: vec![],
             expected: Expected::default(),
             took: vec![],
             late: vec![],
@@ -333,7 +332,7 @@ impl Slot {
         })
     }
 
-    /// Anew before each round: a server closes what was idle for long.
+    /// Reconnects before each round, because a server closes idle connections.
     async fn reconnect(&mut self) -> io::Result<()> {
         self.connection = Connection::open(&self.address).await?;
         Ok(())
@@ -347,9 +346,9 @@ impl Slot {
     async fn play(mut self, until: Instant) -> io::Result<Self> {
         let mut now = Instant::now();
         while now < until {
-            self.deal().await?;
+            self.fill_active().await?;
             let begun = Instant::now();
-            self.play_one().await?;
+            self.play_move().await?;
             now = Instant::now();
             self.took.push(nanoseconds(now - begun));
             self.in_time += usize::from(now <= until);
@@ -357,67 +356,67 @@ impl Slot {
         Ok(self)
     }
 
-    async fn play_at(mut self, pace: Pace, until: Instant) -> io::Result<Self> {
-        for n in 0..pace.moves {
-            let due = pace.first + pace.every * n;
-            self.deal().await?;
+    async fn play_at(mut self, schedule: Schedule, until: Instant) -> io::Result<Self> {
+        for n in 0..schedule.moves {
+            let due = schedule.first + schedule.every * n;
+            self.fill_active().await?;
             while Instant::now() < due {
-                pace.due.notified().await;
+                schedule.due.notified().await;
             }
             self.late.push(nanoseconds(due.elapsed()));
-            self.play_one().await?;
+            self.play_move().await?;
             self.took.push(nanoseconds(due.elapsed()));
             self.in_time += usize::from(Instant::now() <= until);
         }
         Ok(self)
     }
 
-    /// Takes games in hand where there are none: from the stock, else new ones.
-    async fn deal(&mut self) -> io::Result<()> {
-        while self.hand.len() < self.hand_size {
+    /// Replaces the games that have ended: from the stock, else by new ones.
+    async fn fill_active(&mut self) -> io::Result<()> {
+        while self.active.len() < self.active_count {
             let game = if let Some(game) = self.stock.pop() {
                 game
             } else {
                 self.created += 1;
                 self.create().await?
             };
-            self.hand.push_back(game);
+            self.active.push_back(game);
         }
         Ok(())
     }
 
-    /// One random move of the game in front, which then goes to the back.
-    async fn play_one(&mut self) -> io::Result<()> {
-        let game = self.hand.front_mut().ok_or_else(|| io::Error::other("no game in hand"))?;
+    /// Plays a random move in the first game, which then becomes the last.
+    async fn play_move(&mut self) -> io::Result<()> {
+        let game = self.active.front_mut().ok_or_else(|| io::Error::other("no active game"))?;
         let legal = game.position.legal_moves();
-        let mv = legal[self.lot.random_range(..legal.len())];
-        write_move(&mut self.outbox, game, mv, &self.tokens[game.seat()])?;
+        let mv = legal[self.rng.random_range(..legal.len())];
+        write_move(&mut self.request, game, mv, &self.tokens[game.seat()])?;
         game.position.play_unchecked(mv);
         game.ply += 1;
         self.expected.write(game);
-        let answer = self.connection.exchange(&self.outbox).await?;
-        if answer.status != 201 || !self.expected.is_held_by(answer.body) {
-            return Err(wrong(&answer, &self.outbox, &self.expected));
+        let answer = self.connection.exchange(&self.request).await?;
+        if answer.status != 201 || !self.expected.matches(answer.body) {
+            return Err(wrong_answer(&answer, &self.request, &self.expected));
         }
         if let Some(answered) = &mut self.answered {
             answered.push((game.id, game.ply, Instant::now()));
         }
         if game.is_over() {
-            self.records.extend(self.hand.pop_front().as_ref().map(Match::record));
-        } else if self.hand_size > 1 {
-            self.hand.rotate_left(1);
+            self.records.extend(self.active.pop_front().as_ref().map(Match::record));
+        } else if self.active_count > 1 {
+            self.active.rotate_left(1);
         }
         Ok(())
     }
 }
 
-/// A new guest's token.
+/// Creates a guest, and returns its token.
 pub async fn guest(connection: &mut Connection) -> io::Result<String> {
     let player = connection.post("/v1/players", "", "{}", 201).await?;
     player["access_token"].as_str().map(str::to_owned).ok_or_else(|| io::Error::other("no token"))
 }
 
-/// A game that both have joined; the first one plays South.
+/// Creates a game that both players join; the first one plays South.
 pub async fn new_game(connection: &mut Connection, tokens: &[String; 2], options: &AnyOptions) -> io::Result<Uuid> {
     let body = format!(r#"{{"variant":"{}","side":"south"}}"#, options.variant());
     let game = connection.post("/v1/games", &tokens[0], &body, 201).await?;
@@ -426,54 +425,54 @@ pub async fn new_game(connection: &mut Connection, tokens: &[String; 2], options
     Ok(id)
 }
 
-/// The request that plays a game's next move.
-fn write_move(outbox: &mut Vec<u8>, game: &Match, mv: Move, token: &str) -> io::Result<()> {
+/// Writes the request of a game's next move.
+fn write_move(request: &mut Vec<u8>, game: &Match, mv: Move, token: &str) -> io::Result<()> {
     const HEAD: &[u8] = b"\r\ncontent-type: application/json\r\ncontent-length: ";
     let ply = game.ply + 1;
     let word_length = if matches!(mv, Move::Sow(_)) { 1 } else { 4 };
     let length = r#"{"ply":,"move":""}"#.len() + digits(ply) + word_length;
-    outbox.clear();
-    write!(outbox, "POST /v1/games/{}/moves HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ", game.id)?;
-    outbox.extend_from_slice(token.as_bytes());
-    outbox.extend_from_slice(HEAD);
-    write!(outbox, "{length}\r\n\r\n{{\"ply\":{ply},\"move\":\"{mv}\"}}")
+    request.clear();
+    write!(request, "POST /v1/games/{}/moves HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ", game.id)?;
+    request.extend_from_slice(token.as_bytes());
+    request.extend_from_slice(HEAD);
+    write!(request, "{length}\r\n\r\n{{\"ply\":{ply},\"move\":\"{mv}\"}}")
 }
 
 fn digits(number: u32) -> usize {
     number.checked_ilog10().map_or(1, |tens| tens as usize + 1)
 }
 
-fn wrong(answer: &Answer<'_>, request: &[u8], expected: &Expected) -> io::Error {
+fn wrong_answer(answer: &Answer<'_>, request: &[u8], expected: &Expected) -> io::Error {
     let request = String::from_utf8_lossy(request);
     let sent = request.split("\r\n").next().unwrap_or_default();
     let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
-    answer.unexpected(&format!("{sent} {body}; it must hold {}{}{}", expected.ply, expected.version, expected.position))
+    answer.unexpected(&format!("{sent} {body}; expected {}{}{}", expected.ply, expected.version, expected.position))
 }
 
-/// Wakes the slots when their moves are due. On a thread of its own, because tokio's timers are only as fine as milliseconds.
-fn ring(dues: &[Arc<Notify>], begun: Instant, distance: Duration, moves: u32) {
+/// Wakes the clients when their moves are due. On a thread of its own, because tokio's timers round to milliseconds.
+fn run_timer(wakeups: &[Arc<Notify>], begun: Instant, interval: Duration, moves: u32) {
     // Otherwise the kernel may wake a thread 50 microseconds late, to save power.
     let _ = set_timerslack(1);
-    for (n, due) in (0..moves).zip(dues.iter().cycle()) {
-        thread::sleep((begun + distance * n).saturating_duration_since(Instant::now()));
+    for (n, due) in (0..moves).zip(wakeups.iter().cycle()) {
+        thread::sleep((begun + interval * n).saturating_duration_since(Instant::now()));
         due.notify_one();
     }
 }
 
-/// How many moves a game of random moves has, on the average.
+/// The mean number of moves in a game of random moves.
 fn mean_moves(options: &AnyOptions, seed: u64) -> f64 {
-    let mut lot = StdRng::seed_from_u64(seed);
-    let moves: usize = (0..SAMPLE).map(|_| random_game(options, &mut lot).len()).sum();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let moves: usize = (0..SAMPLE).map(|_| random_game(options, &mut rng).len()).sum();
     count_as_f64(moves) / f64::from(SAMPLE)
 }
 
 /// The moves of a random game, to its end.
-pub fn random_game(options: &AnyOptions, lot: &mut StdRng) -> Vec<Move> {
+pub fn random_game(options: &AnyOptions, rng: &mut StdRng) -> Vec<Move> {
     let mut position = AnyPosition::opening(options);
     let mut moves = vec![];
     while position.outcome().is_none() {
         let legal = position.legal_moves();
-        let mv = legal[lot.random_range(..legal.len())];
+        let mv = legal[rng.random_range(..legal.len())];
         position.play_unchecked(mv);
         moves.push(mv);
     }

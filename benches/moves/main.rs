@@ -1,36 +1,36 @@
-//! The path of a move, from the client to the disk and back: how fast it is, what it costs, and how near that is to what can be
-//! had. Server, PostgreSQL and load share the machine, every commit is durable, every answer is checked, and every game is
-//! replayed afterwards.
+//! The path of a move, from the client to the disk and back: its throughput, latency and cost, beside a baseline. Server,
+//! PostgreSQL and load share the machine. Every commit is durable, every answer is checked, and every game is replayed
+//! afterwards.
 //!
-//! `cargo bench --bench moves` starts all that it needs, measures the first three parts, and says which bars are met. Others are
-//! asked for by name, as in `cargo bench --bench moves -- reads memory`; `all` is all of them.
+//! `cargo bench --bench moves` starts all that it needs, measures the first three parts, and prints which bars are met.
+//! Arguments select other parts, as in `cargo bench --bench moves -- reads memory`; `all` selects every part.
 //!
 //! | part | measures | takes |
 //! | --- | --- | --- |
 //! | `games` | whole random games of each variant, in turns with pgbench running the statement of one move | 3 min |
-//! | `rate` | moves at a fixed rate, from when each was due | 10 s |
-//! | `reads` | what clients read most, in turns with a handler of actix-web that does nothing | 20 s |
+//! | `rate` | moves at a fixed rate, timed from when each was due | 10 s |
+//! | `reads` | the most frequent requests, in turns with an actix-web handler that does nothing | 20 s |
 //! | `processes` | two servers on one database, in turns with one | 20 s |
-//! | `streams` | how soon a move is told through another server, and moves while their players are told of them | 40 s |
-//! | `webhooks` | moves while their players are told of each turn, and how many notices are sent | 1 min |
+//! | `streams` | the delay of a move's event through another server, and moves with a stream for each player | 40 s |
+//! | `webhooks` | moves with a webhook on each turn, and messages sent a second | 1 min |
 //! | `thinking` | moves while the computer thinks, and while games are analysed; how long an analysis takes | 3 min |
-//! | `sign-ins` | moves while people sign in | 40 s |
-//! | `memory` | what a server takes, at last with 100,000 active games | 40 s |
+//! | `sign-ins` | moves beside sign-ins | 40 s |
+//! | `memory` | a server's resident memory, at last with 100,000 active games | 40 s |
 //! | `fastify` | a server written by hand with fastify and pg, in turns with ours; needs node and npm | 40 s |
 //! | `slow-disk` | `games` again, 32 and 128 at once, while a flush takes a millisecond longer; needs cc | 2 min |
 //!
-//! Settings, by environment: `SECONDS` of a round (3), `ROUNDS` (3; the middle one is shown), `CLIENTS`, the numbers of games at
-//! once (1,8,32,128), `VARIANTS` (kalah,oware,congkak), `RATE` in moves a second (4000), `GAMES`, the active ones of `memory`
-//! (100000), `SEED` of the random moves (1), and `PG_BIN`, the folder of PostgreSQL's programs.
+//! Settings of rounds, by environment: their `SECONDS` (3), `ROUNDS` (3; medians are shown), and `SEED` of the random moves (1).
+//! Settings of the load: `CLIENTS`, the numbers of games at once (1,8,32,128), `VARIANTS` (kalah,oware,congkak), `RATE` in moves
+//! a second (4000), and `GAMES`, the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's programs.
 //!
-//! Absolute figures are as good as the machine is quiet; ratios are taken within a round, and bear more.
+//! Absolute figures depend on other load on the machine. Ratios are taken within a round, and vary less.
 
+mod baseline;
 mod bench;
 mod check;
 mod connection;
 mod cost;
 mod fastify;
-mod floor;
 mod games;
 mod load;
 mod memory;
@@ -70,10 +70,10 @@ const PARTS: [&str; 11] = [
     SLOW_DISK,
 ];
 
-/// How many of them are measured unless others are asked for.
-const USUAL: usize = 3;
+/// How many of them are measured without arguments, from the first on.
+const DEFAULT_PARTS: usize = 3;
 
-/// The part that is a run of its own, on a database of its own.
+/// The part that has a process and a database of its own.
 const SLOW_DISK: &str = "slow-disk";
 
 fn main() -> ExitCode {
@@ -88,8 +88,8 @@ fn main() -> ExitCode {
 
 fn begin() -> io::Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == floor::BARE) {
-        return floor::serve_bare();
+    if arguments.iter().any(|argument| argument == baseline::BARE) {
+        return baseline::serve_bare();
     }
     if env::var_os(DISK).is_some() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -114,29 +114,28 @@ fn begin() -> io::Result<()> {
     Ok(())
 }
 
-/// The parts that the arguments name.
+/// The parts that the arguments select.
 fn chosen(arguments: &[String]) -> io::Result<Vec<&'static str>> {
-    // cargo passes `--bench`.
     let words: Vec<&str> = arguments.iter().map(String::as_str).filter(|word| *word != "--bench").collect();
     if let Some(unknown) = words.iter().find(|word| **word != "all" && !PARTS.contains(word)) {
         return Err(io::Error::other(format!("{unknown} is none of the parts: {}, all", PARTS.join(", "))));
     }
     Ok(match words[..] {
-        [] => PARTS[..USUAL].to_vec(),
+        [] => PARTS[..DEFAULT_PARTS].to_vec(),
         _ if words.contains(&"all") => PARTS.to_vec(),
         _ => PARTS.into_iter().filter(|part| words.contains(part)).collect(),
     })
 }
 
-/// Starts this program once more, to measure some parts with PostgreSQL's programs replaced by ours: what it prints is printed,
-/// and its bars are given back.
+/// Measures some parts in a child process of this program, with wrappers of PostgreSQL's programs. Prints the child's
+/// output and returns its bars.
 fn run(parts: &[&str], disk: Disk) -> io::Result<Vec<Bar>> {
     let folder = folder(disk);
     let _ = fs::remove_dir_all(&folder);
-    let stand_ins = folder.join("programs");
-    programs::stand_ins(&stand_ins, &programs::folder()?, disk)?;
+    let wrappers = folder.join("programs");
+    programs::write_wrappers(&wrappers, &programs::folder()?, disk)?;
     let mut command = Command::new(env::current_exe()?);
-    command.args(parts).env("PG_BIN", &stand_ins).stdout(Stdio::piped());
+    command.args(parts).env("PG_BIN", &wrappers).stdout(Stdio::piped());
     match disk {
         Disk::AsIs => command.env(DISK, AS_IS),
         Disk::Slow => {
@@ -145,11 +144,11 @@ fn run(parts: &[&str], disk: Disk) -> io::Result<Vec<Bar>> {
         }
     };
     let mut child = command.spawn()?;
-    let told = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+    let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
     let mut bars = vec![];
-    for line in BufReader::new(told).lines() {
+    for line in BufReader::new(stdout).lines() {
         let line = line?;
-        match Bar::told(&line) {
+        match Bar::parse(&line) {
             Some(bar) => bars.push(bar),
             None => println!("{line}"),
         }
@@ -185,9 +184,9 @@ async fn measure(parts: &[&str]) -> io::Result<()> {
             "sign-ins" => games::measure_sign_ins(&mut bench).await?,
             "memory" => memory::measure(&mut bench).await?,
             "fastify" => fastify::measure(&mut bench).await?,
-            _ => return Err(io::Error::other(format!("{part} is measured by a run of its own"))),
+            _ => return Err(io::Error::other(format!("{part} is measured by a process of its own"))),
         }
     }
-    bench.bars.tell();
-    bench.start_again().await
+    bench.bars.print_for_parent();
+    bench.measure_warm_start().await
 }

@@ -1,4 +1,4 @@
-//! What a server takes of memory: at rest, while many play, and with many more games than it can remember.
+//! A server's memory: idle, under load, and with many more active games than its cache holds.
 
 use std::io;
 
@@ -12,17 +12,17 @@ use crate::{
     report::{Bound, heading},
 };
 
-/// Games that are played at once, at first.
+/// Games that are played at once in the first part.
 const GAMES_AT_ONCE: usize = 128;
 
-/// No player may have more at once.
+/// The most games that a player may have at once.
 const GAMES_OF_A_PAIR: usize = 1000;
 
-/// Of each pair's games so many are played on: a hundredth.
+/// The games of each pair that are played: a hundredth.
 const GAMES_PLAYED_ON: usize = 10;
 
-/// Copies a pair's game, and its log, so often. Only ids differ: their first half, which tells the time, is the first one's.
-/// `{templates}` and `{copies}` are filled in.
+/// Copies each pair's game, and its log. Only ids differ, in their last twelve digits, so a copy keeps the time of creation.
+/// `{templates}` and `{copies}` are parameters.
 const COPY: &str = "
 create function pg_temp.copy_id(id uuid, n int) returns uuid language sql immutable as
     $$ select (substr(id::text, 1, 24) || substr(md5(id::text || n), 1, 12))::uuid $$;
@@ -39,11 +39,11 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     heading("memory: MiB resident");
     let server = bench.server()?;
     println!("at the start: {:.1}", server.resident()?);
-    let payers = bench.payers(&[server.pid()])?;
+    let pids = bench.pids(&[server.pid()])?;
     let (time, seed) = (bench.settings.round(), bench.settings.seed);
     let addresses = std::slice::from_ref(&server.address);
     let mut load = Load::new(addresses, Variant::Kalah, GAMES_AT_ONCE, seed).await?;
-    let round = bench.round(&mut load, &payers, time * 2).await?;
+    let round = bench.round(&mut load, &pids, time * 2).await?;
     let resident = server.resident()?;
     println!("after {} moves of {GAMES_AT_ONCE} games at once: {resident:.1}", round.played.moves);
     bench.bars.add(format!("resident after {GAMES_AT_ONCE} games at once"), Bound::AtMost, 32.0, " MiB", &[resident]);
@@ -51,8 +51,8 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
 
     let pairs = seat_pairs(&server.address, bench.settings.games.div_ceil(GAMES_OF_A_PAIR)).await?;
     let (games, hot) = (pairs.len() * GAMES_OF_A_PAIR, pairs.len() * GAMES_PLAYED_ON);
-    let hands = copy_games(bench, pairs).await?;
-    let mut load = Load::resume(&server.address, Variant::Kalah, hands).await?;
+    let pairs = copy_games(bench, pairs).await?;
+    let mut load = Load::resume(&server.address, Variant::Kalah, pairs).await?;
     let played = load.play(time * 2).await?;
     let resident = server.resident()?;
     println!("with {games} active games, after {} moves of {hot} of them: {resident:.1}", played.moves);
@@ -81,17 +81,17 @@ async fn seat_pairs(address: &str, count: usize) -> io::Result<Vec<([String; 2],
     Ok(pairs)
 }
 
-/// Gives every pair as many games as it may have; those that it plays on.
+/// Copies each pair's game up to the most games a pair may have, and returns those that are played.
 async fn copy_games(bench: &mut Bench, pairs: Vec<([String; 2], Uuid)>) -> io::Result<Vec<([String; 2], Vec<Uuid>)>> {
     let templates: Vec<String> = pairs.iter().map(|(_, game)| game.to_string()).collect();
     let sql = COPY.replace("{templates}", &format!("{{{}}}", templates.join(",")));
     bench.execute(&sql.replace("{copies}", &(GAMES_OF_A_PAIR - 1).to_string())).await?;
-    let mut hands = vec![];
+    let mut played = vec![];
     for (tokens, game) in pairs {
         let copies = sqlx::query_scalar("select pg_temp.copy_id($1, n) from generate_series(1, $2) n");
         let copies = copies.bind(game).bind(i32::try_from(GAMES_PLAYED_ON).expect("a handful"));
         let games: Vec<Uuid> = copies.fetch_all(&mut bench.database).await.map_err(io::Error::other)?;
-        hands.push((tokens, games));
+        played.push((tokens, games));
     }
-    Ok(hands)
+    Ok(played)
 }

@@ -1,5 +1,5 @@
-//! PostgreSQL's programs: where they are, and how the bench's own run of them differs from a user's. It lets pgbench have as many
-//! connections as there are games at once, and, when asked to, flushes to the disk more slowly.
+//! PostgreSQL's programs, and wrappers around them. The wrappers allow as many connections as pgbench needs, and can make
+//! flushes to the disk slower.
 
 use std::{
     env, fs, io,
@@ -8,15 +8,15 @@ use std::{
     process::Command,
 };
 
-/// As many games at once as are measured, and the service's own connections; the embedded PostgreSQL allows 100.
+/// Enough for the most clients of pgbench and for the service; the embedded PostgreSQL allows 100.
 const CONNECTIONS_MAX: u32 = 400;
 
-/// How long a flush to the disk takes.
+/// The duration of a flush to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disk {
-    /// As long as this machine's.
+    /// As on this machine.
     AsIs,
-    /// A millisecond longer: these days' virtual machines flush in microseconds, which real disks do not.
+    /// A millisecond longer: virtual machines often flush in microseconds, and real disks do not.
     Slow,
 }
 
@@ -29,17 +29,17 @@ pub fn folder() -> io::Result<PathBuf> {
         .filter(|(_, folder)| folder.join("pgbench").is_file())
         .max()
         .map(|(_, folder)| folder);
-    let told = || {
+    let configured = || {
         let output = Command::new("pg_config").arg("--bindir").output().ok()?;
         Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
     };
-    let found = named.or(newest).or_else(told).filter(|folder| folder.join("pgbench").is_file());
+    let found = named.or(newest).or_else(configured).filter(|folder| folder.join("pgbench").is_file());
     found.ok_or_else(|| io::Error::other("the bench needs PostgreSQL's programs, and pgbench among them: see PG_BIN"))
 }
 
-/// Makes a folder of programs that stand in for PostgreSQL's own: what `PG_BIN` is to name. The embedded PostgreSQL gives its
-/// programs neither options nor an environment of ours, so they get them here.
-pub fn stand_ins(folder: &Path, own: &Path, disk: Disk) -> io::Result<()> {
+/// Writes a folder of wrapper scripts around PostgreSQL's programs, for `PG_BIN`. They add options and an environment,
+/// which the embedded PostgreSQL cannot pass on.
+pub fn write_wrappers(folder: &Path, own: &Path, disk: Disk) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let preload = match disk {
         Disk::AsIs => String::new(),
@@ -50,9 +50,9 @@ pub fn stand_ins(folder: &Path, own: &Path, disk: Disk) -> io::Result<()> {
         }
     };
     let own = own.display();
-    // Only the server is told of connections: other uses of the program end with the name of a database.
-    let more = format!("[ \"$1\" = -D ] && set -- \"$@\" -c max_connections={CONNECTIONS_MAX}\n");
-    write_program(&folder.join("postgres"), &format!("{preload}{more}exec '{own}/postgres' \"$@\"\n"))?;
+    // Only the server gets the option: other uses of the program end with the name of a database.
+    let option = format!("[ \"$1\" = -D ] && set -- \"$@\" -c max_connections={CONNECTIONS_MAX}\n");
+    write_program(&folder.join("postgres"), &format!("{preload}{option}exec '{own}/postgres' \"$@\"\n"))?;
     for name in ["initdb", "pgbench"] {
         write_program(&folder.join(name), &format!("exec '{own}/{name}' \"$@\"\n"))?;
     }

@@ -1,4 +1,4 @@
-//! What clients read most, beside a handler that does nothing.
+//! The most frequent reads, beside a handler that does nothing.
 
 use std::{
     io,
@@ -12,26 +12,26 @@ use rand::{SeedableRng, rngs::StdRng};
 use tokio::{task::JoinHandle, time::timeout};
 
 use crate::{
+    baseline::Bare,
     bench::Bench,
     connection::{Connection, request},
-    cost::{Costs, Payers},
-    floor::Bare,
-    load::{PATIENCE, count_as_f64, guest, nanoseconds, new_game, random_game},
+    cost::{Costs, Pids},
+    load::{ANSWER_TIMEOUT, count_as_f64, guest, nanoseconds, new_game, random_game},
     report::{Bars, Bound, Figure, Latency, heading, median},
     server::Server,
 };
 
-/// Who reads at once.
+/// Connections that read at once.
 const READERS: usize = 64;
 
-/// Plies of the game whose history is read, and of the one that goes on.
+/// Plies of the finished game whose history is read, and of the active game.
 const PLIES: usize = 60;
 const PLIES_ACTIVE: usize = 20;
 
-/// More games than a page has, so that there is a next one.
+/// More games than a page has, so that there is a next page.
 const GAMES: usize = 30;
 
-/// What is read, as it is shown and as the bars name it.
+/// The names of the reads, as the table and the bars show them.
 const BARE: &str = "bare handler";
 const GAME: &str = "game";
 const UNCHANGED: &str = "game, unchanged (304)";
@@ -42,7 +42,7 @@ const BOARD: &str = "picture of a board";
 const GRAPH: &str = "graph of 60 moves";
 const EXPLORER: &str = "explorer";
 
-/// One request, again and again, with the answer that must come each time.
+/// A request that is repeated, and the answer that it must get each time.
 struct Read {
     name: &'static str,
     address: String,
@@ -50,24 +50,24 @@ struct Read {
     status: u16,
     body: Arc<Vec<u8>>,
     rates: Vec<f64>,
-    /// To the bare handler's in the same round.
+    /// The ratio of the rate to the bare handler's, by round.
     ratios: Vec<f64>,
     took: Vec<u32>,
-    each: Vec<Costs>,
+    per_request: Vec<Costs>,
 }
 
 pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     heading(&format!("reads: requests a second of {READERS} readers, and what one takes and costs"));
     let (server, bare) = (bench.server()?, Bare::start()?);
     let mut reads = prepare(&server, &bare, bench.settings.seed).await?;
-    let payers = bench.payers(&[server.pid(), bare.pid()])?;
-    // There are more of them than there are variants, and they vary less.
+    let pids = bench.pids(&[server.pid(), bare.pid()])?;
+    // Shorter than a round of moves: there are more reads than variants, and their rates vary less.
     let time = bench.settings.round() / 3;
     for _ in 0..bench.settings.rounds {
         let mut bare_rate = None;
         for read in &mut reads {
-            let rate = read.measure(bench, &payers, time).await?;
-            // It is the first of each round.
+            let rate = read.measure(bench, &pids, time).await?;
+            // The bare handler is the first of each round.
             read.ratios.push(rate / *bare_rate.get_or_insert(rate));
         }
     }
@@ -82,14 +82,14 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     Ok(())
 }
 
-/// The games that are read, and the requests with their answers.
+/// Plays the games that are read, and makes the requests with their answers.
 async fn prepare(server: &Server, bare: &Bare, seed: u64) -> io::Result<Vec<Read>> {
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").map_err(io::Error::other)?;
     let mut connection = Connection::open(&server.address).await?;
     let tokens = [guest(&mut connection).await?, guest(&mut connection).await?];
-    let mut lot = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(seed);
     let moves = loop {
-        let moves = random_game(&options, &mut lot);
+        let moves = random_game(&options, &mut rng);
         if moves.len() == PLIES {
             break moves;
         }
@@ -103,23 +103,23 @@ async fn prepare(server: &Server, bare: &Bare, seed: u64) -> io::Result<Vec<Read
     let (address, token) = (&server.address, tokens[0].as_str());
     let game = Read::new(GAME, address, request("GET", &of_game, token, "", ""), 200).await?;
     let tag = connection.exchange(&game.request).await?.header("etag").unwrap_or_default().to_owned();
-    let known = format!("if-none-match: {tag}\r\n");
+    let condition = format!("if-none-match: {tag}\r\n");
     let get = |path: &str| request("GET", path, token, "", "");
     Ok(vec![
         Read::new(BARE, &bare.address, request("GET", "/", "", "", ""), 200).await?,
         game,
-        Read::new(UNCHANGED, address, request("GET", &of_game, token, &known, ""), 304).await?,
+        Read::new(UNCHANGED, address, request("GET", &of_game, token, &condition, ""), 304).await?,
         Read::new(HISTORY, address, get(&format!("/v1/games/{finished}/moves?limit=100")), 200).await?,
         Read::new(POSITION, address, get(&format!("/v1/games/{finished}/positions/30")), 200).await?,
         Read::new(PAGE, address, get("/v1/games"), 200).await?,
         Read::new(BOARD, address, get(&format!("{of_game}/board.svg")), 200).await?,
         Read::new(GRAPH, address, get(&format!("/v1/games/{finished}/graph.svg")), 200).await?,
-        // Of a position that no game has come to that counts.
+        // A position that no counted game has reached.
         Read::new(EXPLORER, address, get("/v1/explorer?variant=oware"), 200).await?,
     ])
 }
 
-/// A game with these moves played.
+/// Creates a game, plays moves in it, and returns its id.
 async fn play(
     connection: &mut Connection,
     tokens: &[String; 2],
@@ -147,23 +147,23 @@ impl Read {
         Ok(Self {
             name,
             address: address.to_owned(),
-            body: Arc::new(unsealed(answer.body).to_vec()),
+            body: Arc::new(without_cursor(answer.body).to_vec()),
             request: Arc::new(request),
             status,
             rates: vec![],
             ratios: vec![],
             took: vec![],
-            each: vec![],
+            per_request: vec![],
         })
     }
 
-    /// Reads for so long; how often a second.
-    async fn measure(&mut self, bench: &mut Bench, payers: &Payers, time: Duration) -> io::Result<f64> {
+    /// Repeats the request for a time, and returns the rate in requests a second.
+    async fn measure(&mut self, bench: &mut Bench, pids: &Pids, time: Duration) -> io::Result<f64> {
         let mut connections = vec![];
         for _ in 0..READERS {
             connections.push(Connection::open(&self.address).await?);
         }
-        let before = Costs::until_now(payers, &mut bench.database).await?;
+        let before = Costs::until_now(pids, &mut bench.database).await?;
         let until = Instant::now() + time;
         let readers: Vec<JoinHandle<io::Result<Vec<u32>>>> = connections
             .into_iter()
@@ -174,11 +174,11 @@ impl Read {
             .collect();
         let mut count = 0;
         for reader in readers {
-            let took = timeout(time + PATIENCE, reader).await?.map_err(io::Error::other)??;
+            let took = timeout(time + ANSWER_TIMEOUT, reader).await?.map_err(io::Error::other)??;
             count += took.len();
             self.took.extend(took);
         }
-        self.each.push(Costs::until_now(payers, &mut bench.database).await?.since(before).each(count));
+        self.per_request.push(Costs::until_now(pids, &mut bench.database).await?.since(before).per_operation(count));
         let rate = count_as_f64(count) / time.as_secs_f64();
         self.rates.push(rate);
         Ok(rate)
@@ -186,7 +186,7 @@ impl Read {
 
     fn print(&self) {
         let Latency { p50, p99, p999 } = Latency::of(self.took.clone());
-        let each = |of: fn(&Costs) -> f64| Figure(median(&self.each.iter().map(of).collect::<Vec<_>>()));
+        let cost = |of: fn(&Costs) -> f64| Figure(median(&self.per_request.iter().map(of).collect::<Vec<_>>()));
         println!(
             "{:<22} {:>10.0} {:>7} {:>9} {:>9} {:>9} {:>10} {:>13} {:>8}",
             self.name,
@@ -195,9 +195,9 @@ impl Read {
             Figure(p50),
             Figure(p99),
             Figure(p999),
-            each(|each| each.server),
-            each(|each| each.postgres),
-            each(|each| each.load)
+            cost(|cost| cost.server),
+            cost(|cost| cost.postgres),
+            cost(|cost| cost.load)
         );
     }
 
@@ -212,7 +212,7 @@ impl Read {
     }
 }
 
-/// How long each answer took that came in time, in nanoseconds.
+/// Repeats a request until a moment, and returns the latency of each answer before it, in nanoseconds.
 async fn read_until(
     mut connection: Connection,
     request: &[u8],
@@ -224,7 +224,7 @@ async fn read_until(
     let mut begun = Instant::now();
     loop {
         let answer = connection.exchange(request).await?;
-        if answer.status != status || unsealed(answer.body) != body {
+        if answer.status != status || without_cursor(answer.body) != body {
             return Err(answer.unexpected("the same request again"));
         }
         let now = Instant::now();
@@ -236,7 +236,7 @@ async fn read_until(
     }
 }
 
-/// A body without its end, if that says where the next page is: cursors are sealed anew each time.
-fn unsealed(body: &[u8]) -> &[u8] {
+/// A body without its cursor of the next page, which differs each time.
+fn without_cursor(body: &[u8]) -> &[u8] {
     memmem::rfind(body, br#","next_cursor":"#).map_or(body, |end| &body[..end])
 }

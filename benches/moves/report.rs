@@ -1,13 +1,13 @@
-//! What is printed: lines of figures as they come, and at the end what was to be reached, and whether it was.
+//! What is printed: lines of figures as they come, and at the end the bars, and whether each is met.
 
 use std::fmt;
 
 use crate::load::Played;
 
-/// How a line begins by which one run of the bench tells another, which started it, of a bar.
-const TOLD: &str = "bar\t";
+/// The start of a line with a bar, from the measuring process to its parent.
+const BAR_PREFIX: &str = "bar\t";
 
-/// What was to be reached.
+/// A target, and the figure that was reached.
 #[derive(Clone, Debug)]
 pub struct Bar {
     what: String,
@@ -20,18 +20,18 @@ pub struct Bar {
 #[derive(Debug, Default)]
 pub struct Bars(Vec<Bar>);
 
-/// Which way a bar is passed.
+/// Whether a bar is a lower or an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     AtLeast,
     AtMost,
 }
 
-/// A figure with as many decimals as can be read off a few short rounds.
+/// A figure with as many decimals as a few short rounds support.
 pub struct Figure(pub f64);
 
 impl Bars {
-    /// Of several values all must pass; the worst is shown.
+    /// Adds a bar that all of several values must meet; the worst is shown.
     pub fn add(&mut self, what: impl Into<String>, bound: Bound, wanted: f64, unit: &str, reached: &[f64]) {
         let (sign, worst): (_, fn(f64, f64) -> f64) = match bound {
             Bound::AtLeast => ("≥", f64::min),
@@ -52,18 +52,18 @@ impl Bars {
         self.0.extend(more);
     }
 
-    /// For the person who started this run.
-    pub fn tell(&self) {
+    /// Prints a line for each bar, which the parent process parses.
+    pub fn print_for_parent(&self) {
         for Bar { what, wanted, reached, is_met } in &self.0 {
-            println!("{TOLD}{what}\t{wanted}\t{reached}\t{is_met}");
+            println!("{BAR_PREFIX}{what}\t{wanted}\t{reached}\t{is_met}");
         }
     }
 }
 
 impl Bar {
-    /// Reads what [`Bars::tell`] says; `None` if a line is none of that.
-    pub fn told(line: &str) -> Option<Self> {
-        let fields: Vec<&str> = line.strip_prefix(TOLD)?.split('\t').collect();
+    /// Parses a line of [`Bars::print_for_parent`]; `None` for any other line.
+    pub fn parse(line: &str) -> Option<Self> {
+        let fields: Vec<&str> = line.strip_prefix(BAR_PREFIX)?.split('\t').collect();
         let [what, wanted, reached, is_met] = fields[..] else { return None };
         let (what, wanted, reached) = (what.to_owned(), wanted.to_owned(), reached.to_owned());
         Some(Self { what, wanted, reached, is_met: is_met == "true" })
@@ -97,14 +97,14 @@ pub fn heading(title: &str) {
     println!("\n== {title}");
 }
 
-/// The middle one.
+/// The median; NaN without values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// How long moves took, in milliseconds: of so many in a thousand none took longer.
+/// Percentiles of latency, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency {
     pub p50: f64,

@@ -1,4 +1,4 @@
-//! Servers as their users start them, each a process of its own, and what they take of memory.
+//! Servers as operators start them, each a process of its own, and their memory.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,30 +14,30 @@ use nix::{
     unistd::Pid,
 };
 
-/// How long a server may take to be ready: it may have to migrate.
+/// How long a server may take to be ready, with its migrations.
 const START_MAX: Duration = Duration::from_mins(1);
 
-/// How often the log is looked at meanwhile.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// The interval at which its log and its end are polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// How long a server may take to stop in order.
+/// How long a server may take to shut down.
 const STOP_MAX: Duration = Duration::from_secs(20);
 
 /// A server; dropping it ends it.
 pub struct Server {
     child: Child,
-    /// Where the API is.
+    /// The address of the API.
     pub address: String,
 }
 
 impl Server {
-    /// Starts one on a database, and returns when it is ready. Its log is a file: a pipe would have to be read by the bench.
+    /// Starts a server on a database, and returns when it is ready. Its log is a file: the bench would have to read a pipe.
     pub fn start(url: &str, key: &Path, log: &Path) -> io::Result<Self> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mancala-server"));
         command.args(["--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--log-format", "json"]);
-        // Of the part about webhooks the endpoint is on this machine.
+        // The endpoint of the part `webhooks` is on this machine.
         command.args(["--webhook-allow-private", "on"]);
-        // A player here makes as many moves as a thousand elsewhere.
+        // A player here makes as many moves as 1,000 real ones.
         command.args(["--rate-limits", "off", "--database-url", url, "--jwt-private-key-file"]).arg(key);
         let written = OpenOptions::new().create(true).append(true).open(log)?;
         let child = command.stdin(Stdio::null()).stderr(written).spawn()?;
@@ -50,7 +50,7 @@ impl Server {
         self.child.id()
     }
 
-    /// MiB of memory that the process has now.
+    /// The resident memory of the process in MiB.
     pub fn resident(&self) -> io::Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let kibibytes =
@@ -69,14 +69,14 @@ impl Server {
             if let Some(status) = self.child.try_wait()? {
                 return Err(io::Error::other(format!("the server ended with {status}: {text}")));
             }
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
         Err(io::Error::other("the server did not become ready"))
     }
 }
 
 impl Drop for Server {
-    /// In order, as an operator would: a server that cannot is killed.
+    /// Shuts the server down as an operator would, and kills it after a timeout.
     fn drop(&mut self) {
         let pid = i32::try_from(self.child.id()).map(Pid::from_raw);
         let _ = pid.map(|pid| kill(pid, Signal::SIGTERM));
@@ -85,7 +85,7 @@ impl Drop for Server {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
         let _ = self.child.kill();
         let _ = self.child.wait();

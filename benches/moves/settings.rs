@@ -1,4 +1,4 @@
-//! What the environment asks for; `main.rs` tells what each means.
+//! The settings from the environment; `main.rs` describes each.
 
 use std::{env, fmt::Display, io, str::FromStr, time::Duration};
 
@@ -6,7 +6,7 @@ use mancala_server::rules::Variant;
 
 use crate::programs::Disk;
 
-/// Set by the bench for the process that measures: the speed of the disk, by these words.
+/// The variable that the bench sets for the process that measures, and its values: the speed of the disk.
 pub const DISK: &str = "BENCH_DISK";
 pub const AS_IS: &str = "as-is";
 pub const SLOW: &str = "slow";
@@ -25,34 +25,34 @@ pub struct Settings {
 
 impl Settings {
     pub fn read() -> io::Result<Self> {
-        let games = one("GAMES", 100_000)?;
+        let games = parse("GAMES", 100_000)?;
         let disk = if env::var(DISK).is_ok_and(|word| word == SLOW) { Disk::Slow } else { Disk::AsIs };
         Ok(Self {
-            seconds: one("SECONDS", 3)?,
-            rounds: one("ROUNDS", 3)?,
-            clients: many("CLIENTS", &[1, 8, 32, 128])?,
-            variants: many("VARIANTS", &Variant::ALL)?,
-            rate: one("RATE", 4000)?,
+            seconds: parse("SECONDS", 3)?,
+            rounds: parse("ROUNDS", 3)?,
+            clients: parse_list("CLIENTS", &[1, 8, 32, 128])?,
+            variants: parse_list("VARIANTS", &Variant::ALL)?,
+            rate: parse("RATE", 4000)?,
             games,
-            seed: one("SEED", 1)?,
+            seed: parse("SEED", 1)?,
             disk,
         })
     }
 
-    /// How long a round takes.
+    /// The duration of a round.
     pub fn round(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
 }
 
-fn one<T: FromStr<Err: Display>>(name: &str, default: T) -> io::Result<T> {
+fn parse<T: FromStr<Err: Display>>(name: &str, default: T) -> io::Result<T> {
     match env::var(name) {
         Ok(text) => text.parse().map_err(|error| io::Error::other(format!("{name}: {error}"))),
         Err(_) => Ok(default),
     }
 }
 
-fn many<T: FromStr<Err: Display> + Clone>(name: &str, default: &[T]) -> io::Result<Vec<T>> {
+fn parse_list<T: FromStr<Err: Display> + Clone>(name: &str, default: &[T]) -> io::Result<Vec<T>> {
     match env::var(name) {
         Ok(text) => text
             .split(',')

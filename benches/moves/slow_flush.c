@@ -1,5 +1,5 @@
-/* Makes every flush to the disk take a millisecond longer, as on disks that are not the memory of a virtual machine. To be
- * preloaded into PostgreSQL: cc -O2 -shared -fPIC -o slow_flush.so slow_flush.c */
+/* Makes every flush to the disk take a millisecond longer, as on a real disk. To be preloaded into PostgreSQL:
+ * cc -O2 -shared -fPIC -o slow_flush.so slow_flush.c */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,15 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sleeps after the real call, and tells what that told. */
-static int later(int outcome)
+/* Sleeps after the real call, and returns its result. */
+static int delayed(int result)
 {
     int number = errno;
     struct timespec rest = { .tv_sec = 0, .tv_nsec = 1000000 };
     while (nanosleep(&rest, &rest) == -1 && errno == EINTR) {
     }
     errno = number;
-    return outcome;
+    return result;
 }
 
 int fdatasync(int file)
@@ -24,7 +24,7 @@ int fdatasync(int file)
     static int (*real)(int);
     if (real == NULL)
         real = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
-    return later(real(file));
+    return delayed(real(file));
 }
 
 int fsync(int file)
@@ -32,7 +32,7 @@ int fsync(int file)
     static int (*real)(int);
     if (real == NULL)
         real = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
-    return later(real(file));
+    return delayed(real(file));
 }
 
 int sync_file_range(int file, off64_t from, off64_t length, unsigned int flags)
@@ -40,5 +40,5 @@ int sync_file_range(int file, off64_t from, off64_t length, unsigned int flags)
     static int (*real)(int, off64_t, off64_t, unsigned int);
     if (real == NULL)
         real = (int (*)(int, off64_t, off64_t, unsigned int))dlsym(RTLD_NEXT, "sync_file_range");
-    return later(real(file, from, length, flags));
+    return delayed(real(file, from, length, flags));
 }

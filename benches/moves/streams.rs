@@ -1,4 +1,4 @@
-//! Streams of events: how soon a move is told, what a stream takes of memory, and what those of all players take from the moves.
+//! Streams of events: the delay of a move's event, the memory of a stream, and what streams of all players cost the moves.
 
 use std::{
     collections::HashMap,
@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::{
     bench::Bench,
     connection::{Connection, request},
-    load::{Load, PATIENCE, count_as_f64, guest, nanoseconds, new_game},
+    load::{ANSWER_TIMEOUT, Load, count_as_f64, guest, nanoseconds, new_game},
     report::{Figure, Latency, heading, median},
     server::Server,
 };
@@ -31,16 +31,16 @@ const GAMES_OF_A_PAIR: usize = 10;
 /// Moves a second over all of them.
 const RATE: u32 = 1000;
 
-/// Games at once while their players are told of all that happens.
+/// Games at once while each player has a stream of all their games.
 const GAMES_AT_ONCE: usize = 32;
 
-/// Of each game: it was created and joined before a stream is opened.
-const BEFORE: u32 = 2;
+/// Events of each game before its stream is opened: its creation and the join.
+const EVENTS_BEFORE: u32 = 2;
 
-/// One that is open, and when what came.
+/// An open stream, with the number and the time of each move that it received.
 struct Stream {
-    heard: Arc<Mutex<Vec<(u32, Instant)>>>,
-    reading: JoinHandle<io::Result<()>>,
+    received: Arc<Mutex<Vec<(u32, Instant)>>>,
+    reader: JoinHandle<io::Result<()>>,
 }
 
 impl Stream {
@@ -53,36 +53,36 @@ impl Stream {
         if !line.starts_with("HTTP/1.1 200 ") {
             return Err(io::Error::other(format!("a stream is answered {line}")));
         }
-        // It begins with this: from then on everything is told.
+        // A stream sends this line first, and every event after it.
         while !line.starts_with("retry: ") {
             line.clear();
             if lines.read_line(&mut line).await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
-        let heard = Arc::<Mutex<Vec<_>>>::default();
-        let reading = tokio::spawn(listen(lines, heard.clone()));
-        Ok(Self { heard, reading })
+        let received = Arc::<Mutex<Vec<_>>>::default();
+        let reader = tokio::spawn(read_moves(lines, received.clone()));
+        Ok(Self { received, reader })
     }
 
-    fn heard(&self) -> MutexGuard<'_, Vec<(u32, Instant)>> {
-        self.heard.lock().expect("nothing panics while it holds what was heard")
+    fn received(&self) -> MutexGuard<'_, Vec<(u32, Instant)>> {
+        self.received.lock().expect("nothing panics while it holds the moves")
     }
 
-    /// Ends it, and says how many moves it told.
+    /// Closes the stream, and returns how many moves it received.
     async fn close(self) -> io::Result<usize> {
-        if self.reading.is_finished() {
-            self.reading.await.map_err(io::Error::other)??;
+        if self.reader.is_finished() {
+            self.reader.await.map_err(io::Error::other)??;
             return Err(io::Error::other("a stream ended by itself"));
         }
-        self.reading.abort();
-        let heard = self.heard();
-        Ok(heard.len())
+        self.reader.abort();
+        let received = self.received();
+        Ok(received.len())
     }
 }
 
-/// Notes the number of each event that is a move, and when it came.
-async fn listen(mut lines: BufReader<TcpStream>, heard: Arc<Mutex<Vec<(u32, Instant)>>>) -> io::Result<()> {
+/// Records the number and the time of each event that is a move.
+async fn read_moves(mut lines: BufReader<TcpStream>, received: Arc<Mutex<Vec<(u32, Instant)>>>) -> io::Result<()> {
     let (mut line, mut is_move) = (String::new(), false);
     while lines.read_line(&mut line).await? > 0 {
         if let Some(kind) = line.strip_prefix("event: ") {
@@ -90,7 +90,7 @@ async fn listen(mut lines: BufReader<TcpStream>, heard: Arc<Mutex<Vec<(u32, Inst
         } else if let Some(data) = line.strip_prefix("data: ").filter(|_| is_move) {
             let seq = data.split_once(r#""seq":"#).and_then(|(_, rest)| rest.split_once(',')?.0.parse().ok());
             let seq = seq.ok_or_else(|| io::Error::other("an event without a number"))?;
-            heard.lock().expect("nothing panics while it holds what was heard").push((seq, Instant::now()));
+            received.lock().expect("nothing panics while it holds the moves").push((seq, Instant::now()));
         }
         line.clear();
     }
@@ -103,65 +103,65 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     measure_cost(bench, &one, &other).await
 }
 
-/// Moves through one server at a rate, each game followed by a stream at the other.
+/// Plays through one server at a fixed rate, with a stream of each game at the other one.
 async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server) -> io::Result<()> {
     let games = PAIRS * GAMES_OF_A_PAIR;
     heading(&format!("streams: {RATE} moves a second over {games} games, each followed through another server"));
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").map_err(io::Error::other)?;
     let mut connection = Connection::open(&one.address).await?;
-    let mut hands = vec![];
+    let mut pairs = vec![];
     for _ in 0..PAIRS {
         let tokens = [guest(&mut connection).await?, guest(&mut connection).await?];
         let mut games = vec![];
         for _ in 0..GAMES_OF_A_PAIR {
             games.push(new_game(&mut connection, &tokens, &options).await?);
         }
-        hands.push((tokens, games));
+        pairs.push((tokens, games));
     }
-    let followed: Vec<Uuid> = hands.iter().flat_map(|(_, games)| games.clone()).collect();
+    let followed: Vec<Uuid> = pairs.iter().flat_map(|(_, games)| games.clone()).collect();
     let before = other.resident()?;
     let mut streams = vec![];
     for game in &followed {
-        let path = format!("/v1/games/{game}/events?after={BEFORE}");
+        let path = format!("/v1/games/{game}/events?after={EVENTS_BEFORE}");
         streams.push(Stream::open(&other.address, &path, "").await?);
     }
     let kibibytes = (other.resident()? - before) * 1024.0 / count_as_f64(games);
     println!("an idle stream: {kibibytes:.1} KiB of the server's memory");
 
-    let mut load = Load::resume(&one.address, Variant::Kalah, hands).await?;
-    load.note_answers();
+    let mut load = Load::resume(&one.address, Variant::Kalah, pairs).await?;
+    load.track_answers();
     let time = bench.settings.round() * u32::try_from(bench.settings.rounds).expect("a handful");
     let played = load.play_at(RATE, time).await?;
-    let answered: HashMap<_, _> = load.answered().into_iter().map(|(game, ply, at)| ((game, ply), at)).collect();
+    let answered: HashMap<_, _> = load.take_answered().into_iter().map(|(game, ply, at)| ((game, ply), at)).collect();
     let of_followed = answered.keys().filter(|(game, _)| followed.contains(game)).count();
-    until_heard(&streams, of_followed).await?;
+    wait_for_moves(&streams, of_followed).await?;
     let mut took = vec![];
     for (game, stream) in followed.iter().zip(streams) {
-        for (seq, heard) in stream.heard().iter() {
-            let answered = answered.get(&(*game, seq - BEFORE));
+        for (seq, received) in stream.received().iter() {
+            let answered = answered.get(&(*game, seq - EVENTS_BEFORE));
             let answered = answered.ok_or_else(|| io::Error::other("a stream sent a move that no client played"))?;
             // The stream may send the move before its player has the answer.
-            took.push(nanoseconds(heard.saturating_duration_since(*answered)));
+            took.push(nanoseconds(received.saturating_duration_since(*answered)));
         }
         stream.close().await?;
     }
-    println!("answered in time: {:.0} moves/s; told: {} moves of {}", played.rate(), took.len(), of_followed);
-    println!("from answered to told, through the other server: {}", Latency::of(took));
+    println!("answered in time: {:.0} moves/s; received: {} moves of {}", played.rate(), took.len(), of_followed);
+    println!("from answered to received, through the other server: {}", Latency::of(took));
     bench.check(load.records()).await
 }
 
-/// As many moves as can be, in turns without streams and with one for each player, at the other server, of all of the player's
+/// Plays as fast as possible, in turns without streams and with one for each player at the other server, of all the player's
 /// games.
 async fn measure_cost(bench: &mut Bench, one: &Server, other: &Server) -> io::Result<()> {
-    heading(&format!("streams: {GAMES_AT_ONCE} games without, and told to both players through another server"));
-    let payers = bench.payers(&[one.pid(), other.pid()])?;
+    heading(&format!("streams: {GAMES_AT_ONCE} games without, and with a stream for each player at another server"));
+    let pids = bench.pids(&[one.pid(), other.pid()])?;
     let (time, seed) = (bench.settings.round(), bench.settings.seed);
     let mut load =
         Load::new(std::slice::from_ref(&one.address), Variant::Kalah, GAMES_AT_ONCE, seed.wrapping_add(7)).await?;
     let (mut without, mut with, mut ratios) = (vec![], vec![], vec![]);
     for _ in 0..bench.settings.rounds {
-        without.push(bench.round(&mut load, &payers, time).await?.played.rate());
-        // Before they are followed, so that their creation is not told.
+        without.push(bench.round(&mut load, &pids, time).await?.played.rate());
+        // The games are created before the streams are opened, which then send only moves.
         load.prepare(time).await?;
         let mut streams = vec![];
         for token in load.tokens() {
@@ -169,7 +169,7 @@ async fn measure_cost(bench: &mut Bench, one: &Server, other: &Server) -> io::Re
         }
         let played = load.play(time).await?;
         with.push(played.rate());
-        until_heard(&streams, played.moves * 2).await?;
+        wait_for_moves(&streams, played.moves * 2).await?;
         for stream in streams {
             stream.close().await?;
         }
@@ -179,16 +179,16 @@ async fn measure_cost(bench: &mut Bench, one: &Server, other: &Server) -> io::Re
     bench.check(load.records()).await
 }
 
-/// Waits until so many moves have been told, and no more.
-async fn until_heard(streams: &[Stream], moves: usize) -> io::Result<()> {
+/// Waits until the streams have received this number of moves, and no more.
+async fn wait_for_moves(streams: &[Stream], moves: usize) -> io::Result<()> {
     let begun = Instant::now();
     loop {
-        let heard: usize = streams.iter().map(|stream| stream.heard().len()).sum();
-        if heard == moves {
+        let received: usize = streams.iter().map(|stream| stream.received().len()).sum();
+        if received == moves {
             return Ok(());
         }
-        if heard > moves || begun.elapsed() > PATIENCE {
-            return Err(io::Error::other(format!("{heard} moves were told, and {moves} were played")));
+        if received > moves || begun.elapsed() > ANSWER_TIMEOUT {
+            return Err(io::Error::other(format!("{received} moves were received, and {moves} were played")));
         }
         sleep(Duration::from_millis(10)).await;
     }

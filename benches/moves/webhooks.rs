@@ -1,4 +1,4 @@
-//! Webhooks: what telling takes from the moves, and how many notices a server sends.
+//! Webhooks: what they cost the moves, and how many messages a server sends.
 
 use std::{
     io,
@@ -27,10 +27,10 @@ use crate::{
 /// Games at once whose players have webhooks, and as many whose players have none.
 const GAMES_AT_ONCE: usize = 32;
 
-/// How long notices may take to arrive that could not be sent while moves were played.
+/// How long the queued messages may take to be sent after a round.
 const DRAIN_MAX: Duration = Duration::from_mins(5);
 
-/// The endpoint of all players: counts what it is sent.
+/// The endpoint of all players, which counts the messages.
 struct Endpoint {
     address: String,
     received: Arc<AtomicUsize>,
@@ -69,27 +69,27 @@ async fn answer(stream: TcpStream, received: Arc<AtomicUsize>) -> io::Result<()>
     stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await
 }
 
-/// As many moves as can be, in turns in games without webhooks and in games in which both players are told that it is their turn.
+/// Plays as fast as possible, in turns without webhooks and with a webhook of both players for each turn.
 pub async fn measure(bench: &mut Bench) -> io::Result<()> {
-    heading(&format!("webhooks: {GAMES_AT_ONCE} games without, and with both players told of each turn"));
+    heading(&format!("webhooks: {GAMES_AT_ONCE} games without, and with webhooks of both players for each turn"));
     let server = bench.server()?;
-    let payers = bench.payers(&[server.pid()])?;
+    let pids = bench.pids(&[server.pid()])?;
     let (time, seed) = (bench.settings.round(), bench.settings.seed);
     let endpoint = Endpoint::start().await?;
     let addresses = std::slice::from_ref(&server.address);
     let mut plain = Load::new(addresses, Variant::Kalah, GAMES_AT_ONCE, seed.wrapping_add(8)).await?;
-    let mut told = Load::new(addresses, Variant::Kalah, GAMES_AT_ONCE, seed.wrapping_add(9)).await?;
+    let mut notified = Load::new(addresses, Variant::Kalah, GAMES_AT_ONCE, seed.wrapping_add(9)).await?;
     let mut connection = Connection::open(&server.address).await?;
     let webhook = format!(r#"{{"url":"http://{}/","events":["game.your_turn"]}}"#, endpoint.address);
-    for token in told.tokens() {
+    for token in notified.tokens() {
         connection.post("/v1/webhooks", &token, &webhook, 201).await?;
     }
     let (mut without, mut with, mut ratios, mut sent) = (vec![], vec![], vec![], vec![]);
     for _ in 0..bench.settings.rounds {
-        without.push(bench.round(&mut plain, &payers, time).await?);
+        without.push(bench.round(&mut plain, &pids, time).await?);
         let (before, begun) = (endpoint.received(), Instant::now());
-        with.push(bench.round(&mut told, &payers, time).await?);
-        until_all_is_sent(bench).await?;
+        with.push(bench.round(&mut notified, &pids, time).await?);
+        drain(bench).await?;
         sent.push(count_as_f64(endpoint.received() - before) / begun.elapsed().as_secs_f64());
         ratios.push(with[with.len() - 1].played.rate() / without[without.len() - 1].played.rate());
     }
@@ -98,22 +98,22 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         println!(
             "{name}: {:.0} moves/s; a move takes {:.1} µs of the server, {:.1} of PostgreSQL",
             middle(|round| round.played.rate()),
-            middle(|round| round.each.server),
-            middle(|round| round.each.postgres),
+            middle(|round| round.per_move.server),
+            middle(|round| round.per_move.postgres),
         );
     }
     println!(
-        "ratio of the moves {}; notices sent meanwhile and after: {:.0}/s",
+        "ratio of the moves {}; messages sent meanwhile and after: {:.0}/s",
         Figure(median(&ratios)),
         median(&sent)
     );
     endpoint.serving.abort();
     bench.check(plain.records()).await?;
-    bench.check(told.records()).await
+    bench.check(notified.records()).await
 }
 
-/// Waits until nothing is left to be told.
-async fn until_all_is_sent(bench: &mut Bench) -> io::Result<()> {
+/// Polls the queue of messages until it is empty.
+async fn drain(bench: &mut Bench) -> io::Result<()> {
     let begun = Instant::now();
     let left = "select (select count(*) from webhook_event) \
         + (select count(*) from webhook_delivery where ended_at is null) + (select count(*) from webhook where disabled_at is not null)";

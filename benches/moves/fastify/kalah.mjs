@@ -1,4 +1,4 @@
-// Kalah by its standard rules, for six pits of four seeds: the least that a server needs to check a move.
+// Kalah by its standard rules, for six pits of four seeds: the minimum that a server needs to check a move.
 
 const PITS = 6;
 

@@ -1,9 +1,9 @@
-// The transaction of a move as one would write it first, with fastify and pg: read the row for update, check the move, insert
-// its event, update the row, commit. Kalah only. Paths and answers are the service's as far as the bench looks at them; the
-// tables are copies of the service's. One process a core, as node is run.
+// The simplest transaction of a move, with fastify and pg: read the row for update, check the move, insert its event, update
+// the row, commit. Kalah only. Paths and answers are the service's as far as the bench checks them; the tables are copies of
+// the service's. One process a core, as is usual with node.
 //
-// Told by the environment: PGHOST, PGUSER and PGDATABASE of the database, WORKERS, and POOL connections for each. The first
-// line on standard output is the address. It ends when its standard input does.
+// Settings from the environment: PGHOST, PGUSER and PGDATABASE of the database, WORKERS, and POOL connections for each. The
+// first line on standard output is the address. The server ends when its standard input closes.
 
 import cluster from "node:cluster";
 import { randomUUID } from "node:crypto";
@@ -68,7 +68,7 @@ if (cluster.isPrimary) {
   await app.listen({ host: "127.0.0.1", port: 0 });
 }
 
-// What the answer is and its status; a legal move is in the tables by then.
+// Returns the answer and its status; a legal move is in the tables by then.
 async function decide(client, game, player, id, ply, move) {
   if (!game) return [{ code: "not_found" }, 404];
   const seat = [game.seat_0_player_id, game.seat_1_player_id].indexOf(player);

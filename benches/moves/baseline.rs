@@ -1,5 +1,4 @@
-//! What can be had at all: PostgreSQL alone, by pgbench with the statement of one move, and a handler of actix-web that does
-//! nothing.
+//! The baselines: PostgreSQL alone, by pgbench with the statement of one move, and an actix-web handler that does nothing.
 
 use std::{
     env, fs,
@@ -14,15 +13,15 @@ use mancala_server::embedded::{Embedded, PORT};
 use sqlx::{Connection, PgConnection};
 use tokio::sync::oneshot;
 
-/// The bench started again with this argument is the bare handler.
+/// With this argument the bench is the process of the bare handler.
 pub const BARE: &str = "bare-handler";
 
-/// Copies of the tables, so that nothing of the service's is touched.
+/// Copies of the service's tables, which stay as they are.
 const TABLES: &str = "
 create table pgbench_game (like game including all) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create table pgbench_event (like event including all);";
 
-/// As many games as clients, each at its first version. `{clients}` is filled in.
+/// As many games as clients, each at its first version. `{clients}` is a parameter.
 const GAMES: &str = "
 truncate pgbench_game, pgbench_event;
 insert into pgbench_game (id, created_at, variant, preset, options, rules_version, opponent, visibility, creator_seat,
@@ -50,7 +49,7 @@ select id from updated;
 \\set version :next
 ";
 
-/// The plans of the service's own connections: kept, and by indexes. Without them so small a table would be read whole.
+/// The plans of the service's connections: generic, and by indexes. Otherwise PostgreSQL scans so small a table.
 const PLANS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off \
                      -c enable_hashjoin=off -c enable_mergejoin=off";
 
@@ -60,11 +59,11 @@ pub struct Pgbench {
     script: PathBuf,
 }
 
-/// What pgbench has done.
-pub struct Floor {
-    /// Statements.
+/// The result of one run of pgbench.
+pub struct Baseline {
+    /// The number of statements.
     pub count: usize,
-    /// A second.
+    /// Statements a second.
     pub rate: f64,
 }
 
@@ -77,14 +76,14 @@ impl Pgbench {
         Ok(Self { program: programs.join("pgbench"), script })
     }
 
-    /// So many clients, each playing on in a game of its own, for so many seconds.
+    /// Runs pgbench with a number of clients, each appending to a game of its own, for a number of seconds.
     pub async fn run(
         &self,
         embedded: &Embedded,
         database: &mut PgConnection,
         clients: usize,
         seconds: u64,
-    ) -> io::Result<Floor> {
+    ) -> io::Result<Baseline> {
         let games = GAMES.replace("{clients}", &clients.to_string());
         database
             .transaction(|one| {
@@ -122,11 +121,11 @@ impl Pgbench {
             )));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, rounded above")]
-        Ok(Floor { count: count as usize, rate })
+        Ok(Baseline { count: count as usize, rate })
     }
 }
 
-/// A server whose only handler answers two bytes, with as many workers as the service has; dropping it ends it.
+/// A server whose only handler answers two bytes, with as many workers as the service; dropping it ends it.
 pub struct Bare {
     child: Child,
     pub address: String,
@@ -136,9 +135,9 @@ impl Bare {
     pub fn start() -> io::Result<Self> {
         let mut command = Command::new(env::current_exe()?);
         let mut child = command.arg(BARE).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let told = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+        let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
         let mut address = String::new();
-        BufReader::new(told).read_line(&mut address)?;
+        BufReader::new(stdout).read_line(&mut address)?;
         Ok(Self { child, address: address.trim().to_owned() })
     }
 
@@ -154,21 +153,21 @@ impl Drop for Bare {
     }
 }
 
-/// The bare handler's process: it ends when its input does, which is when its parent has ended.
+/// The process of the bare handler. It ends when its standard input closes, that is when its parent has ended.
 pub fn serve_bare() -> io::Result<()> {
     actix_web::rt::System::new().block_on(async {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         let app = || App::new().route("/", web::get().to(async || "ok"));
         let server = HttpServer::new(app).workers(workers).bind("127.0.0.1:0")?;
         println!("{}", server.addrs()[0]);
-        let (starter_gone, is_gone) = oneshot::channel();
+        let (stdin_closed, closed) = oneshot::channel();
         thread::spawn(move || {
             let _ = io::stdin().read_to_end(&mut vec![]);
-            let _ = starter_gone.send(());
+            let _ = stdin_closed.send(());
         });
         tokio::select! {
             ended = server.disable_signals().run() => ended,
-            _ = is_gone => Ok(()),
+            _ = closed => Ok(()),
         }
     })
 }
