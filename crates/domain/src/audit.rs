@@ -4,8 +4,8 @@ use mancala_rules::{AnyPosition, Move};
 use thiserror::Error;
 
 use crate::{
-    Analysis, Event, Fact, Game, GameId, GameResult, GameState, Moved, PLIES_ANALYSED_MAX, PlyAction, Reason,
-    ReplayError, Seat, seat::seat_to_move,
+    Analysis, Event, Fact, Game, GameId, GameResult, GameState, Moved, PLIES_ANALYSED_MAX, PLIES_MAX, PlyAction,
+    Reason, ReplayError, Seat, seat::seat_to_move,
 };
 
 /// Something in a stored game that cannot be.
@@ -177,7 +177,7 @@ fn flaws_of_log(log: &[Event]) -> Vec<Flaw> {
             }
             Fact::Finished(result) => {
                 is_over = true;
-                if !is_possible(result, &position) {
+                if !is_possible(result, &position, positions.len() - 1) {
                     flaws.push(Flaw::Result { seq });
                 }
             }
@@ -219,15 +219,16 @@ fn next(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved) -> Optio
     }
 }
 
-/// Whether a game may end with that result in a position. An agreement is a move that ends the game by the rules, or
+/// Whether a game of so many plies may end with that result in a position. An agreement is a move that ends the game by the rules, or
 /// leaves the position as it is.
-fn is_possible(result: &GameResult, position: &AnyPosition) -> bool {
+fn is_possible(result: &GameResult, position: &AnyPosition, plies: usize) -> bool {
     match (position.outcome(), result.reason) {
         (Some(outcome), reason @ (Reason::Rules(_) | Reason::Agreement)) => {
             (outcome.winner, outcome.score) == (result.winner, result.score)
                 && outcome.reason.is_none_or(|of| Reason::from(of) == reason)
         }
         (None, Reason::Resignation | Reason::Timeout | Reason::Agreement | Reason::Unknown) => true,
+        (None, Reason::PlyLimit) => result.winner.is_none() && plies >= PLIES_MAX as usize,
         _ => false,
     }
 }

@@ -11,8 +11,8 @@ use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    BySeat, Clock, Event, Fact, Game, GameId, GameResult, Moved, Opponent, PlayerId, PlayerName, PlayerNameError,
-    PlyAction, Reason, Seat, Start, Terms, Visibility, game::in_microseconds, seat::seat_at,
+    BySeat, Clock, Event, Fact, Game, GameId, GameResult, Moved, Opponent, PLIES_MAX, PlayerId, PlayerName,
+    PlayerNameError, PlyAction, Reason, Seat, Start, Terms, Visibility, game::in_microseconds, seat::seat_at,
 };
 
 /// A game as its record describes it.
@@ -73,7 +73,7 @@ pub struct ImportRejection {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ImportError {
     /// It has too many plies.
-    #[error("a game of more than {IMPORTED_PLIES_MAX} plies is not imported")]
+    #[error("a game of more than {PLIES_MAX} plies is not imported")]
     TooLong,
     /// A name is not one of a player.
     #[error("{0}; in games from elsewhere, up to 100")]
@@ -126,6 +126,9 @@ pub enum ImportError {
         /// Its number.
         ply: u32,
     },
+    /// The record says that the game was too long to go on.
+    #[error("only a draw after {PLIES_MAX} plies ends by `ply_limit`")]
+    NoPlyLimit,
     /// The rules give it another result.
     #[error("by the rules the game ends otherwise than the record says")]
     OtherResult,
@@ -146,9 +149,6 @@ impl ImportError {
         }
     }
 }
-
-/// More plies than any game has that people play, with those that are taken back.
-pub const IMPORTED_PLIES_MAX: usize = 2_000;
 
 /// Stands for an unknown name.
 const UNKNOWN: &str = "?";
@@ -201,7 +201,7 @@ impl Import {
         for name in [&self.names.first, &self.names.second] {
             PlayerName::check(name, NAME_MAX)?;
         }
-        if self.plies.len() > IMPORTED_PLIES_MAX {
+        if self.plies.len() > PLIES_MAX as usize {
             return Err(ImportError::TooLong);
         }
         let terms = self.terms(by, visibility);
@@ -286,6 +286,9 @@ impl Import {
                 Err(ImportError::NoWinner(reason))
             }
             (None, Some((Some(_), Some(Reason::Agreement)))) => Err(ImportError::AgreedWinner),
+            (None, Some((winner, Some(Reason::PlyLimit)))) if winner.is_some() || game.ply() < PLIES_MAX => {
+                Err(ImportError::NoPlyLimit)
+            }
             (None, Some((winner, reason))) => {
                 Ok(Fact::Finished(GameResult { winner, reason: reason.unwrap_or(Reason::Unknown), score }))
             }

@@ -76,11 +76,11 @@ pub use clock::{Clock, Pause, Time};
 pub use decide::{Action, Command, Context, Decision, NothingToOffer, Refusal};
 pub use exploration::{Exploration, PositionKey, PositionKeys, Visit};
 pub use game::{
-    Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent, Ply,
-    PlyAction, Previous, Reason, ReplayError, Start, Status, Terms, UnplayableError, Visibility,
+    Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,
+    PLIES_MAX, Ply, PlyAction, Previous, Reason, ReplayError, Start, Status, Terms, UnplayableError, Visibility,
 };
 pub use ids::{GameId, PlayerId};
-pub use import::{IMPORTED_PLIES_MAX, Import, ImportError, ImportRejection, ImportedPly, TextLocation};
+pub use import::{Import, ImportError, ImportRejection, ImportedPly, TextLocation};
 pub use level::{Level, LevelError};
 pub use note::{NoteText, NoteTextError};
 pub use notice::{Notice, NoticeKind, deadline_soon, notices};

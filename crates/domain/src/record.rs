@@ -52,7 +52,8 @@ pub fn record(game: &Game, plies: &[Ply], names: &BySeat<String>) -> Result<Reco
         Reason::Resignation => Some(Termination::Resignation),
         Reason::Timeout => Some(Termination::Timeout),
         Reason::Agreement => Some(Termination::Rule(EndReason::Agreement)),
-        Reason::Unknown => None,
+        // The format has no word for it.
+        Reason::PlyLimit | Reason::Unknown => None,
     };
     let result = match result.winner {
         Some(Side::South) => RecordResult::South,

@@ -1,9 +1,9 @@
 //! Games by the public interface: what commands and time lead to, and that a game is the fold of its log.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, Decision, Event, Fact, Game, GameId, NothingToOffer, OfferAnswer, OfferKind,
-    Opponent, PlayerId, Ply, PlyAction, Previous, RUNNING_GAMES_MAX, Reason, Refusal, ReplayError, Seat, Status, Terms,
-    Visibility,
+    Action, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, GameResult, NothingToOffer,
+    OfferAnswer, OfferKind, Opponent, PLIES_MAX, PlayerId, Ply, PlyAction, Previous, RUNNING_GAMES_MAX, Reason,
+    Refusal, ReplayError, Seat, Status, Terms, Visibility, audit,
 };
 use mancala_rules::{AnyOptions, Side, Variant};
 use proptest::prelude::*;
@@ -394,4 +394,52 @@ fn a_log_with_a_gap_or_a_second_beginning_is_refused() {
     assert_eq!(Game::replay(game.id(), [created, &joined(3)]), Err(ReplayError::Gap { after: 1, found: 3 }));
     let again = Event { seq: 2, ..created.clone() };
     assert_eq!(Game::replay(game.id(), [created, &again]), Err(ReplayError::CreatedTwice { seq: 2 }));
+}
+
+#[test]
+fn a_game_ends_with_a_draw_at_its_greatest_length() {
+    let mut table = Table::of_two(Variant::Kalah, Clock::Unlimited);
+    let refused = loop {
+        let (mover, other) = table.to_move();
+        table.play(START);
+        if let Err(refused) = table.offer(mover, OfferKind::Takeback) {
+            break refused;
+        }
+        table.answer(other, OfferKind::Takeback, OfferAnswer::Accept).expect("a takeback was offered");
+    };
+    // A takeback as the last ply would leave the game without an end.
+    assert_eq!((refused, table.game.ply()), (Refusal::NothingToOffer(NothingToOffer::LogFull), PLIES_MAX - 1));
+    table.play(START);
+    let score = table.game.score();
+    let drawn = GameResult { winner: None, reason: Reason::PlyLimit, score };
+    assert_eq!((table.game.ply(), table.game.result()), (PLIES_MAX, Some(&drawn)));
+    assert_eq!(audit(table.game.id(), &table.log, Some(&table.game)), vec![]);
+    // The same end of a shorter game is a flaw.
+    let last = table.log.pop().expect("the end");
+    let shorter: Vec<_> = table.log[..table.log.len() - 1].to_vec();
+    let end = Event { seq: last.seq - 1, ..last };
+    let log = [shorter.as_slice(), std::slice::from_ref(&end)].concat();
+    assert_eq!(audit(table.game.id(), &log, None), [Flaw::Result { seq: end.seq }]);
+}
+
+#[test]
+fn offers_and_join_codes_do_not_lengthen_a_log_without_end() {
+    let mut table = Table::of_two(Variant::Kalah, Clock::Unlimited);
+    let refused = loop {
+        if let Err(refused) = table.offer(PEOPLE[0], OfferKind::Draw) {
+            break refused;
+        }
+        table.answer(PEOPLE[0], OfferKind::Draw, OfferAnswer::Withdraw).expect("it was offered");
+    };
+    assert_eq!(refused, Refusal::NothingToOffer(NothingToOffer::LogFull));
+    assert!(table.log.len() <= 4 * PLIES_MAX as usize + 1);
+    table.play(START);
+    let by_link = Opponent::Link { join_code: "a".to_owned() };
+    let mut table = Table::new(terms(by_link, Variant::Kalah, "", Clock::Unlimited));
+    let refused = loop {
+        if let Err(refused) = table.execute(PEOPLE[0], Action::RenewCode { join_code: "b" }, START) {
+            break refused;
+        }
+    };
+    assert_eq!(refused, Refusal::NoCode);
 }

@@ -1,7 +1,7 @@
 //! Before a game begins: joining it, renewing its join code, declining it.
 
 use super::{Command, Context, Refusal};
-use crate::{Fact, Game, Opponent, RUNNING_GAMES_MAX, Status};
+use crate::{Fact, Game, Opponent, RUNNING_GAMES_MAX, Status, game::EVENTS_MAX};
 
 impl Game {
     pub(super) fn join(
@@ -51,6 +51,7 @@ impl Game {
         }
         self.check_version(command)?;
         match self.status() {
+            Status::Open if self.version() >= EVENTS_MAX => Err(Refusal::NoCode),
             Status::Open => Ok(vec![Fact::CodeRenewed { join_code: join_code.to_owned() }]),
             Status::Active => Err(Refusal::SeatTaken),
             Status::Finished | Status::Aborted => Err(Refusal::Over),

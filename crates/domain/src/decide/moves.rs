@@ -3,7 +3,7 @@
 use mancala_rules::Move;
 
 use super::{Command, Context, Refusal, facts::Facts};
-use crate::{Fact, Game, GameResult, Moved, Offer, OfferKind, PlyAction, Seat};
+use crate::{Fact, Game, GameResult, Moved, Offer, OfferKind, PLIES_MAX, PlyAction, Reason, Seat, game::score_of};
 
 impl Game {
     pub(super) fn play(
@@ -42,17 +42,20 @@ impl Game {
         Ok(played)
     }
 
-    /// A move by the rules, and the end of the game if it leads there.
+    /// A move by the rules, and the end of the game if it leads there. The last possible ply ends it with a draw.
     pub(super) fn moved_to(&self, seat: Seat, mv: Move) -> Result<Facts, Refusal> {
         let (position, effects) = self.position().play(mv)?;
         let outcome = position.outcome();
-        let mut facts = vec![Fact::Moved(Moved { ply: self.ply() + 1, seat, mv: PlyAction::Move(mv), position })];
+        let (ply, score) = (self.ply() + 1, score_of(&position));
+        let mut facts = vec![Fact::Moved(Moved { ply, seat, mv: PlyAction::Move(mv), position })];
         // A position that play leads to and that is over says why.
         if let Some(outcome) = outcome
             && let Some(reason) = outcome.reason
         {
             let result = GameResult { winner: outcome.winner, reason: reason.into(), score: outcome.score };
             facts.push(Fact::Finished(result));
+        } else if ply >= PLIES_MAX {
+            facts.push(Fact::Finished(GameResult { winner: None, reason: Reason::PlyLimit, score }));
         }
         Ok(Facts { facts, effects })
     }

@@ -4,8 +4,9 @@ use mancala_rules::{AnyPosition, Move};
 
 use super::{Command, Context, NothingToOffer, Refusal, facts::Facts};
 use crate::{
-    Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PlayerId, Ply, PlyAction,
-    RUNNING_GAMES_MAX, Reason, Seat, Status, game::standing_plies,
+    Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, PlayerId, Ply, PlyAction,
+    RUNNING_GAMES_MAX, Reason, Seat, Status,
+    game::{EVENTS_MAX, standing_plies},
 };
 
 impl Game {
@@ -34,6 +35,7 @@ impl Game {
             // The other player wants to take back another turn.
             Some(_) if kind == OfferKind::Takeback => Err(Refusal::OfferPending),
             Some(offer) => self.agree(offer, seat, context),
+            None if self.is_log_full() => Err(NothingToOffer::LogFull.into()),
             None => {
                 let to_ply = self.check_offer(kind, seat, context)?;
                 Ok(vec![Fact::Offered { seat, kind, to_ply }].into())
@@ -93,6 +95,11 @@ impl Game {
             OfferKind::Takeback | OfferKind::Pause | OfferKind::Rematch => None,
         }));
         Ok(facts.into())
+    }
+
+    /// Whether nothing but moves and ends may be added to the log. Offers could be made and withdrawn without end.
+    const fn is_log_full(&self) -> bool {
+        self.version() >= EVENTS_MAX || self.ply() + 1 >= PLIES_MAX
     }
 
     /// Whether an offer that a seat made was accepted, and could not be made again since.

@@ -91,6 +91,9 @@ pub enum NothingToOffer {
     /// The rules have no agreed end.
     #[error("the rules of this game know no agreed end")]
     NoAgreedEnd,
+    /// The game's log has its greatest length.
+    #[error("too much was offered in this game already")]
+    LogFull,
     /// The game is not finished yet.
     #[error("a rematch is offered when the game is finished")]
     NotOver,

@@ -8,6 +8,13 @@ use time::OffsetDateTime;
 use super::{GameResult, OfferKind, Terms};
 use crate::{GameId, PlayerId, Seat};
 
+/// The most plies of a game, with those that are taken back: many times what people play. The last one ends the game with a
+/// draw, so that no game costs its readers without bound.
+pub const PLIES_MAX: u32 = 2_000;
+
+/// The most events of a log to which offers and join codes still add: four for each ply.
+pub(crate) const EVENTS_MAX: u32 = 4 * PLIES_MAX;
+
 /// One entry of a game's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {

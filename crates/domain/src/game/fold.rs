@@ -354,8 +354,7 @@ impl Game {
 
     /// The seeds in the stores now.
     pub fn score(&self) -> BySide<u16> {
-        let board = self.position().board();
-        BySide { south: board.store(Side::South), north: board.store(Side::North) }
+        score_of(self.position())
     }
 
     /// The pending offer of a kind.
@@ -418,4 +417,10 @@ impl Game {
 /// A moment as the database stores it. Finer parts would be lost, and the stored game would differ from its fold.
 pub(crate) fn in_microseconds(moment: OffsetDateTime) -> OffsetDateTime {
     moment.replace_microsecond(moment.microsecond()).expect("a microsecond of a moment is one")
+}
+
+/// The seeds in the stores of a position.
+pub(crate) fn score_of(position: &AnyPosition) -> BySide<u16> {
+    let board = position.board();
+    BySide { south: board.store(Side::South), north: board.store(Side::North) }
 }

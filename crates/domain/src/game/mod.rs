@@ -10,9 +10,10 @@ mod state;
 mod status;
 mod terms;
 
-pub use event::{Created, Event, Fact, Moved, PlyAction};
-pub(crate) use fold::in_microseconds;
+pub(crate) use event::EVENTS_MAX;
+pub use event::{Created, Event, Fact, Moved, PLIES_MAX, PlyAction};
 pub use fold::{Game, ReplayError};
+pub(crate) use fold::{in_microseconds, score_of};
 pub use offer::{Offer, OfferAnswer, OfferKind};
 pub(crate) use ply::standing_plies;
 pub use ply::{Ply, Previous, UnplayableError};

@@ -59,6 +59,8 @@ pub enum Reason {
     Timeout,
     /// Both players agreed on it.
     Agreement,
+    /// The game reached its greatest length, [`PLIES_MAX`](crate::PLIES_MAX): a draw.
+    PlyLimit,
     /// The record does not say; only of imported games.
     Unknown,
 }
@@ -70,6 +72,7 @@ impl fmt::Display for Reason {
             Reason::Resignation => f.write_str("resignation"),
             Reason::Timeout => f.write_str("timeout"),
             Reason::Agreement => f.write_str("agreement"),
+            Reason::PlyLimit => f.write_str("ply_limit"),
             Reason::Unknown => f.write_str("unknown"),
         }
     }
@@ -82,6 +85,7 @@ impl FromStr for Reason {
         Ok(match text {
             "resignation" => Reason::Resignation,
             "timeout" => Reason::Timeout,
+            "ply_limit" => Reason::PlyLimit,
             "unknown" => Reason::Unknown,
             _ => text.parse::<EndReason>()?.into(),
         })
