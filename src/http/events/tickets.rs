@@ -19,7 +19,7 @@ use crate::{
         },
         state::{
             AppState,
-            tokens::{Caller, Tokens},
+            tokens::{Caller, Kind, Tokens},
         },
         view::wire::Timestamp,
     },
@@ -40,6 +40,8 @@ struct Claims {
     aud: String,
     sub: Uuid,
     cv: i32,
+    #[serde(default)]
+    kind: Kind,
     /// The game whose events it admits to; `None` admits to those of all the player's games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     game: Option<Uuid>,
@@ -61,6 +63,7 @@ impl Tokens {
             aud: self.audience_of(AUDIENCE),
             sub: caller.player.0,
             cv: caller.credentials_version,
+            kind: Kind::of(caller),
             game: game.map(|game| game.0),
             iat: now.unix_timestamp(),
             exp: expires_at.unix_timestamp(),
@@ -71,7 +74,8 @@ impl Tokens {
     /// The caller of a valid ticket for this game's events, or for those of all games; `None` if it is invalid or expired.
     fn verify_ticket(&self, ticket: &str, game: Option<GameId>) -> Option<Caller> {
         let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE))?;
-        let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
+        let (player, is_guest) = (PlayerId(claims.sub), claims.kind.is_guest());
+        let caller = Caller { player, credentials_version: claims.cv, is_guest };
         (claims.game == game.map(|game| game.0)).then_some(caller)
     }
 }
@@ -163,7 +167,7 @@ mod tests {
     const GAME: GameId = GameId(Uuid::from_u128(1));
 
     fn caller() -> Caller {
-        Caller { player: PlayerId(Uuid::from_u128(2)), credentials_version: 3 }
+        Caller { player: PlayerId(Uuid::from_u128(2)), credentials_version: 3, is_guest: false }
     }
 
     fn tokens(key: &str) -> Tokens {
@@ -189,7 +193,7 @@ mod tests {
         let (tokens, now) = (tokens(&new_key()), now());
         let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
         assert_eq!(tokens.verify(ticket.as_bytes(), now), None);
-        let token = tokens.issue(caller().player, caller().credentials_version, now);
+        let token = tokens.issue(caller(), now);
         assert_eq!(tokens.verify_ticket(&token, Some(GAME)), None);
     }
 

@@ -14,14 +14,17 @@ use crate::{
         self, Named, OwnPlayer, SignIn,
         refresh_tokens::{self, Hash},
     },
-    domain::Player,
+    domain::{Player, PlayerKind},
     http::{
         answer::{
             headers::KEPT_FOR_MINUTES,
             problem::{Code, Problem},
         },
         request::extract::{Body, NoQuery, Query},
-        state::{AppState, tokens::ACCESS_TOKEN_LIFETIME},
+        state::{
+            AppState,
+            tokens::{ACCESS_TOKEN_LIFETIME, Caller},
+        },
         view::wire::PlayerView,
     },
     metrics::{Grant, TokenKind},
@@ -189,9 +192,14 @@ pub struct TokenSet {
 impl TokenSet {
     fn new(state: &AppState, own: &OwnPlayer, grant: Grant, refresh_token: String, now: OffsetDateTime) -> Self {
         state.metrics.token_issued(grant);
+        let caller = Caller {
+            player: own.player.id,
+            credentials_version: own.credentials_version,
+            is_guest: own.player.kind == PlayerKind::Guest,
+        };
         Self {
             player: PlayerView::from(&own.player),
-            access_token: state.tokens.issue(own.player.id, own.credentials_version, now),
+            access_token: state.tokens.issue(caller, now),
             token_type: "Bearer",
             expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
             refresh_token,

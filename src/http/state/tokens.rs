@@ -66,6 +66,9 @@ pub struct Caller {
     pub player: PlayerId,
     /// The version of the player's credentials when the token was issued: see `request::player::find`.
     pub credentials_version: i32,
+    /// Whether the player was a guest when the token was issued, so that limits are chosen without a query. A guest who sets a
+    /// password gets new tokens.
+    pub is_guest: bool,
 }
 
 /// A public key whose tokens are accepted.
@@ -103,8 +106,30 @@ struct Claims {
     /// The version of the player's credentials at the time of issue. A token older than the password cannot change the account.
     #[serde(default)]
     cv: i32,
+    /// Tokens of earlier releases have none: they count as those of guests.
+    #[serde(default)]
+    kind: Kind,
     iat: i64,
     exp: i64,
+}
+
+/// The kind of the player that a token names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    #[default]
+    Guest,
+    Account,
+}
+
+impl Kind {
+    pub const fn of(caller: Caller) -> Self {
+        if caller.is_guest { Self::Guest } else { Self::Account }
+    }
+
+    pub const fn is_guest(self) -> bool {
+        matches!(self, Self::Guest)
+    }
 }
 
 /// The caller of a verified token, and its last valid second as a Unix timestamp.
@@ -172,13 +197,14 @@ impl Tokens {
         self
     }
 
-    /// A token for a player, valid for 15 minutes.
-    pub fn issue(&self, player: PlayerId, credentials_version: i32, now: OffsetDateTime) -> String {
+    /// A token for a caller, valid for 15 minutes.
+    pub fn issue(&self, caller: Caller, now: OffsetDateTime) -> String {
         let claims = Claims {
             iss: self.issuer.clone(),
             aud: self.audience.clone(),
-            sub: player.0,
-            cv: credentials_version,
+            sub: caller.player.0,
+            cv: caller.credentials_version,
+            kind: Kind::of(caller),
             iat: now.unix_timestamp(),
             exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
         };
@@ -206,7 +232,8 @@ impl Tokens {
         }
         let key = self.verifying.get(&jsonwebtoken::decode_header(token).ok()?.kid?)?;
         let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?.claims;
-        let caller = Caller { player: PlayerId(claims.sub), credentials_version: claims.cv };
+        let caller =
+            Caller { player: PlayerId(claims.sub), credentials_version: claims.cv, is_guest: claims.kind.is_guest() };
         self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });
         Some(caller)
     }

@@ -1,10 +1,13 @@
 //! Access tokens: which are accepted, and which are refused as forged, expired or meant for another server.
 
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use base64::{
+    Engine,
+    prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
+};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use mancala_server::{
     domain::PlayerId,
-    http::{Caller, PublicKey, Tokens, new_key},
+    http::{PublicKey, Tokens, new_key},
 };
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -14,7 +17,7 @@ use uuid::Uuid;
 use crate::support::{
     app::{AUDIENCE, ISSUER, TestApp},
     binary::{File, Running, url},
-    calls::{Guest, send},
+    calls::{Guest, guest, send},
     clock::now,
 };
 
@@ -36,6 +39,32 @@ async fn a_token_says_who_signed_it_with_which_key_for_whom_and_how_long() {
     assert!(header["kid"].is_string());
     assert_eq!((&claims["iss"], &claims["aud"], &claims["sub"]), (&json!(ISSUER), &json!(AUDIENCE), &json!(ana.id)));
     assert_eq!(claims["exp"].as_i64(), claims["iat"].as_i64().map(|iat| iat + 900));
+}
+
+#[actix_web::test]
+async fn a_token_says_whether_its_player_is_a_guest() {
+    let app = TestApp::start().await;
+    let kind = |token: &str| segment(token, 1)["kind"].clone();
+    let is_guest = |token: &str| app.tokens.verify(token.as_bytes(), now()).map(|caller| caller.is_guest);
+    let ana = app.guest("Ana").await;
+    assert_eq!((kind(&ana.token), is_guest(&ana.token)), (json!("guest"), Some(true)));
+    // A guest who sets a password gets new tokens, and so does each later sign-in.
+    let changed = app.patch("/v1/me", Some(&ana), &json!({"password": "correct horse"})).await;
+    let signed_in = app.sign_in("Ana", "correct horse").await;
+    let refreshed = app.refresh(&signed_in.string("/refresh_token")).await;
+    let tokens = [(changed, "/tokens/access_token"), (signed_in, "/access_token"), (refreshed, "/access_token")];
+    for token in tokens.map(|(answer, pointer)| answer.string(pointer)) {
+        assert_eq!((kind(&token), is_guest(&token)), (json!("account"), Some(false)));
+    }
+    // A token of an earlier release does not say it.
+    let mut claims = segment(&ana.token, 1);
+    claims.as_object_mut().expect("an object").remove("kind");
+    let mut head = Header::new(Algorithm::EdDSA);
+    head.kid = segment(&ana.token, 0)["kid"].as_str().map(str::to_owned);
+    let der: String = app.key.lines().filter(|line| !line.starts_with('-')).collect();
+    let key = EncodingKey::from_ed_der(&BASE64_STANDARD.decode(der).expect("base64"));
+    let old = jsonwebtoken::encode(&head, &claims, &key).expect("a token");
+    assert_eq!(is_guest(&old), Some(true));
 }
 
 #[actix_web::test]
@@ -73,7 +102,7 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
     let (head, claims) = (segment(&ana.token, 0), segment(&ana.token, 1));
     let parts: Vec<&str> = ana.token.split('.').collect();
     let other = |issuer, audience| {
-        Tokens::from_pem(&new_key(), issuer, audience).expect("a new key is a key").issue(player, 0, now)
+        Tokens::from_pem(&new_key(), issuer, audience).expect("a new key is a key").issue(guest(player), now)
     };
     let with_claim = |name: &str, value: Value| {
         let mut claims = claims.clone();
@@ -94,7 +123,7 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
     signature[10] ^= 1;
 
     let forged = [
-        ("expired", app.tokens.issue(player, 0, now - Duration::minutes(16))),
+        ("expired", app.tokens.issue(guest(player), now - Duration::minutes(16))),
         ("signed by another key", other(ISSUER, AUDIENCE)),
         ("another server's", other("elsewhere", AUDIENCE)),
         ("alg none", format!("{}.{}.", encoded(&json!({"alg": "none", "kid": head["kid"]})), parts[1])),
@@ -149,21 +178,18 @@ async fn a_token_of_the_same_key_for_another_issuer_or_audience_is_refused() {
     let player = PlayerId(Uuid::try_parse(&ana.id).expect("an id"));
     let now = now();
     let ours = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a key");
-    assert_eq!(
-        ours.verify(ours.issue(player, 0, now).as_bytes(), now),
-        Some(Caller { player, credentials_version: 0 })
-    );
+    assert_eq!(ours.verify(ours.issue(guest(player), now).as_bytes(), now), Some(guest(player)));
     for (issuer, audience) in [("elsewhere", AUDIENCE), (ISSUER, "elsewhere")] {
         let theirs = Tokens::from_pem(&key, issuer, audience).expect("a key");
-        assert_eq!(ours.verify(theirs.issue(player, 0, now).as_bytes(), now), None);
+        assert_eq!(ours.verify(theirs.issue(guest(player), now).as_bytes(), now), None);
     }
     // A verified token is cached until it expires, and no longer.
-    let token = ours.issue(player, 0, now);
+    let token = ours.issue(guest(player), now);
     for (age_s, good) in [(0, true), (905, true), (906, false), (0, true)] {
         assert_eq!(ours.verify(token.as_bytes(), now + Duration::seconds(age_s)).is_some(), good, "after {age_s} s");
     }
     assert_eq!(
-        ours.verify(ours.issue(player, 0, now - Duration::minutes(15) - Duration::seconds(10)).as_bytes(), now),
+        ours.verify(ours.issue(guest(player), now - Duration::minutes(15) - Duration::seconds(10)).as_bytes(), now),
         None
     );
 }
@@ -173,7 +199,7 @@ async fn a_cached_token_is_refused_from_the_second_in_which_it_expires() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let issued = now() - Duration::minutes(15) - Duration::seconds(4);
-    let token = app.tokens.issue(PlayerId(Uuid::try_parse(&ana.id).expect("an id")), 0, issued);
+    let token = app.tokens.issue(guest(PlayerId(Uuid::try_parse(&ana.id).expect("an id"))), issued);
     let last = issued.unix_timestamp() + 905;
     let old = Guest { token, ..ana };
     let mut taken = 0;

@@ -24,7 +24,7 @@ use serde_json::json;
 use crate::support::{
     answer::Answer,
     app::{AUDIENCE, ISSUER, TestApp},
-    calls::{Guest, send},
+    calls::{self, Guest, send},
     clock::now,
 };
 
@@ -128,7 +128,7 @@ impl Running {
 
     /// A token for a guest, signed with this server's key.
     pub fn token(&self, guest: &Guest) -> String {
-        self.tokens.issue(PlayerId(guest.id.parse().expect("an id")), 0, now())
+        self.tokens.issue(calls::guest(PlayerId(guest.id.parse().expect("an id"))), now())
     }
 
     /// A move of a guest.

@@ -1,6 +1,6 @@
 //! A player, and a function for each call that many tests make.
 
-use mancala_server::domain::PlayerId;
+use mancala_server::{domain::PlayerId, http::Caller};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -24,7 +24,7 @@ impl TestApp {
     /// A guest whose token is valid, and who has no row in the database.
     pub fn stranger(&self) -> Guest {
         let id = Uuid::now_v7();
-        Guest { id: id.to_string(), token: self.tokens.issue(PlayerId(id), 0, now()) }
+        Guest { id: id.to_string(), token: self.tokens.issue(guest(PlayerId(id)), now()) }
     }
 
     pub async fn get(&self, path: &str, guest: Option<&Guest>) -> Answer {
@@ -147,6 +147,11 @@ impl TestApp {
         let id = self.started_between(&south, &north, options).await;
         (id, south, north)
     }
+}
+
+/// The caller that the token of a new guest names.
+pub fn guest(player: PlayerId) -> Caller {
+    Caller { player, credentials_version: 0, is_guest: true }
 }
 
 pub fn signed(request: RequestBuilder, guest: Option<&Guest>) -> RequestBuilder {
