@@ -37,6 +37,9 @@ pub mod http;
 /// The only clock.
 pub mod clock;
 
+/// The priority of threads whose work can wait.
+pub mod priority;
+
 /// The options of the command line and the environment.
 pub mod config;
 

@@ -6,8 +6,9 @@ use mancala_server::{
     config::{Serve, Switch},
     db::Writers,
     http,
-    jobs::{analyses, computers, deadlines, explorer, maintenance, priority, purge, webhooks},
+    jobs::{analyses, computers, deadlines, explorer, maintenance, purge, webhooks},
     metrics::Metrics,
+    priority,
     webhook::{Reach, Sender, system_names},
 };
 use sqlx::postgres::PgConnectOptions;

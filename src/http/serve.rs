@@ -28,7 +28,8 @@ use super::{
     request::{accept, auth},
     routes,
     state::{
-        AppState, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens,
+        AppState, heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
+        tokens::Tokens,
     },
 };
 use crate::{
@@ -39,7 +40,7 @@ use crate::{
 };
 
 /// All pooled connections of a process, which read for requests. Each worker has one more for lookups. The process has one
-/// for each writer, two for notifications between processes, one for jobs, and three for webhooks.
+/// for each writer, two for notifications between processes, three for heavy work, one for jobs, and three for webhooks.
 ///
 /// More connections than cores pay off only while statements wait for the disk. Each costs the database memory, and
 /// several processes share one database.
@@ -107,6 +108,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let document = routes::document_json(document, public_url);
     watch_waiters(&hub, &writers, &metrics, &database);
     watch_writers(&writers, &metrics);
+    let heavy = Heavy::start(database.clone())?;
     let shared = Shared {
         database,
         connections: DATABASE_CONNECTIONS_MAX / workers,
@@ -114,6 +116,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         tokens: Arc::new(tokens),
         passwords: Arc::new(Passwords::start()?),
         recent: Arc::new(RecentGames::new()),
+        heavy: Arc::new(heavy),
         hub,
         readings: Arc::default(),
         metrics,
@@ -184,6 +187,7 @@ struct Shared {
     tokens: Arc<Tokens>,
     passwords: Arc<Passwords>,
     recent: Arc<RecentGames>,
+    heavy: Arc<Heavy>,
     hub: Arc<Hub>,
     readings: Arc<Readings>,
     metrics: Arc<Metrics>,
@@ -205,6 +209,7 @@ impl Shared {
             passwords: self.passwords.clone(),
             lookups: Lookups::start(self.database.clone()),
             recent: self.recent.clone(),
+            heavy: self.heavy.clone(),
             hub: self.hub.clone(),
             readings: self.readings.clone(),
             read_permits: Semaphore::new(read_permits),

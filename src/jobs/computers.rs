@@ -45,7 +45,7 @@ const PUT_OFF: time::Duration = time::Duration::minutes(10);
 /// The size of an engine's transposition table, in MiB.
 const TABLE_MIB: usize = 16;
 
-/// Plays until `stopping` is cancelled. The engine's threads inherit the caller's priority: see [`super::priority`].
+/// Plays until `stopping` is cancelled. The engine's threads inherit the caller's priority: see [`crate::priority`].
 pub async fn run(
     database: PgConnectOptions,
     writers: Arc<Writers>,

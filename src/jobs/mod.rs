@@ -14,7 +14,6 @@ pub mod erasure;
 pub mod explorer;
 pub mod maintenance;
 mod pace;
-pub mod priority;
 pub mod purge;
 pub mod transfer;
 pub mod verification;

@@ -19,6 +19,7 @@ use crate::{
             page::{next_link, page_size},
             problem::{Code, Problem},
         },
+        layers::limits,
         request::{auth::Reader, extract::Query},
         state::AppState,
         variants::{
@@ -32,6 +33,9 @@ use crate::{
 
 /// The largest number of plies that a query may name: more than any game has.
 const PLIES_MAX: u32 = 1_000_000;
+
+/// Games that cost as much of the rate limit as one call.
+const GAMES_PER_CALL: u32 = 20;
 
 /// List games
 ///
@@ -54,6 +58,7 @@ pub async fn list_games(
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
     let limit = page_size(query.limit)?;
+    limits::count_more(&request, (limit - 1) / GAMES_PER_CALL)?;
     let filter = query.filter(reader.0)?;
     // A cursor is bound to the order, the filters and the caller.
     let list = format!("games {:?} {filter:?}", query.sort);

@@ -1,4 +1,4 @@
-//! Rate limits: how many calls a player may make, or an address whose calls have no token.
+//! Rate limits: how many calls a player may make, or an address, and how much heavy work.
 //!
 //! Each limit is a leaky bucket (the generic cell rate algorithm). A whole quota may be used at once, and then as many calls
 //! as the bucket has leaked since. Each process counts for itself, and all its workers share the count.
@@ -6,6 +6,7 @@
 use std::{
     cell::RefCell,
     convert::Infallible,
+    future::{Ready, ready},
     hash::Hash,
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
@@ -15,9 +16,9 @@ use std::{
 };
 
 use actix_web::{
-    HttpMessage, HttpRequest,
+    FromRequest, HttpMessage, HttpRequest,
     body::{BoxBody, MessageBody},
-    dev::{ServiceRequest, ServiceResponse},
+    dev::{Payload, ServiceRequest, ServiceResponse},
     http::{
         Method,
         header::{HeaderMap, HeaderName, HeaderValue},
@@ -33,6 +34,7 @@ use governor::{
     state::{InMemoryState, NotKeyed, StateStore},
 };
 use quick_cache::sync::Cache;
+use tokio::time::sleep;
 
 use super::{client_address, response_headers};
 use crate::{
@@ -41,6 +43,7 @@ use crate::{
         answer::problem::{Code, Problem},
         request::auth,
     },
+    live::Holder,
 };
 
 /// How many calls are allowed in a window, and the policy's name in the headers.
@@ -55,17 +58,34 @@ struct Policy {
 /// also suffices for one that returns after a week and reads a hundred games. A client that retries without waiting uses it up in a second.
 const PLAYER: Policy = Policy::new("player", 300, 30);
 
-/// 100 calls a second sustained and 1,000 at once. This suffices for a school behind one address, whose classes watch a public
-/// game or open the same page at once. A script gets at most a hundredth of what a small machine can answer.
+/// For calls without a token: 100 calls a second sustained and 1,000 at once. This suffices for a school behind one address, whose
+/// classes watch a public game or open the same page at once. A script gets at most a hundredth of what a small machine can answer.
 const ADDRESS: Policy = Policy::new("address", 1000, 10);
 
-/// A hall of 300 players may sign up at once for a tournament, and then one player every two seconds. The limit also bounds the
-/// rows that a script creates.
-const NEW_PLAYERS: Policy = Policy::new("new-players", 300, 600);
+/// For all guests of an address together: a hall of 300 guests that each make a call a second. Guests cost nothing, so a script
+/// has as many as it wants.
+const GUESTS: Policy = Policy::new("guests", 3000, 10);
+
+/// For all calls of an address, whatever their tokens.
+const EVERYONE: Policy = Policy::new("network", 10_000, 10);
+
+/// A class may sign up at once, and then one player every six seconds. The limit also bounds the rows that a script creates.
+const NEW_PLAYERS: Policy = Policy::new("new-players", 100, 600);
 
 /// A device needs new tokens every 15 minutes, so this suffices for 450 devices behind one address. It also prevents guessing
 /// secrets.
 const TOKENS: Policy = Policy::new("tokens", 300, 600);
+
+/// For heavy work, in units of [`PLIES_PER_UNIT`]: 100,000 plies at once, and then 10,000 plies a second. Replaying them takes a
+/// second, or a tenth of the time of a processor.
+const HEAVY: Policy = Policy::new("heavy", 1000, 10);
+
+/// Plies that are read and replayed for one unit of the budget of heavy work: about a millisecond.
+const PLIES_PER_UNIT: u32 = 100;
+
+/// The quota of an IPv6 network of 48 bits, in quotas of one of its networks of 64 bits. A site gets a /48 or a little less, and a
+/// provider gives many phones a /64 of one /48 each.
+const WIDE: u32 = 4;
 
 /// The most players or addresses that a limit counts: more than call in a window, in less than 10 MB for each limit. Beyond
 /// that, the least recently used buckets are evicted, and their callers begin again with a whole quota.
@@ -87,9 +107,13 @@ static RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy
 #[derive(Debug)]
 pub struct Limits {
     player: Limit<PlayerId>,
-    address: Limit<IpAddr>,
-    new_players: Limit<IpAddr>,
-    tokens: Limit<IpAddr>,
+    address: ByAddress,
+    guests: ByAddress,
+    everyone: ByAddress,
+    new_players: ByAddress,
+    tokens: ByAddress,
+    heavy_of_account: Limit<PlayerId>,
+    heavy_of_address: ByAddress,
 }
 
 /// Lets a call pass, or refuses it with 429. Every counted answer has the quota's state in its headers.
@@ -119,7 +143,7 @@ pub async fn limit(
 #[derive(Clone)]
 struct SharedQuotaState(Rc<RefCell<QuotaState>>);
 
-/// Counts an expensive request, which was counted as one call, for more calls, by the caller's limit.
+/// Counts an expensive request, which was counted as one call, for more calls, by the caller's limits.
 pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
     let counted = request.extensions().get::<SharedQuotaState>().cloned();
     let (Some(limits), Some(counted), Some(calls)) =
@@ -137,13 +161,71 @@ pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
     }
 }
 
+/// The budget for heavy work of a request's caller: of the account, or of all guests and clients without a token at an address.
+#[derive(Clone, Debug)]
+pub struct HeavyBudget {
+    /// `None` if limits are off.
+    limits: Option<Data<Limits>>,
+    holder: Holder,
+    address: IpAddr,
+}
+
+impl HeavyBudget {
+    pub fn of(request: &HttpRequest) -> Self {
+        let address = client_address::client_address(request);
+        let account = auth::identity(request).filter(|caller| !caller.is_guest);
+        let holder = account.map_or(Holder::Address(network(address)), |caller| Holder::Player(caller.player));
+        Self { limits: request.app_data::<Data<Limits>>().cloned(), holder, address }
+    }
+
+    /// The caller among whom heavy work is shared.
+    pub const fn holder(&self) -> Holder {
+        self.holder
+    }
+
+    /// Charges the work on so many plies or events, or refuses it.
+    pub fn charge(&self, plies: u32) -> Result<(), Problem> {
+        self.count(plies).map_err(|state| state.refusal())
+    }
+
+    /// Charges the work, when the budget has room for it.
+    pub async fn charge_later(&self, plies: u32) {
+        while let Err(state) = self.count(plies) {
+            sleep(Duration::from_secs(state.reset_s)).await;
+        }
+    }
+
+    fn count(&self, plies: u32) -> Result<(), QuotaState> {
+        let Some(limits) = &self.limits else { return Ok(()) };
+        let units = NonZeroU32::MIN.saturating_add(plies / PLIES_PER_UNIT).min(HEAVY.quota);
+        let state = match self.holder {
+            Holder::Player(account) => limits.heavy_of_account.count(&account, units),
+            Holder::Address(_) => limits.heavy_of_address.count(self.address, units),
+        };
+        state.map(|_| ())
+    }
+}
+
+impl FromRequest for HeavyBudget {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self::of(request)))
+    }
+}
+
 impl Limits {
     pub fn new() -> Self {
         Self {
             player: Limit::new(PLAYER),
-            address: Limit::new(ADDRESS),
-            new_players: Limit::new(NEW_PLAYERS),
-            tokens: Limit::new(TOKENS),
+            address: ByAddress::new(ADDRESS),
+            guests: ByAddress::new(GUESTS),
+            everyone: ByAddress::new(EVERYONE),
+            new_players: ByAddress::new(NEW_PLAYERS),
+            tokens: ByAddress::new(TOKENS),
+            heavy_of_account: Limit::new(HEAVY),
+            heavy_of_address: ByAddress::new(HEAVY),
         }
     }
 
@@ -166,29 +248,64 @@ impl Limits {
         };
         Some(match strict {
             None => self.count_by_caller(request, ONE),
-            Some(strict) => strict.count(&network(client_address::client_address(request)), ONE),
+            Some(strict) => strict.count(client_address::client_address(request), ONE),
         })
     }
 
+    /// Counts calls by their address and by their player. The state is the player's; without a token, the address's.
     fn count_by_caller(&self, request: &impl HttpMessage, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
-        match auth::identity(request) {
-            Some(caller) => self.player.count(&caller.player, calls),
-            None => self.address.count(&network(client_address::client_address(request)), calls),
+        let address = client_address::client_address(request);
+        self.everyone.count(address, calls)?;
+        let Some(caller) = auth::identity(request) else { return self.address.count(address, calls) };
+        if caller.is_guest {
+            self.guests.count(address, calls)?;
         }
+        self.player.count(&caller.player, calls)
     }
 }
 
 /// The network that counts as one address: for IPv6 the first 64 bits, because each customer gets a whole /64.
 pub fn network(address: IpAddr) -> IpAddr {
+    first_bits(address, 64)
+}
+
+/// The first bits of an IPv6 address; an IPv4 address as it is.
+fn first_bits(address: IpAddr, bits: u32) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> bits)).into(),
     }
 }
 
 impl Policy {
     const fn new(name: &'static str, quota: u32, window_s: u32) -> Self {
         Self { name, quota: NonZeroU32::new(quota).expect("a quota is at least 1"), window_s }
+    }
+
+    /// The policy of a whole IPv6 site.
+    const fn wide(self) -> Self {
+        Self { quota: self.quota.saturating_mul(NonZeroU32::new(WIDE).expect("it is not zero")), ..self }
+    }
+}
+
+/// A policy for addresses: IPv4 addresses and IPv6 networks of 64 bits, and a wider one for IPv6 networks of 48 bits, because one
+/// customer may have 65,536 of the former.
+#[derive(Debug)]
+struct ByAddress {
+    narrow: Limit<IpAddr>,
+    wide: Limit<IpAddr>,
+}
+
+impl ByAddress {
+    fn new(policy: Policy) -> Self {
+        Self { narrow: Limit::new(policy), wide: Limit::new(policy.wide()) }
+    }
+
+    fn count(&self, address: IpAddr, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
+        if address.is_ipv6() {
+            self.wide.count(&first_bits(address, 48), calls)?;
+        }
+        self.narrow.count(&network(address), calls)
     }
 }
 
@@ -350,5 +467,17 @@ mod tests {
         assert_eq!(of("2001:db8:1:2:3:4:5:6"), of("2001:db8:1:2::"));
         assert_ne!(of("2001:db8:1:3::1"), of("2001:db8:1:2::1"));
         assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+    }
+
+    #[test]
+    fn many_networks_of_one_site_share_a_wider_quota() {
+        let limit = ByAddress::new(Policy::new("test", 2, 1000));
+        let address = |text: String| text.parse::<IpAddr>().expect("an address");
+        let count = |text: String| limit.count(address(text), ONE).is_ok();
+        assert_eq!((0..4).map(|_| count("2001:db8:1:1::1".to_owned())).filter(|passes| *passes).count(), 2);
+        let passed = (2..100).filter(|n| count(format!("2001:db8:1:{n}::1"))).count();
+        // Refused calls of the first network count too, because they came.
+        assert_eq!(passed, 2 * WIDE as usize - 4);
+        assert!(count("2001:db8:2:1::1".to_owned()) && count("192.0.2.1".to_owned()));
     }
 }

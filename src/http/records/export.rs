@@ -1,31 +1,41 @@
 //! Exports one game: as JSON with the whole history, or as a text record for people and other programs.
 
+use std::{future::ready, io, sync::Arc};
+
 use actix_web::{
     HttpRequest, HttpResponse, get,
     http::header::{self, ContentDisposition, DispositionParam, DispositionType, HeaderName},
-    web::Data,
+    web::{Bytes, Data},
 };
+use futures_util::stream::{self, Stream, StreamExt};
 use serde::Deserialize;
+use sqlx::PgPool;
 use utoipa::{IntoParams, ToSchema};
 
 use super::personal_export::ExportedGame;
 use crate::{
     db::games::{self, SeatedGame},
-    domain::{BySeat, Player, Ply, record},
+    domain::{BySeat, Player, PlayerId, Ply, record},
     http::{
         answer::{
             headers::NOT_KEPT,
             problem::{Code, Problem},
         },
         games::find::find_visible,
+        layers::limits::HeavyBudget,
         request::{
             accept::prefers_text,
             auth::Reader,
             extract::{GamePath, Query},
         },
-        state::AppState,
-        view::wire::ALWAYS_JSON,
+        state::{
+            AppState,
+            heavy::{Heavy, HeavyClass},
+            recent::Remembered,
+        },
+        view::{moves::MoveView, wire::ALWAYS_JSON},
     },
+    live::Holder,
     rules::notation::{
         Record,
         ogn::{Detail, Ogn},
@@ -60,26 +70,108 @@ pub async fn export_game(
     reader: Reader,
     path: GamePath,
     query: Query<ExportGame>,
+    budget: HeavyBudget,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
-    let seated = &found.seated;
-    let plies = games::plies(&state.db, &seated.game, 0, seated.game.ply()).await?;
+    let game = &found.seated.game;
+    budget.charge(game.ply())?;
     let preferred = if prefers_text(&request) { Format::Text } else { Format::Json };
     let format = query.0.format.unwrap_or(preferred);
-    let text = match format {
-        Format::Json => serde_json::to_string(&ExportedGame::of(seated, &plies, reader.0)).expect(ALWAYS_JSON),
-        Format::Text => text_record(seated, &plies)?.to_string(),
-        Format::Ogn => ogn(seated, &plies)?,
-    };
     let file = ContentDisposition {
         disposition: DispositionType::Attachment,
-        parameters: vec![DispositionParam::Filename(format!("{}.{}", seated.game.id().0, format.extension()))],
+        parameters: vec![DispositionParam::Filename(format!("{}.{}", game.id().0, format.extension()))],
     };
+    let export = Export { heavy: state.heavy.clone(), caller: budget.holder(), found: found.clone(), viewer: reader.0 };
+    let text = export.text(format).await?;
     let mut response = HttpResponse::Ok();
     response.insert_header(NOT_KEPT).insert_header(VARIES).insert_header(file).content_type(format.media_type());
+    if format == Format::Json && game.ply() > PAGE_PLIES {
+        return Ok(response.streaming(export.pages_after(text)));
+    }
     Ok(response.body(text))
 }
+
+/// The plies of a long game that are in memory at once: some 100 KiB as JSON.
+const PAGE_PLIES: u32 = 200;
+
+/// The export of one game.
+struct Export {
+    heavy: Arc<Heavy>,
+    caller: Holder,
+    found: Arc<Remembered>,
+    viewer: Option<PlayerId>,
+}
+
+impl Export {
+    /// The whole text; of a long game as JSON, the text up to its first plies.
+    async fn text(&self, format: Format) -> Result<String, Problem> {
+        let (found, viewer) = (self.found.clone(), self.viewer);
+        self.run(move |db| async move {
+            let seated = &found.seated;
+            let count = if format == Format::Json { PAGE_PLIES } else { seated.game.ply() };
+            let plies = games::plies(&db, &seated.game, 0, count).await?;
+            Ok(match format {
+                Format::Json => {
+                    let text = serde_json::to_string(&ExportedGame::of(seated, &plies, viewer)).expect(ALWAYS_JSON);
+                    let is_whole = seated.game.ply() <= PAGE_PLIES;
+                    if is_whole { text } else { text.strip_suffix(LIST_END).unwrap_or(&text).to_owned() }
+                }
+                Format::Text => text_record(seated, &plies)?.to_string(),
+                Format::Ogn => ogn(seated, &plies)?,
+            })
+        })
+        .await
+    }
+
+    /// The text of a long game as JSON: its beginning, and then the other plies page by page.
+    fn pages_after(self, beginning: String) -> impl Stream<Item = Result<Bytes, io::Error>> {
+        let first = stream::once(ready(Ok(Bytes::from(beginning))));
+        let rest = stream::unfold(Some((self, PAGE_PLIES)), |progress| async {
+            let (export, after) = progress?;
+            let page = match export.page(after).await {
+                Ok(page) => page,
+                // The status is sent already: only a cut-off answer shows the failure.
+                Err(problem) => {
+                    tracing::error!("an export failed: {problem}");
+                    return Some((Err(io::Error::other("the export failed")), None));
+                }
+            };
+            let (next, ply) = (after + PAGE_PLIES, export.found.seated.game.ply());
+            Some((Ok(page), (next < ply).then_some((export, next))))
+        });
+        first.chain(rest)
+    }
+
+    /// Plies as items of a list, after others.
+    async fn page(&self, after: u32) -> Result<Bytes, Problem> {
+        let found = self.found.clone();
+        self.run(move |db| async move {
+            let game = &found.seated.game;
+            let plies = games::plies(&db, game, after, PAGE_PLIES).await?;
+            let mut text = String::new();
+            for ply in &plies {
+                text.push(',');
+                text.push_str(&serde_json::to_string(&MoveView::of(ply)).expect(ALWAYS_JSON));
+            }
+            if after + PAGE_PLIES >= game.ply() {
+                text.push_str(LIST_END);
+            }
+            Ok(Bytes::from(text))
+        })
+        .await
+    }
+
+    async fn run<T: Send + 'static, F: Future<Output = Result<T, Problem>> + Send>(
+        &self,
+        work: impl FnOnce(PgPool) -> F + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.heavy.run(HeavyClass::Export, self.caller, work).await
+    }
+}
+
+/// The end of an exported game as JSON, after its last ply.
+const LIST_END: &str = "]}";
 
 /// The text record of a game.
 pub fn text_record(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
@@ -107,7 +199,7 @@ pub struct ExportGame {
 }
 
 /// A format of one game.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Format {
     Json,

@@ -1,6 +1,6 @@
 //! Exports all games of a list as a stream: the text of a page of games is sent before the next page is read.
 
-use std::{fmt::Write, io};
+use std::{fmt::Write, io, sync::Arc};
 
 use actix_web::{
     HttpRequest, HttpResponse, get,
@@ -9,8 +9,6 @@ use actix_web::{
 };
 use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
-use sqlx::PgPool;
-use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
@@ -19,7 +17,6 @@ use super::{
 };
 use crate::{
     db::{
-        DbError,
         games::{self, SeatedGame},
         lists::{self, Filter, Page, PageKey},
     },
@@ -27,20 +24,21 @@ use crate::{
     http::{
         answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem},
         games::list::{ListGames, cursor_text, page_key},
+        layers::limits::HeavyBudget,
         request::{accept::prefers_text, auth::Reader, extract::read_query},
-        state::AppState,
+        state::{
+            AppState,
+            heavy::{Heavy, HeavyClass},
+        },
         view::wire::ALWAYS_JSON,
     },
 };
 
-/// Games of a page, which are in memory at once with their histories: some MiB as JSON.
-const PAGE_GAMES_MAX: u32 = 50;
+/// Games of a page, which are in memory at once with their histories: some 100 KiB as JSON.
+const PAGE_GAMES_MAX: u32 = 20;
 
 /// Plies of a page, unless its first game has more.
-const PAGE_PLIES_MAX: u32 = 5_000;
-
-/// Permits to read a page: each keeps the database busy. A page that waits for a slow client holds none.
-static READ_PERMITS: Semaphore = Semaphore::const_new(4);
+const PAGE_PLIES_MAX: u32 = 500;
 
 /// Export games
 ///
@@ -62,8 +60,10 @@ static READ_PERMITS: Semaphore = Semaphore::const_new(4);
 pub async fn export_games(
     state: Data<AppState>,
     reader: Reader,
+    budget: HeavyBudget,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
+    budget.charge(0)?;
     let (ExportGames { format }, list) = read_queries(&request)?;
     let filter = list.filter(reader.0)?;
     // A cursor is bound to the list and to the reader; the format may change.
@@ -71,7 +71,9 @@ pub async fn export_games(
     let after = list.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &cursor_scope)).transpose()?;
     let form = format.unwrap_or(if prefers_text(&request) { ListForm::Text } else { ListForm::Ndjson });
     let export = Export {
-        db: state.db.clone(),
+        heavy: state.heavy.clone(),
+        budget,
+        plies_owed: 0,
         cursors: state.cursors.clone(),
         cursor_scope,
         filter,
@@ -104,7 +106,10 @@ fn read_queries(request: &HttpRequest) -> Result<(ExportGames, ListGames), Probl
 
 /// The state of an export.
 struct Export {
-    db: PgPool,
+    heavy: Arc<Heavy>,
+    budget: HeavyBudget,
+    /// The plies of the last page, which are charged before the next one.
+    plies_owed: u32,
     cursors: Cursors,
     /// The list to which its cursors are bound.
     cursor_scope: String,
@@ -133,19 +138,25 @@ impl Export {
     }
 
     /// Some games, and whether there may be more.
-    async fn page(&mut self) -> Result<(Bytes, bool), DbError> {
+    async fn page(&mut self) -> Result<(Bytes, bool), Problem> {
+        self.budget.charge_later(self.plies_owed).await;
         let limit = self.remaining.map_or(PAGE_GAMES_MAX, |remaining| remaining.min(PAGE_GAMES_MAX));
-        // The semaphore is never closed.
-        let _permit = READ_PERMITS.acquire().await.ok();
-        let mut page = lists::list(&self.db, &self.filter, self.after, limit).await?;
-        truncate(&mut page);
-        let histories = games::histories(&self.db, &page.games).await?;
-        let mut text = String::new();
-        for ((seated, plies), key) in page.games.iter().zip(&histories).zip(&page.keys) {
-            let cursor = self.cursors.seal(&cursor_text(*key), &self.cursor_scope);
-            write_game(&mut text, self.form, seated, plies, self.viewer, Some(cursor));
-        }
+        let (filter, after, form, viewer) = (self.filter.clone(), self.after, self.form, self.viewer);
+        let (cursors, cursor_scope) = (self.cursors.clone(), self.cursor_scope.clone());
+        let read = move |db| async move {
+            let mut page = lists::list(&db, &filter, after, limit).await?;
+            truncate(&mut page);
+            let histories = games::histories(&db, &page.games).await?;
+            let mut text = String::new();
+            for ((seated, plies), key) in page.games.iter().zip(&histories).zip(&page.keys) {
+                let cursor = cursors.seal(&cursor_text(*key), &cursor_scope);
+                write_game(&mut text, form, seated, plies, viewer, Some(cursor));
+            }
+            Ok((text, page))
+        };
+        let (text, page) = self.heavy.run(HeavyClass::List, self.budget.holder(), read).await?;
         let sent = u32::try_from(page.games.len()).unwrap_or(u32::MAX);
+        self.plies_owed = page.games.iter().map(|seated| seated.game.ply()).sum();
         self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(sent));
         self.after = page.next;
         Ok((Bytes::from(text), page.next.is_some() && self.remaining != Some(0)))

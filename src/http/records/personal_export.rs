@@ -28,12 +28,13 @@ use crate::{
     domain::{GameId, PlayerId, Ply},
     http::{
         answer::problem::Problem,
+        layers::limits::HeavyBudget,
         players::profiles::ProfileView,
         request::{
             extract::{NoQuery, Query},
             player,
         },
-        state::{AppState, tokens::Caller},
+        state::{AppState, heavy::HeavyClass, tokens::Caller},
         study::notes::NoteView,
         view::{
             game::GameView,
@@ -64,7 +65,13 @@ const LISTED_MAX: u32 = 1000;
     security(("bearer" = []))
 )]
 #[get("/me/export")]
-pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+pub async fn export_me(
+    state: Data<AppState>,
+    caller: Caller,
+    budget: HeavyBudget,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    budget.charge(0)?;
     let own = player::find(&state, caller).await?;
     let sign_ins = refresh_tokens::list(&state.db, caller.player, now(), LISTED_MAX).await?;
     let keys = idempotency::list(&state.db, caller.player, now(), LISTED_MAX).await?;
@@ -89,34 +96,44 @@ pub async fn export_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>)
     Ok(HttpResponse::Ok()
         .insert_header(ContentType::json())
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        .streaming(stream_export(&export, state.db.clone(), caller.player)))
+        .streaming(stream_export(&export, state, caller.player, budget)))
 }
 
 /// How far an export is sent.
 #[derive(Clone, Copy)]
 enum Progress {
     Start,
-    Notes { after: Option<(GameId, u32)> },
-    Games { before: Option<GameId> },
+    Notes {
+        after: Option<(GameId, u32)>,
+    },
+    /// The games before one; the page that ended with it had so many plies.
+    Games {
+        before: Option<GameId>,
+        plies_owed: u32,
+    },
     End,
 }
 
 /// The export's text, with the notes and games read page by page.
 fn stream_export(
     export: &Export,
-    db: PgPool,
+    state: Data<AppState>,
     player: PlayerId,
+    budget: HeavyBudget,
 ) -> impl Stream<Item = Result<Bytes, io::Error>> + use<> {
     let text = serde_json::to_string(export).expect(ALWAYS_JSON);
     // The last two fields are the lists, both empty in this text.
     let head = Bytes::from(text.strip_suffix(r#"],"games":[]}"#).unwrap_or(&text).to_owned());
     stream::unfold(Progress::Start, move |progress| {
-        let (db, head) = (db.clone(), head.clone());
+        let (state, head, budget) = (state.clone(), head.clone(), budget.clone());
         async move {
             let chunk = match progress {
                 Progress::Start => Ok((head, Progress::Notes { after: None })),
-                Progress::Notes { after } => page_of_notes(&db, player, after).await,
-                Progress::Games { before } => page_of_games(&db, player, before).await,
+                Progress::Notes { after } => page_of_notes(&state.db, player, after).await.map_err(Problem::from),
+                Progress::Games { before, plies_owed } => {
+                    budget.charge_later(plies_owed).await;
+                    page_of_games(&state, player, before, &budget).await
+                }
                 Progress::End => return None,
             };
             // The status is sent already: only a cut-off answer shows the failure.
@@ -137,17 +154,28 @@ async fn page_of_notes(
             let after_last = Some((last.game, last.ply));
             (items(found.iter().map(NoteView::of), after.is_some()), Progress::Notes { after: after_last })
         }
-        None => (Bytes::from_static(br#"],"games":["#), Progress::Games { before: None }),
+        None => (Bytes::from_static(br#"],"games":["#), Progress::Games { before: None, plies_owed: 0 }),
     })
 }
 
 /// The same of games; after the last page, the end of the document.
-async fn page_of_games(db: &PgPool, player: PlayerId, before: Option<GameId>) -> Result<(Bytes, Progress), DbError> {
-    let found = games::list_seated(db, player, before, PAGE_GAMES_MAX).await?;
-    let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Progress::End)) };
-    let histories = games::histories(db, &found).await?;
-    let exported = found.iter().zip(&histories).map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
-    Ok((items(exported, before.is_some()), Progress::Games { before: Some(last.game.id()) }))
+async fn page_of_games(
+    state: &AppState,
+    player: PlayerId,
+    before: Option<GameId>,
+    budget: &HeavyBudget,
+) -> Result<(Bytes, Progress), Problem> {
+    let read = move |db| async move {
+        let found = games::list_seated(&db, player, before, PAGE_GAMES_MAX).await?;
+        let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Progress::End)) };
+        let histories = games::histories(&db, &found).await?;
+        let games = found.iter().zip(&histories);
+        let exported = games.map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
+        let plies_owed = found.iter().map(|seated| seated.game.ply()).sum();
+        let next = Progress::Games { before: Some(last.game.id()), plies_owed };
+        Ok((items(exported, before.is_some()), next))
+    };
+    state.heavy.run(HeavyClass::List, budget.holder(), read).await
 }
 
 /// Items of a list, with a comma in front if they follow others.

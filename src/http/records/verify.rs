@@ -13,11 +13,12 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
+        layers::limits::HeavyBudget,
         request::{
             auth::Reader,
             extract::{GamePath, NoQuery, Query},
         },
-        state::AppState,
+        state::{AppState, heavy::HeavyClass},
     },
 };
 
@@ -41,13 +42,14 @@ pub async fn verify_game(
     reader: Reader,
     path: GamePath,
     _: Query<NoQuery>,
+    budget: HeavyBudget,
 ) -> Result<HttpResponse, Problem> {
     let id = path.0;
     let unknown = || Problem::from(&Refusal::Unknown);
-    if !verify::is_visible_to(&state.db, id, reader.0).await? {
-        return Err(unknown());
-    }
-    let Verified { events, flaws, unreadable } = verify::verify(&state.db, id).await?.ok_or_else(unknown)?;
+    budget.charge(verify::visible_events(&state.db, id, reader.0).await?.ok_or_else(unknown)?)?;
+    let verify = move |db| async move { Ok(verify::verify(&db, id).await?) };
+    let verified = state.heavy.run(HeavyClass::Verification, budget.holder(), verify).await?;
+    let Verified { events, flaws, unreadable } = verified.ok_or_else(unknown)?;
     let unreadable = unreadable.map(|detail| FlawView { seq: None, detail });
     let flaws: Vec<_> = flaws.iter().map(FlawView::of).chain(unreadable).collect();
     let view = VerificationView { game_id: id.0, is_sound: flaws.is_empty(), events, flaws };

@@ -6,7 +6,9 @@ use sqlx::PgPool;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::{passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens};
+use super::{
+    heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens,
+};
 use crate::{
     db::{Lookups, Writers},
     http::answer::cursor::Cursors,
@@ -26,6 +28,8 @@ pub(crate) struct AppState {
     /// Asks the database whether cached games are still current.
     pub(crate) lookups: Lookups,
     pub(crate) recent: Arc<RecentGames>,
+    /// The threads that read and replay whole games.
+    pub(crate) heavy: Arc<Heavy>,
     pub(crate) hub: Arc<Hub>,
     /// Reads in progress that several streams share.
     pub(crate) readings: Arc<Readings>,

@@ -14,14 +14,11 @@ use tokio::sync::oneshot;
 use crate::{
     domain::Password,
     http::answer::problem::{Code, Problem},
+    priority,
 };
 
 /// The queue's length: a second or two of work, after which a client would give up.
 const QUEUE_LENGTH_MAX: usize = 64;
-
-/// The lowest priority (`nice`) of Linux. Its weight in the scheduler is 15, that of a thread of moves 1,024.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 19;
 
 /// Random bytes that make equal passwords different hashes (RFC 9106, section 3.1).
 const SALT_BYTES: usize = 16;
@@ -74,11 +71,7 @@ impl fmt::Debug for Passwords {
 }
 
 fn work(tasks: &mpsc::Receiver<Task>) {
-    // Zero is the calling thread on Linux only; elsewhere it would be the whole process.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
-        tracing::warn!("passwords are hashed at the usual priority: {error}");
-    }
+    priority::lower();
     // Allocates its memory when it is first needed; a server with guests only never needs it.
     let mut hasher = None;
     for task in tasks {

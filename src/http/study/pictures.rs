@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use actix_web::{
-    HttpResponse, get,
-    http::header::{self, HeaderName, HeaderValue},
+    HttpResponse, HttpResponseBuilder, get,
+    http::header::{self, EntityTag, HeaderName, HeaderValue},
     web::Data,
 };
 use serde::Deserialize;
+use sqlx::PgPool;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
@@ -22,12 +23,13 @@ use crate::{
             problem::Problem,
         },
         games::find::find_visible,
+        layers::limits::HeavyBudget,
         request::{
             auth::Reader,
             conditional::IfNoneMatch,
             extract::{GamePath, Query, VariantPath},
         },
-        state::AppState,
+        state::{AppState, heavy::HeavyClass},
         variants::{
             catalog::{standard, written_options},
             line,
@@ -157,15 +159,37 @@ pub async fn get_game_graph(
     reader: Reader,
     path: GamePath,
     query: Query<DrawGraph>,
+    budget: HeavyBudget,
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
-    let (seated, game) = (&found.seated, &found.seated.game);
-    let plies_max = u32::try_from(POINTS_MAX).unwrap_or(u32::MAX);
-    let before = game.ply().saturating_sub(plies_max);
-    let plies = games::plies(&state.db, game, before, plies_max).await?;
+    let view = view(query.0.side, None, query.0.theme);
+    // The graph follows from these, so a client that has it costs no drawing.
+    let (game, names) = (&found.seated.game, names(&found.seated, found.seated.game.position()));
+    let etag = digest_tag(&format!("{RELEASE} {} {} {names:?} {view:?}", game.id().0, game.version()));
+    if if_none_match.has(&etag) {
+        return Ok(vary(unchanged(etag, NOT_KEPT)));
+    }
+    budget.charge(game.ply().min(PLIES_DRAWN_MAX))?;
+    let drawn = found.clone();
+    let draw = move |db| async move { graph(&db, &drawn.seated, view).await };
+    let svg = state.heavy.run(HeavyClass::Picture, budget.holder(), draw).await?;
+    Ok(vary(picture(svg, etag, NOT_KEPT)))
+}
+
+/// Part of the tags of pictures: another release may draw them otherwise.
+const RELEASE: &str = env!("CARGO_PKG_VERSION");
+
+/// The plies of a game that its graph shows.
+#[expect(clippy::cast_possible_truncation, reason = "some thousand")]
+const PLIES_DRAWN_MAX: u32 = POINTS_MAX as u32;
+
+async fn graph(db: &PgPool, seated: &SeatedGame, view: View) -> Result<String, Problem> {
+    let game = &seated.game;
+    let before = game.ply().saturating_sub(PLIES_DRAWN_MAX);
+    let plies = games::plies(db, game, before, PLIES_DRAWN_MAX).await?;
     let opening = (before == 0).then(|| Point::of(0, &game.terms().opening()));
-    let faults = faults(&state, game).await?;
+    let faults = faults(db, game).await?;
     let point = |ply: &Ply| {
         let point = Point::of(ply.number, &ply.position);
         faults.get(&ply.number).map_or(point, |(fault, by)| point.with_fault(*fault, *by))
@@ -175,16 +199,15 @@ pub async fn get_game_graph(
         names: names(seated, game.position()),
         points: opening.into_iter().chain(plies.iter().map(point)).collect(),
     };
-    let svg = draw_graph(&course, view(query.0.side, None, query.0.theme));
-    Ok(vary(answer(svg, NOT_KEPT, &if_none_match)))
+    Ok(draw_graph(&course, view))
 }
 
 /// The mistakes and blunders of an analysed game by ply, with the present side of the player who made each.
-async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Side)>, Problem> {
+async fn faults(db: &PgPool, game: &Game) -> Result<HashMap<u32, (Fault, Side)>, Problem> {
     if game.analysed_at().is_none() {
         return Ok(HashMap::new());
     }
-    let stored = analyses::find(&state.db, game.id()).await?;
+    let stored = analyses::find(db, game.id()).await?;
     let fault = |ply: &JudgedPly| {
         let fault = match ply.class {
             Class::Mistake => Fault::Mistake,
@@ -200,11 +223,25 @@ async fn faults(state: &AppState, game: &Game) -> Result<HashMap<u32, (Fault, Si
 /// A picture, or 304 if the client's copy is current.
 fn answer(svg: String, cache_control: (HeaderName, &'static str), if_none_match: &IfNoneMatch) -> HttpResponse {
     let etag = digest_tag(&svg);
-    let has = if_none_match.has(&etag);
-    let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    if if_none_match.has(&etag) { unchanged(etag, cache_control) } else { picture(svg, etag, cache_control) }
+}
+
+fn unchanged(etag: EntityTag, cache_control: (HeaderName, &'static str)) -> HttpResponse {
+    with_headers(HttpResponse::NotModified(), etag, cache_control).finish()
+}
+
+fn picture(svg: String, etag: EntityTag, cache_control: (HeaderName, &'static str)) -> HttpResponse {
+    with_headers(HttpResponse::Ok(), etag, cache_control).content_type(SVG).body(svg)
+}
+
+fn with_headers(
+    mut response: HttpResponseBuilder,
+    etag: EntityTag,
+    cache_control: (HeaderName, &'static str),
+) -> HttpResponseBuilder {
     response.insert_header((header::ETAG, etag)).insert_header(cache_control);
     response.insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY));
-    if has { response.finish() } else { response.content_type(SVG).body(svg) }
+    response
 }
 
 /// Marks an answer that depends on the caller.

@@ -22,16 +22,17 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("clock", &[]),
     ("config", &[]),
     ("metrics", &[]),
     ("webhook", &[]),
     ("embedded", &[]),
+    ("priority", &[]),
     ("telemetry", &["config"]),
     ("live", &["db", "domain"]),
     ("jobs", &["clock", "db", "domain", "engine", "metrics", "rules", "webhook"]),
-    ("http", &["clock", "db", "domain", "live", "metrics", "picture", "rules", "webhook"]),
+    ("http", &["clock", "db", "domain", "live", "metrics", "picture", "priority", "rules", "webhook"]),
     ("lib", &["db", "domain", "engine", "picture", "rules"]),
 ];
 

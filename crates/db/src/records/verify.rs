@@ -88,19 +88,20 @@ async fn of_columns(pool: &PgPool, game: &Game) -> Result<Option<Vec<Flaw>>, DbE
     Ok(Some(wrong.map(|(field, _)| Flaw::Row { field }).collect()))
 }
 
-/// Whether a player may see a game, as [`Game::is_visible_to`] says. Works even if the rest of the game cannot be read.
-pub async fn is_visible_to(pool: &PgPool, id: GameId, reader: Option<PlayerId>) -> Result<bool, DbError> {
-    let is_visible = sqlx::query_scalar!(
+/// The number of events in a game's log, if a player may see the game, as [`Game::is_visible_to`] says. Works even if the rest
+/// of the game cannot be read.
+pub async fn visible_events(pool: &PgPool, id: GameId, reader: Option<PlayerId>) -> Result<Option<u32>, DbError> {
+    let version = sqlx::query_scalar!(
         r#"
-        select exists (
-            select from game where id = $1
-              and (visibility <> 'private' or $2 in (seat_0_player_id, seat_1_player_id, invited_player_id))
-        ) as "is_visible!"
+        select version from game
+        where id = $1 and (visibility <> 'private' or $2 in (seat_0_player_id, seat_1_player_id, invited_player_id))
         "#,
         id.0,
         reader.map(|player| player.0),
     );
-    Ok(is_visible.fetch_one(pool).instrument(statement("select visibility of game")).await?)
+    let version = version.fetch_optional(pool).instrument(statement("select visibility of game")).await?;
+    // A version that cannot be is a flaw of the game, which the audit finds.
+    Ok(version.map(|version| u32::try_from(version).unwrap_or(0)))
 }
 
 /// Why a row cannot be read.

@@ -1,0 +1,222 @@
+//! Heavy work: reading, replaying and drawing whole games.
+//!
+//! One such request costs as much as hundreds of moves. It runs on threads of its own with the lowest priority, on connections
+//! of its own, so that a move never waits behind it. Each class has its own bound, and a caller's requests run one after the
+//! other, so that no class and no caller takes all threads.
+
+use std::{
+    collections::HashMap,
+    fmt, io,
+    sync::{Arc, Mutex, MutexGuard},
+    thread,
+    time::Duration,
+};
+
+use sqlx::{PgPool, postgres::PgConnectOptions};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::Semaphore,
+    task::JoinSet,
+    time::timeout,
+};
+use tracing::Instrument;
+
+use crate::{
+    db,
+    http::answer::problem::{Code, Problem},
+    live::Holder,
+    priority,
+};
+
+/// The connections of heavy work in a process.
+const CONNECTIONS_MAX: u32 = 3;
+
+/// How many requests of one class run at once. All classes together share the threads and the connections.
+const CLASS_MAX: usize = 2;
+
+/// How many requests of a caller run or wait. A page that shows the graphs of many games loads them at once.
+const CALLER_MAX: usize = 32;
+
+/// How long a request waits for its turn.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// A kind of heavy work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeavyClass {
+    Verification,
+    Export,
+    Picture,
+    /// Games of a list, or of a player, page by page.
+    List,
+}
+
+impl HeavyClass {
+    const COUNT: usize = 4;
+}
+
+/// The threads, connections and permits of heavy work in a process.
+pub struct Heavy {
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+    db: PgPool,
+    classes: [Semaphore; HeavyClass::COUNT],
+    callers: Mutex<HashMap<Holder, Arc<Semaphore>>>,
+}
+
+impl Heavy {
+    pub fn start(database: PgConnectOptions) -> io::Result<Self> {
+        // Half of the processors stay free even of work that other threads preempt.
+        let threads = thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 2));
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            .thread_name("heavy")
+            .on_thread_start(priority::lower)
+            .enable_all()
+            .build()?;
+        let db = runtime.block_on(async { db::pool(database, CONNECTIONS_MAX) });
+        let classes = [const { Semaphore::const_new(CLASS_MAX) }; HeavyClass::COUNT];
+        Ok(Self { runtime: Some(runtime), db, classes, callers: Mutex::default() })
+    }
+
+    /// Does work of a class for a caller, when it is the caller's turn. The work ends with the request.
+    pub async fn run<T, F>(
+        &self,
+        class: HeavyClass,
+        caller: Holder,
+        work: impl FnOnce(PgPool) -> F + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Problem>> + Send,
+    {
+        let place = self.enter(caller)?;
+        let turn = async {
+            let own = place.turns.acquire().await;
+            (own, self.classes[class as usize].acquire().await)
+        };
+        // The semaphores are never closed.
+        let _permits = timeout(WAIT_MAX, turn).await.map_err(|_| busy())?;
+        let db = self.db.clone();
+        let handle = self.runtime.as_ref().expect("it is in use").handle();
+        // Dropping the set ends its task.
+        let mut tasks = JoinSet::new();
+        tasks.spawn_on(async move { work(db).await }.in_current_span(), handle);
+        tasks.join_next().await.expect("a task was started").map_err(Problem::internal)?
+    }
+
+    /// A place among the requests of a caller; refused if the caller has too many.
+    fn enter(&self, caller: Holder) -> Result<Place<'_>, Problem> {
+        let mut callers = self.lock();
+        let turns = callers.entry(caller).or_insert_with(|| Arc::new(Semaphore::new(1)));
+        // The map has one reference, and each place one.
+        if Arc::strong_count(turns) > CALLER_MAX {
+            let detail = format!("a caller has at most {CALLER_MAX} requests of this kind at once");
+            return Err(Problem::new(Code::RateLimited, detail).retry_after(1));
+        }
+        Ok(Place { turns: turns.clone(), heavy: self, caller })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Holder, Arc<Semaphore>>> {
+        self.callers.lock().expect("nothing panics while it holds the callers")
+    }
+}
+
+fn busy() -> Problem {
+    Problem::busy("too many whole games are read at once; try again")
+}
+
+impl fmt::Debug for Heavy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Heavy").field("callers", &self.lock().len()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Heavy {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // The last worker drops it, on a thread that must not block.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A request's place among those of its caller.
+struct Place<'a> {
+    turns: Arc<Semaphore>,
+    heavy: &'a Heavy,
+    caller: Holder,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut callers = self.heavy.lock();
+        // One reference is in the map and one here.
+        if Arc::strong_count(&self.turns) == 2 {
+            callers.remove(&self.caller);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::pending,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    fn holder(n: u8) -> Holder {
+        Holder::Address([192, 0, 2, n].into())
+    }
+
+    fn heavy() -> Heavy {
+        Heavy::start(PgConnectOptions::new()).expect("threads can be started")
+    }
+
+    #[actix_web::test]
+    async fn a_callers_requests_run_one_after_the_other() {
+        let heavy = heavy();
+        let running = Arc::new(AtomicUsize::new(0));
+        let request = |caller| {
+            let running = running.clone();
+            heavy.run(HeavyClass::Export, caller, |_| async move {
+                let before = running.fetch_add(1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+                running.fetch_sub(1, Ordering::SeqCst);
+                Ok(before)
+            })
+        };
+        let before = join_all((0..CALLER_MAX).map(|_| request(holder(1)))).await;
+        assert!(before.iter().all(|before| matches!(before, Ok(0))), "{before:?}");
+        assert!(heavy.lock().is_empty());
+    }
+
+    #[actix_web::test]
+    async fn a_caller_with_too_many_requests_is_refused_and_no_other_one() {
+        let heavy = heavy();
+        let places: Vec<_> = (0..CALLER_MAX).map(|_| heavy.enter(holder(1)).expect("there is room")).collect();
+        assert_eq!(heavy.enter(holder(1)).err().map(|problem| problem.code()), Some(Code::RateLimited));
+        assert!(heavy.enter(holder(2)).is_ok());
+        drop(places);
+        assert!(heavy.enter(holder(1)).is_ok());
+    }
+
+    #[actix_web::test]
+    async fn work_ends_with_its_request() {
+        let heavy = heavy();
+        let alive = Arc::new(());
+        let held = alive.clone();
+        let request = heavy.run(HeavyClass::Export, holder(1), |_| async move {
+            let _held = held;
+            pending::<Result<(), Problem>>().await
+        });
+        assert!(timeout(Duration::from_millis(50), request).await.is_err());
+        while Arc::strong_count(&alive) > 1 {
+            tokio::task::yield_now().await;
+        }
+        assert!(heavy.run(HeavyClass::Export, holder(1), |_| async { Ok(()) }).await.is_ok());
+    }
+}
