@@ -23,6 +23,7 @@ use super::{
         cors, envelope, head,
         limits::{self, Limits},
         observe, response_headers,
+        unread::{self, Unread},
     },
     paths,
     request::{accept, auth},
@@ -103,6 +104,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let workers = workers.clamp(1, WORKERS_MAX);
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
+    let unread = Data::new(Unread::default());
     let document = routes::document();
     paths::set(&document);
     let document = routes::document_json(document, public_url);
@@ -134,6 +136,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         App::new()
             .app_data(Data::from(state))
             .app_data(trusted_proxies.clone())
+            .app_data(unread.clone())
             .configure(|config| configure(config, limits.as_ref(), &document))
             .wrap(from_fn(accept::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
@@ -145,9 +148,10 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
             // Gives an answer its final form before it is compressed and before CORS adds headers.
             .wrap(from_fn(envelope::envelope))
             .wrap(from_fn(compress::compress))
+            .wrap(from_fn(unread::bound))
             // Answers preflights itself, so they need no token and are not counted.
             .wrap(cors::cors(&cors_origins))
-            // For what the three layers above refuse.
+            // For what the four layers above refuse.
             .wrap(from_fn(envelope::envelope))
             .wrap(from_fn(response_headers::complete))
             .wrap(from_fn(observe::count))

@@ -10,3 +10,4 @@ pub(crate) mod head;
 pub(crate) mod limits;
 pub(crate) mod observe;
 pub(crate) mod response_headers;
+pub(crate) mod unread;
