@@ -1,19 +1,46 @@
 //! The hub: the topics that requests wait for, and their waiters.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard},
 };
 
 use thiserror::Error;
 use tokio::sync::watch;
 
-use super::{audience::Audience, changes::Changes};
+use super::{
+    audience::{Audience, Holder},
+    changes::Changes,
+};
 use crate::domain::{Change, GameId, PlayerId};
 
 /// The most waiters of one process, long polls and streams together. Each holds a connection and about 20 KiB, so all of them take
 /// 200 MiB.
 pub const WAITERS_MAX: usize = 10_000;
+
+/// The most waiters of a player: streams, and as many long polls.
+pub const WAITERS_OF_PLAYER_MAX: usize = 200;
+
+/// The most waiters of an address, a quarter of all: a school, each of whose players waits for several games.
+pub const WAITERS_OF_ADDRESS_MAX: usize = WAITERS_MAX / 4;
+
+/// The client that waits, for its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// The player, if the client has a token.
+    pub player: Option<PlayerId>,
+    /// The address; `None` where addresses are not limited.
+    pub address: Option<IpAddr>,
+}
+
+impl Client {
+    fn holders(self) -> impl Iterator<Item = (Holder, usize)> {
+        let player = self.player.map(|player| (Holder::Player(player), WAITERS_OF_PLAYER_MAX));
+        let address = self.address.map(|address| (Holder::Address(address), WAITERS_OF_ADDRESS_MAX));
+        player.into_iter().chain(address)
+    }
+}
 
 /// All waiters of a process, on all its threads.
 #[derive(Debug, Default)]
@@ -30,6 +57,8 @@ struct State {
     /// The topics with waiters, each with its last reported value: 0 before the first report.
     topics: HashMap<Topic, watch::Sender<u32>>,
     waiters: usize,
+    /// The number of waiters of each player and address that has some.
+    held: HashMap<Holder, usize>,
     released: bool,
 }
 
@@ -48,18 +77,23 @@ pub enum Topic {
 pub struct Released;
 
 impl Hub {
-    /// Starts to listen for changes; `None` if the hub is full or has released its waiters.
+    /// Starts to listen for changes; `None` if the hub is full, if the client has its share of the waiters, or if the hub has
+    /// released them.
     ///
     /// To miss no change, enter first, then read the game, then wait for a version after the one that was read. For a player's
     /// games, wait for a value after the [latest](Waiter::latest) one before they were read.
-    pub fn enter(self: &Arc<Self>, topic: Topic) -> Option<Waiter> {
+    pub fn enter(self: &Arc<Self>, topic: Topic, client: Client) -> Option<Waiter> {
         let mut state = self.lock();
-        if state.released || state.waiters >= WAITERS_MAX {
+        let is_over = |(holder, max)| state.held.get(&holder).is_some_and(|held| *held >= max);
+        if state.released || state.waiters >= WAITERS_MAX || client.holders().any(is_over) {
             return None;
         }
         state.waiters += 1;
+        for (holder, _) in client.holders() {
+            *state.held.entry(holder).or_default() += 1;
+        }
         let value = state.topics.entry(topic).or_insert_with(|| watch::Sender::new(0)).subscribe();
-        Some(Waiter { hub: Arc::clone(self), topic, value })
+        Some(Waiter { hub: Arc::clone(self), topic, client, value })
     }
 
     /// Wakes the waiters for a game that have seen an earlier version. Call it after the commit.
@@ -133,6 +167,7 @@ impl Hub {
 pub struct Waiter {
     hub: Arc<Hub>,
     topic: Topic,
+    client: Client,
     value: watch::Receiver<u32>,
 }
 
@@ -152,6 +187,14 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         let mut state = self.hub.lock();
         state.waiters -= 1;
+        for (holder, _) in self.client.holders() {
+            if let Entry::Occupied(mut held) = state.held.entry(holder) {
+                *held.get_mut() -= 1;
+                if *held.get() == 0 {
+                    held.remove();
+                }
+            }
+        }
         // The receiver of this waiter is still there.
         if state.topics.get(&self.topic).is_some_and(|value| value.receiver_count() == 1) {
             state.topics.remove(&self.topic);
@@ -173,6 +216,8 @@ mod tests {
 
     use super::*;
 
+    const ANYONE: Client = Client { player: None, address: None };
+
     fn game(n: u128) -> GameId {
         GameId(Uuid::from_u128(n))
     }
@@ -180,7 +225,7 @@ mod tests {
     #[test]
     fn a_change_wakes_the_waiters_for_its_game_that_have_not_seen_it() {
         let hub = Arc::new(Hub::default());
-        let mut waiters = [1, 1, 2].map(|n| hub.enter(Topic::Game(game(n))).expect("there is room"));
+        let mut waiters = [1, 1, 2].map(|n| hub.enter(Topic::Game(game(n)), ANYONE).expect("there is room"));
         hub.notify(game(1), 5);
         let [first, second, other] = &mut waiters;
         assert_eq!(first.past(4).now_or_never(), Some(Ok(5)));
@@ -197,7 +242,7 @@ mod tests {
     fn a_change_wakes_the_waiters_for_its_players() {
         let hub = Arc::new(Hub::default());
         let players = [1, 2, 3].map(|n| PlayerId(Uuid::from_u128(n)));
-        let mut waiters = players.map(|player| hub.enter(Topic::Player(player)).expect("there is room"));
+        let mut waiters = players.map(|player| hub.enter(Topic::Player(player), ANYONE).expect("there is room"));
         assert_eq!(hub.games(), vec![]);
         hub.stored(Change { game: game(1), version: 9, people: [Some(players[0]), Some(players[2])] });
         let [first, second, third] = &mut waiters;
@@ -223,7 +268,7 @@ mod tests {
                 }
             });
             loop {
-                let mut waiter = hub.enter(Topic::Game(game(1))).expect("there is room");
+                let mut waiter = hub.enter(Topic::Game(game(1)), ANYONE).expect("there is room");
                 let read = stored.load(Ordering::SeqCst);
                 if read == LAST {
                     break;
@@ -237,7 +282,7 @@ mod tests {
     #[test]
     fn a_topic_is_removed_with_its_last_waiter() {
         let hub = Arc::new(Hub::default());
-        let (first, second) = (hub.enter(Topic::Game(game(1))), hub.enter(Topic::Game(game(1))));
+        let (first, second) = (hub.enter(Topic::Game(game(1)), ANYONE), hub.enter(Topic::Game(game(1)), ANYONE));
         assert_eq!((hub.waiters(), hub.games()), (2, vec![game(1)]));
         drop(first);
         assert_eq!((hub.waiters(), hub.games()), (1, vec![game(1)]));
@@ -248,22 +293,42 @@ mod tests {
     #[test]
     fn the_number_of_waiters_is_limited() {
         let hub = Arc::new(Hub::default());
-        let waiters: Vec<_> = (0..).map_while(|n| hub.enter(Topic::Game(game(n)))).collect();
+        let waiters: Vec<_> = (0..).map_while(|n| hub.enter(Topic::Game(game(n)), ANYONE)).collect();
         assert_eq!(waiters.len(), WAITERS_MAX);
-        assert!(hub.enter(Topic::Game(game(0))).is_none());
+        assert!(hub.enter(Topic::Game(game(0)), ANYONE).is_none());
         drop(waiters);
-        assert!(hub.enter(Topic::Game(game(0))).is_some());
+        assert!(hub.enter(Topic::Game(game(0)), ANYONE).is_some());
+    }
+
+    #[test]
+    fn a_player_and_an_address_have_a_share_of_the_waiters() {
+        let hub = Arc::new(Hub::default());
+        let of = |n: u8, address: u8| Client {
+            player: Some(PlayerId(Uuid::from_u128(n.into()))),
+            address: Some([192, 0, 2, address].into()),
+        };
+        let enter = |client| hub.enter(Topic::Game(game(0)), client);
+        let own: Vec<_> = (0..).map_while(|_| enter(of(0, 0))).collect();
+        assert_eq!(own.len(), WAITERS_OF_PLAYER_MAX);
+        assert!(enter(of(0, 1)).is_none(), "the same player elsewhere");
+        let others: Vec<_> = (1..=u8::MAX).flat_map(|n| std::iter::repeat_n(n, WAITERS_OF_PLAYER_MAX)).collect();
+        let others: Vec<_> = others.into_iter().map_while(|n| enter(of(n, 0))).collect();
+        assert_eq!(own.len() + others.len(), WAITERS_OF_ADDRESS_MAX);
+        assert!(enter(of(200, 1)).is_some() && enter(ANYONE).is_some());
+        drop((own, others));
+        assert!(enter(of(0, 0)).is_some());
+        assert!(hub.lock().held.is_empty());
     }
 
     #[test]
     fn a_release_wakes_all_waiters_and_refuses_new_ones() {
         let hub = Arc::new(Hub::default());
-        let mut waiters = [1, 2].map(|n| hub.enter(Topic::Game(game(n))).expect("there is room"));
+        let mut waiters = [1, 2].map(|n| hub.enter(Topic::Game(game(n)), ANYONE).expect("there is room"));
         hub.release_all();
         for waiter in &mut waiters {
             assert_eq!(waiter.past(0).now_or_never(), Some(Err(Released)));
         }
-        assert!(hub.enter(Topic::Game(game(1))).is_none());
+        assert!(hub.enter(Topic::Game(game(1)), ANYONE).is_none());
         drop(waiters);
         assert_eq!((hub.waiters(), hub.games()), (0, vec![]));
     }

@@ -14,4 +14,4 @@ mod hub;
 pub use announcer::announce;
 pub use audience::{Audience, Credentials, Holder, STREAMS_OF_ADDRESS_MAX, STREAMS_OF_PLAYER_MAX, StreamGuard};
 pub use follower::follow;
-pub use hub::{Hub, Released, Topic, WAITERS_MAX, Waiter};
+pub use hub::{Client, Hub, Released, Topic, WAITERS_MAX, Waiter};

@@ -31,7 +31,7 @@ use crate::{
         state::AppState,
         view::event::{EventView, Follows, views, what_follows},
     },
-    live::Topic,
+    live::{Client, Topic},
 };
 
 /// Read or follow a game's events
@@ -76,6 +76,7 @@ pub async fn list_events(
     query: Query<ListEvents>,
     last: LastEventId,
     wait: Wait,
+    client: Client,
 ) -> Result<HttpResponse, Problem> {
     let (game, query) = (path.0, query.0);
     let caller = tickets::admit(&state, &request, query.ticket.as_deref(), Some(game)).await?;
@@ -84,7 +85,7 @@ pub async fn list_events(
         return game_stream::open(state, &request, caller, game, position).await;
     }
     let limit = page_size(query.limit)?;
-    page(&state, caller.map(|caller| caller.player), game, position, limit, wait).await
+    page(&state, caller.map(|caller| caller.player), game, position, limit, wait, client).await
 }
 
 /// A page. If it is empty and the client waits, it is held until the next event.
@@ -95,9 +96,10 @@ async fn page(
     position: LogPosition,
     limit: u32,
     wait: Wait,
+    client: Client,
 ) -> Result<HttpResponse, Problem> {
     // Subscribe before the game is read, so that no later event is missed.
-    let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Game(id))?, wait_s)));
+    let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Game(id), client)?, wait_s)));
     let mut granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let mut has_waited = false;
     let mut found = Box::pin(find_visible(state, id, reader)).await?;

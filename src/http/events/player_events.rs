@@ -30,7 +30,7 @@ use crate::{
         },
         state::AppState,
     },
-    live::Topic,
+    live::{Client, Topic},
 };
 
 /// Read or follow the events of all my games
@@ -70,6 +70,7 @@ pub async fn list_my_events(
     query: Query<ListMyEvents>,
     last: LastEventId,
     wait: Wait,
+    client: Client,
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
     let caller = tickets::admit(&state, &request, query.ticket.as_deref(), None).await?;
@@ -79,7 +80,7 @@ pub async fn list_my_events(
         return player_stream::open(state, &request, caller, resume).await;
     }
     player::find(&state, caller).await?;
-    page(&state, caller.player, resume, page_size(query.limit)?, wait).await
+    page(&state, caller.player, resume, page_size(query.limit)?, wait, client).await
 }
 
 /// A page. If it is empty and the client waits, it is held until the next event.
@@ -89,9 +90,10 @@ async fn page(
     resume: Option<ResumeFrom>,
     limit: u32,
     wait: Wait,
+    client: Client,
 ) -> Result<HttpResponse, Problem> {
     // Subscribe before anything is read, so that no later event is missed.
-    let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Player(player))?, wait_s)));
+    let waiting = wait.0.and_then(|wait_s| Some((state.hub.enter(Topic::Player(player), client)?, wait_s)));
     let mut granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let mut has_waited = false;
     let mut known = waiting.as_ref().map_or(0, |(waiter, _)| waiter.latest());

@@ -20,7 +20,7 @@ use crate::{
         state::{AppState, tokens::Caller},
         view::wire::ALWAYS_JSON,
     },
-    live::{Holder, StreamGuard, Topic, Waiter},
+    live::{Client, Holder, StreamGuard, Topic, Waiter},
 };
 
 /// How often an idle stream sends a comment. Proxies often close a connection that is silent for half a minute.
@@ -104,7 +104,8 @@ pub fn subscribe(
     let address = || Holder::Address(limits::network(client_address::client_address(request)));
     let holder = caller.map_or_else(address, |caller| Holder::Player(caller.player));
     let listening = state.hub.audience().enter(holder)?;
-    let waiter = state.hub.enter(topic)?;
+    let client = limits::client(request);
+    let waiter = state.hub.enter(topic, Client { player: caller.map(|caller| caller.player), ..client })?;
     let credentials_version = caller.map(|caller| caller.credentials_version);
     Some(Subscription { waiter, listening, credentials_version, deadline: Instant::now() + LIFETIME })
 }

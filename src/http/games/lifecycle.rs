@@ -32,7 +32,7 @@ use crate::{
         state::{AppState, tokens::Caller},
         view::game::{GameView, ShownGame},
     },
-    live::{Released, Topic},
+    live::{Client, Released, Topic},
 };
 
 /// Get a game
@@ -69,11 +69,12 @@ pub async fn get_game(
     path: GamePath,
     known: IfNoneMatch,
     wait: Wait,
+    client: Client,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
     // Subscribes before it reads the game, so that it misses no later change.
     let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
-    let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(Topic::Game(path.0))?, wait_s)));
+    let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(Topic::Game(path.0), client)?, wait_s)));
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
     let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
     // Boxed: otherwise each waiting request would keep the memory of the read future.

@@ -43,7 +43,7 @@ use crate::{
         answer::problem::{Code, Problem},
         request::auth,
     },
-    live::Holder,
+    live::{Client, Holder},
 };
 
 /// How many calls are allowed in a window, and the policy's name in the headers.
@@ -261,6 +261,25 @@ impl Limits {
             self.guests.count(address, calls)?;
         }
         self.player.count(&caller.player, calls)
+    }
+}
+
+/// The client of a request, for what it may hold: waiters, unread answers. Without limits no address is known, because all
+/// clients may come through one proxy.
+pub fn client(request: &HttpRequest) -> Client {
+    let is_limited = request.app_data::<Data<Limits>>().is_some();
+    Client {
+        player: auth::identity(request).map(|caller| caller.player),
+        address: is_limited.then(|| network(client_address::client_address(request))),
+    }
+}
+
+impl FromRequest for Client {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(client(request)))
     }
 }
 

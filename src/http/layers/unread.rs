@@ -20,7 +20,7 @@ use actix_web::{
     web::{Bytes, Data},
 };
 
-use super::{client_address::client_address, limits::network};
+use super::limits;
 use crate::http::{answer::problem::Problem, request::accept::EVENT_STREAM};
 
 /// What a connection takes at once. Shorter answers are not counted: a connection keeps no more than this of any answer.
@@ -36,17 +36,19 @@ const BYTES_OF_ADDRESS_MAX: usize = BYTES_MAX / 8;
 const STREAM_BYTES: usize = 128 * 1024;
 
 /// The bytes of unread answers of a process, by address.
+///
+/// Without limits no address is known, and only the process has a limit.
 #[derive(Debug, Default)]
-pub struct Unread(Mutex<HashMap<IpAddr, usize>>);
+pub struct Unread(Mutex<HashMap<Option<IpAddr>, usize>>);
 
 impl Unread {
     /// Reserves bytes for an answer; `None` if there is no room.
-    fn reserve(self: &Arc<Self>, address: IpAddr, bytes: usize) -> Option<Reserved> {
+    fn reserve(self: &Arc<Self>, address: Option<IpAddr>, bytes: usize) -> Option<Reserved> {
         let mut reserved = Reserved { unread: self.clone(), address, bytes: 0 };
         reserved.grow_to(bytes).then_some(reserved)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, usize>> {
         self.0.lock().expect("nothing panics while it holds the counts")
     }
 }
@@ -54,7 +56,7 @@ impl Unread {
 /// Bytes that are reserved for an answer until it is dropped.
 struct Reserved {
     unread: Arc<Unread>,
-    address: IpAddr,
+    address: Option<IpAddr>,
     bytes: usize,
 }
 
@@ -66,7 +68,8 @@ impl Reserved {
         // Few addresses have long answers at the same moment.
         let all: usize = counts.values().sum();
         let own = counts.get(&self.address).copied().unwrap_or(0);
-        if all + more > BYTES_MAX || own + more > BYTES_OF_ADDRESS_MAX {
+        let own_max = if self.address.is_some() { BYTES_OF_ADDRESS_MAX } else { BYTES_MAX };
+        if all + more > BYTES_MAX || own + more > own_max {
             return false;
         }
         counts.insert(self.address, own + more);
@@ -93,7 +96,7 @@ pub async fn bound(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let unread = request.app_data::<Data<Unread>>().expect("every app is built with its counts").clone().into_inner();
-    let address = network(client_address(&request));
+    let address = limits::client(request.request()).address;
     let response = next.call(request).await?.map_into_boxed_body();
     let bytes = match response.response().body().size() {
         BodySize::Sized(bytes) if bytes > PIECE_BYTES as u64 => usize::try_from(bytes).unwrap_or(usize::MAX),
@@ -159,30 +162,32 @@ mod tests {
 
     use super::*;
 
-    const ADDRESS: [u8; 4] = [192, 0, 2, 1];
+    fn address(n: u8) -> Option<IpAddr> {
+        Some([192, 0, 2, n].into())
+    }
 
     #[test]
     fn unread_bytes_are_limited_by_address_and_by_process() {
         let unread = Arc::new(Unread::default());
         let mut held = vec![];
-        while let Some(reserved) = unread.reserve(ADDRESS.into(), STREAM_BYTES) {
+        while let Some(reserved) = unread.reserve(address(1), STREAM_BYTES) {
             held.push(reserved);
         }
         assert_eq!(held.len() * STREAM_BYTES, BYTES_OF_ADDRESS_MAX);
         assert!(!held[0].grow_to(STREAM_BYTES + 1) && held[0].grow_to(STREAM_BYTES));
         for n in 2..100 {
-            held.extend(unread.reserve([192, 0, 2, n].into(), BYTES_OF_ADDRESS_MAX));
+            held.extend(unread.reserve(address(n), BYTES_OF_ADDRESS_MAX));
         }
         assert_eq!(held.iter().map(|reserved| reserved.bytes).sum::<usize>(), BYTES_MAX);
         drop(held);
         assert!(unread.lock().is_empty());
-        assert!(unread.reserve(ADDRESS.into(), BYTES_OF_ADDRESS_MAX).is_some());
+        assert!(unread.reserve(address(1), BYTES_OF_ADDRESS_MAX).is_some());
     }
 
     #[actix_web::test]
     async fn a_long_body_comes_whole_and_in_small_pieces() {
         let text = Bytes::from((0..100_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>());
-        let reserved = Arc::new(Unread::default()).reserve(ADDRESS.into(), text.len()).expect("there is room");
+        let reserved = Arc::new(Unread::default()).reserve(address(1), text.len()).expect("there is room");
         let size = BodySize::Sized(text.len() as u64);
         let mut body = Pieces { body: BoxBody::new(text.clone()), size, chunk: Bytes::new(), reserved };
         let mut whole = vec![];

@@ -10,7 +10,7 @@ use std::{
 use futures_util::future::{join, join_all};
 use mancala_server::{
     domain::GameId,
-    live::{STREAMS_OF_PLAYER_MAX, Topic, WAITERS_MAX},
+    live::{self, STREAMS_OF_PLAYER_MAX, Topic, WAITERS_MAX},
 };
 use nix::sys::{
     resource::{Resource, getrlimit, setrlimit},
@@ -30,6 +30,9 @@ use crate::support::{
     listener::{Heard, Listener, asking, kinds},
     scrape::count,
 };
+
+/// A client that no limit but that of all waiters holds back.
+const ANYONE: live::Client = live::Client { player: None, address: None };
 
 /// What "at once" means on a busy machine.
 const SOON: Duration = Duration::from_secs(15);
@@ -316,7 +319,7 @@ async fn when_too_many_wait_a_stream_does_not() {
     let app = TestApp::start().await;
     let (id, _) = game_of_one(&app).await;
     let other = GameId(Uuid::now_v7());
-    let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(Topic::Game(other))).collect();
+    let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(Topic::Game(other), ANYONE)).collect();
     let mut stream = Listener::at(&app, &id, 0, None).await;
     assert_eq!((kinds(&stream.rest().await), stream.is_whole), (vec!["created"], true));
     drop(crowd);

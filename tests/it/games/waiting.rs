@@ -10,7 +10,7 @@ use futures_util::future::{join, join_all};
 use mancala_server::{
     domain::GameId,
     http::new_key,
-    live::{Hub, Topic, WAITERS_MAX},
+    live::{self, Hub, Topic, WAITERS_MAX},
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use reqwest::{Client, header};
@@ -26,6 +26,9 @@ use crate::support::{
     database::{set_away, set_back},
     games::game_of_one,
 };
+
+/// A client that no limit but that of all waiters holds back.
+const ANYONE: live::Client = live::Client { player: None, address: None };
 
 /// What "at once" means on a busy machine, and how soon a change by another server is seen at the latest: far from the 50
 /// seconds that the tests ask to wait.
@@ -317,7 +320,7 @@ async fn over_the_limit_a_request_is_answered_at_once_without_waiting() {
     let (id, _) = game_of_one(&app).await;
     let etag = etag(&app, &id).await;
     let other = GameId(Uuid::now_v7());
-    let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(Topic::Game(other))).collect();
+    let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(Topic::Game(other), ANYONE)).collect();
     assert_eq!(crowd.len(), WAITERS_MAX);
     let (answer, took) = ask(app.address, &id, &etag, "wait=50", None).await;
     assert_eq!((answer.status.as_u16(), applied(&answer)), (304, None));
