@@ -105,20 +105,15 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let unread = Data::new(Unread::default());
-    let document = routes::document();
-    paths::set(&document);
-    let document = routes::document_json(document, public_url);
-    watch_waiters(&hub, &writers, &metrics, &database);
-    watch_writers(&writers, &metrics);
-    let heavy = Heavy::start(database.clone())?;
+    let document = prepare_document(public_url);
     let shared = Shared {
+        heavy: Arc::new(Heavy::start(database.clone())?),
         database,
         connections: DATABASE_CONNECTIONS_MAX / workers,
         writers,
         tokens: Arc::new(tokens),
         passwords: Arc::new(Passwords::start()?),
         recent: Arc::new(RecentGames::new()),
-        heavy: Arc::new(heavy),
         hub,
         readings: Arc::default(),
         metrics,
@@ -127,7 +122,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         webhook_reach,
         draining,
     };
-    watch_recent(&shared.recent, &shared.metrics);
+    watch(&shared);
     // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
     let server = HttpServer::new(move || {
         let state = shared.worker_state();
@@ -171,6 +166,21 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())
+}
+
+/// The OpenAPI document, whose paths the requests are compared with.
+fn prepare_document(public_url: Option<String>) -> Bytes {
+    let document = routes::document();
+    paths::set(&document);
+    routes::document_json(document, public_url)
+}
+
+/// Lets the metrics read what the workers share, and the hub hear of all changes.
+fn watch(shared: &Shared) {
+    let Shared { hub, writers, metrics, database, recent, .. } = shared;
+    watch_waiters(hub, writers, metrics, database);
+    watch_writers(writers, metrics);
+    watch_recent(recent, metrics);
 }
 
 /// The routes, and the rate limits for the layer that applies them; without limits the layer lets every request pass.

@@ -73,7 +73,11 @@ impl Heavy {
             .on_thread_start(priority::lower)
             .enable_all()
             .build()?;
-        let db = runtime.block_on(async { db::pool(database, CONNECTIONS_MAX) });
+        // The pool's own tasks run on these threads too.
+        let db = {
+            let _entered = runtime.enter();
+            db::pool(database, CONNECTIONS_MAX)
+        };
         let classes = [const { Semaphore::const_new(CLASS_MAX) }; HeavyClass::COUNT];
         Ok(Self { runtime: Some(runtime), db, classes, callers: Mutex::default() })
     }

@@ -1,6 +1,6 @@
 //! Rate limits: which calls count against whom, and what an answer says of it.
 
-use std::pin::pin;
+use std::{iter, pin::pin};
 
 use futures_util::{StreamExt, stream};
 use mancala_server::http::RateLimits;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::{
     answer::Answer,
     app::{Setup, TestApp},
-    calls::{send, signed},
+    calls::{Guest, send, signed},
 };
 
 /// Calls that a test has in flight at once, so that many take little time.
@@ -53,8 +53,8 @@ async fn every_limited_answer_has_the_policy_and_what_is_left() {
     let ana = app.guest("Ana").await;
     let made = send(app.request(Method::POST, "/v1/players")).await;
     assert_eq!(made.status, 201);
-    assert_eq!(made.headers["ratelimit-policy"], "\"new-players\";q=300;w=600");
-    assert!((290..300).contains(&standing(&made).1), "{made:?}");
+    assert_eq!(made.headers["ratelimit-policy"], "\"new-players\";q=100;w=600");
+    assert!((90..100).contains(&standing(&made).1), "{made:?}");
     for (answer, policy, name) in [
         (app.create_game(&ana, &json!({"variant": "kalah"})).await, "\"player\";q=300;w=30", "player"),
         (app.create_game(&ana, &json!({"variant": "chess"})).await, "\"player\";q=300;w=30", "player"),
@@ -65,13 +65,13 @@ async fn every_limited_answer_has_the_policy_and_what_is_left() {
         (app.post("/v1/tokens", Some(&ana), &json!({})).await, "\"tokens\";q=300;w=600", "tokens"),
         (app.patch("/v1/me", Some(&ana), &json!({"password": "short"})).await, "\"tokens\";q=300;w=600", "tokens"),
         (app.get("/v1/me", Some(&ana)).await, "\"player\";q=300;w=30", "player"),
-        (app.post("/v1/players", Some(&ana), &json!({"x": 1})).await, "\"new-players\";q=300;w=600", "new-players"),
+        (app.post("/v1/players", Some(&ana), &json!({"x": 1})).await, "\"new-players\";q=100;w=600", "new-players"),
         (send(app.request(Method::GET, "/v1/games").bearer_auth("none")).await, "\"address\";q=1000;w=10", "address"),
     ] {
         assert_eq!(answer.headers["ratelimit-policy"], policy, "{answer:?}");
         let (told, remaining, reset) = standing(&answer);
         assert_eq!(told, name);
-        assert!(remaining > 200 && (1..=600).contains(&reset), "{answer:?}");
+        assert!(remaining > 90 && (1..=600).contains(&reset), "{answer:?}");
     }
     let game = app.created(&ana, &json!({"variant": "kalah"})).await;
     let path = format!("/v1/games/{}", game["id"].as_str().expect("an id"));
@@ -105,9 +105,9 @@ async fn only_the_player_over_the_limit_is_refused_with_a_retry_after() {
 async fn sign_ups_are_limited_by_address_with_or_without_a_token() {
     let app = limited(&["127.0.0.0/8"]).await;
     let ana = app.guest("Ana").await;
-    assert_eq!(refused(300, || sign_up(&app, "192.0.2.1")).await, 0, "a hall of 300 signs up at once");
+    assert_eq!(refused(100, || sign_up(&app, "192.0.2.1")).await, 0, "three classes sign up at once");
     let count = refused(100, || sign_up(&app, "192.0.2.1")).await;
-    assert!(count > 0, "one in two seconds may still do so");
+    assert!(count > 0, "one in six seconds may still do so");
     // Neither a token, nor a header that the proxy would not have written, nor another spelling of the path helps.
     for path in ["/v1/players", "/v1/%70layers", "/%761/players"] {
         let request = app.request(Method::POST, path).bearer_auth(&ana.token);
@@ -122,6 +122,74 @@ async fn sign_ups_are_limited_by_address_with_or_without_a_token() {
 }
 
 #[actix_web::test]
+async fn the_guests_of_an_address_share_a_quota_and_accounts_do_not() {
+    let app = limited(&["127.0.0.0/8"]).await;
+    let account = app.account("Ana", "correct horse").await;
+    let mut guests = vec![];
+    for n in 0..14 {
+        guests.push(app.guest(&format!("Guest {n}")).await);
+    }
+    let call = |guest: &Guest| {
+        send(signed(app.request(Method::GET, "/nothing"), Some(guest)).header("x-forwarded-for", "192.0.2.1"))
+    };
+    let policies: Vec<_> = stream::iter(guests.iter().flat_map(|guest| iter::repeat_n(guest, 290)))
+        .map(call)
+        .buffer_unordered(AT_ONCE)
+        .filter(|answer| std::future::ready(answer.status == 429))
+        .map(|answer| answer.headers["ratelimit-policy"].to_str().expect("text").to_owned())
+        .collect()
+        .await;
+    // No guest has used up its own quota.
+    assert!(!policies.is_empty());
+    assert!(policies.iter().all(|policy| policy == "\"guests\";q=3000;w=10"), "{policies:?}");
+    assert_eq!(call(&account).await.status, 404);
+    assert_eq!(app.get("/nothing", Some(&guests[13])).await.status, 404, "from another address");
+}
+
+#[actix_web::test]
+async fn whole_games_are_charged_by_their_plies_from_a_budget_of_their_own() {
+    let app = limited(&["127.0.0.0/8"]).await;
+    let bo = app.account("Bo", "correct horse").await;
+    let id = app.imported_long_game(&bo, 1999).await;
+    let verify = |address: &'static str| {
+        let path = format!("/v1/games/{id}/verify");
+        let request = app.request(Method::GET, &path).header("x-forwarded-for", address);
+        send(request)
+    };
+    // 21 units each, of 1,000 and 100 a second.
+    let mut passed = 0;
+    let refused = loop {
+        let answer = verify("192.0.2.1").await;
+        if answer.status == 429 {
+            break answer;
+        }
+        assert_eq!(answer.status, 200);
+        passed += 1;
+        assert!(passed < 10_000, "no call was refused");
+    };
+    refused.is_problem(429, "rate_limited");
+    assert_eq!(refused.headers["ratelimit-policy"], "\"address\";q=1000;w=10");
+    assert!(refused.headers.contains_key("retry-after"));
+    // The other calls of the address have their own quota, and so do other addresses.
+    assert_eq!(from(&app, "192.0.2.1", Method::GET, "/v1/variants").await.status, 200);
+    assert_eq!(verify("192.0.2.2").await.status, 200);
+    // Guests of the address share the budget, an account has its own.
+    let guest = app.guest("Ana").await;
+    let path = format!("/v1/games/{id}/export");
+    let export =
+        |caller| send(signed(app.request(Method::GET, &path), Some(caller)).header("x-forwarded-for", "192.0.2.1"));
+    while verify("192.0.2.1").await.status != 429 {}
+    assert_eq!(export(&guest).await.status, 429);
+    assert_eq!(export(&bo).await.status, 200);
+    // A graph that the client has costs nothing.
+    let path = format!("/v1/games/{id}/graph.svg");
+    let etag = app.get(&path, Some(&bo)).await.headers["etag"].clone();
+    let graph = app.request(Method::GET, &path).header("x-forwarded-for", "192.0.2.1");
+    let unchanged = send(graph.header(header::IF_NONE_MATCH, etag)).await;
+    assert_eq!(unchanged.status, 304);
+}
+
+#[actix_web::test]
 async fn without_trusted_proxies_no_client_can_spoof_its_address() {
     let app = limited(&[]).await;
     let mut last = None;
@@ -131,7 +199,7 @@ async fn without_trusted_proxies_no_client_can_spoof_its_address() {
         last = Some(send(request.json(&json!({"name": ""}))).await);
     }
     let left = standing(&last.expect("there were calls")).1;
-    assert!(left < 280, "all are counted at one address: {left}");
+    assert!(left < 80, "all are counted at one address: {left}");
 }
 
 #[actix_web::test]
@@ -147,13 +215,13 @@ async fn clients_behind_a_trusted_proxy_are_counted_apart_and_cannot_spoof() {
         ["nonsense", "192.0.2.1, unknown", "127.0.0.1"],
     ] {
         let fresh = sign_up(&app, spellings[0]).await;
-        assert_eq!(standing(&fresh).1, 299, "{spellings:?}");
+        assert_eq!(standing(&fresh).1, 99, "{spellings:?}");
         refused(20, || sign_up(&app, spellings[1])).await;
         let counted = sign_up(&app, spellings[2]).await;
-        assert!(standing(&counted).1 < 290, "{spellings:?} {counted:?}");
+        assert!(standing(&counted).1 < 90, "{spellings:?} {counted:?}");
     }
     let request = app.request(Method::POST, "/v1/players").header("forwarded", "for=192.0.2.1;proto=https");
-    assert!(standing(&send(request.json(&json!({"name": ""}))).await).1 < 299);
+    assert!(standing(&send(request.json(&json!({"name": ""}))).await).1 < 99);
 }
 
 #[actix_web::test]

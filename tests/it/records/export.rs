@@ -1,7 +1,7 @@
 //! Exported games: a record says exactly what was played.
 
 use mancala_server::rules::notation::{Record, RecordResult, Termination, ogn::Ogn};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{
     answer::Answer,
@@ -119,4 +119,25 @@ async fn a_private_game_is_exported_to_its_players_only() {
         .await;
     export(&app, &id, "", "*/*", None).await.is_problem(404, "not_found");
     assert_eq!(export(&app, &id, "", "*/*", Some(&bo)).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_long_game_is_exported_whole_though_it_is_read_in_pages() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    for plies in [199, 200, 201, 400, 777] {
+        let id = app.imported_long_game(&ana, plies).await;
+        let exported = app.get(&format!("/v1/games/{id}/export"), None).await;
+        assert_eq!(exported.status, 200);
+        let mut moves = vec![];
+        while moves.len() < plies {
+            let page = app.list_moves(&id, &format!("limit=100&after={}", moves.len()), None).await;
+            moves.extend(page.body["items"].as_array().expect("items").iter().cloned());
+        }
+        assert_eq!(exported.body["moves"].as_array().map(Vec::len), Some(plies));
+        assert_eq!(exported.body["moves"], Value::from(moves));
+        assert_eq!(exported.body["game"], app.get_game(&id, None).await.body);
+        // The head says neither a length nor an end before the last page.
+        assert_eq!(exported.headers.contains_key("content-length"), plies <= 200);
+    }
 }

@@ -81,3 +81,16 @@ pub fn long_line(moves: usize) -> Value {
     }
     json!({"preset": "match", "options": {"pits": 12, "seeds": 12, "max_rounds": 100}, "moves": line})
 }
+
+impl TestApp {
+    /// A public game of so many plies that a player imports; its id.
+    pub async fn imported_long_game(&self, importer: &Guest, plies: usize) -> String {
+        let line = long_line(plies);
+        let moves: Vec<_> = line["moves"].as_array().expect("moves").iter().map(|mv| json!({ "move": mv })).collect();
+        let game = json!({"variant": "congkak", "preset": line["preset"], "options": line["options"]});
+        let imported = self
+            .post("/v1/games/import?visibility=public", Some(importer), &json!({"game": game, "moves": moves}))
+            .await;
+        imported.string("/items/0/game_id")
+    }
+}
