@@ -19,7 +19,7 @@ use super::{
     layers::{
         client_address::{self, TrustedProxies},
         compress,
-        connections::{self, REQUEST_TIMEOUT},
+        connections::{self, REQUEST_TIMEOUT, Room},
         cors, envelope, head,
         limits::{self, Limits},
         observe, response_headers,
@@ -103,6 +103,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
+    let room = Room::of_worker(workers, &trusted_proxies, limits.is_some());
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
     let unread = Data::new(Unread::default());
     let document = prepare_document(public_url);
@@ -131,8 +132,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         App::new()
             .app_data(Data::from(state))
             .app_data(trusted_proxies.clone())
-            .app_data(unread.clone())
-            .configure(|config| configure(config, limits.as_ref(), &document))
+            .configure(|config| configure(config, limits.as_ref(), &unread, &document))
             .wrap(from_fn(accept::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
             // Counts by caller, and counts requests with bad tokens too.
@@ -156,12 +156,12 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     });
     let server = server
         .workers(workers as usize)
-        .max_connections(connections::maximum() / workers as usize)
+        .max_connections(room.connections_max)
         .keep_alive(keep_alive)
         .client_request_timeout(REQUEST_TIMEOUT)
         // A client that closes its half of the connection no longer waits.
         .h1_allow_half_closed(false)
-        .on_connect(move |io, data| connections::watch(io, data, keep_alive))
+        .on_connect(move |io, data| connections::watch(io, data, keep_alive, &room))
         .shutdown_timeout(shutdown_timeout_s)
         .disable_signals()
         .listen(listener)?;
@@ -183,8 +183,10 @@ fn watch(shared: &Shared) {
     watch_recent(recent, metrics);
 }
 
-/// The routes, and the rate limits for the layer that applies them; without limits the layer lets every request pass.
-fn configure(config: &mut ServiceConfig, limits: Option<&Data<Limits>>, document: &Bytes) {
+/// The routes, the counts of unread answers, and the rate limits for the layer that applies them; without limits the layer
+/// lets every request pass.
+fn configure(config: &mut ServiceConfig, limits: Option<&Data<Limits>>, unread: &Data<Unread>, document: &Bytes) {
+    config.app_data(unread.clone());
     if let Some(limits) = limits {
         config.app_data(limits.clone());
     }

@@ -6,9 +6,9 @@
 
 use std::{
     any::Any,
-    cell::Cell,
+    cell::{Cell, RefCell},
     error::Error as StdError,
-    net::{Shutdown, TcpStream},
+    net::{IpAddr, Shutdown, TcpStream},
     os::fd::AsFd,
     pin::Pin,
     rc::Rc,
@@ -24,8 +24,11 @@ use actix_web::{
     rt,
     web::Bytes,
 };
+use ipnet::IpNet;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::time::sleep;
+
+use super::{crowd::Crowd, limits::network};
 
 /// How long a connection may idle between two requests. Reverse proxies close theirs after 60 seconds, so the proxy closes
 /// first and never sends a request into a connection that the server is closing.
@@ -40,9 +43,43 @@ const RATE_MIN: u64 = 10 * 1024;
 /// The most connections of a process: those that wait for a game (`live::WAITERS_MAX`) and as many that call. More wait to be
 /// accepted. An idle connection takes some 10 KiB.
 ///
-/// There is no maximum for each address, because a school shares one address. A reverse proxy shares one too, and can limit
-/// its clients itself.
+/// An address has no maximum while there is room, because a school shares one address. When a worker has little room, the
+/// fullest address loses its idle connections, and gets no new ones above its share. Trusted proxies have no share: they
+/// limit their clients themselves.
 const CONNECTIONS_MAX: u64 = 12_288;
+
+/// The connections of a worker and the addresses that have no share of them.
+#[derive(Clone, Debug)]
+pub struct Room {
+    pub connections_max: usize,
+    pub trusted_proxies: Vec<IpNet>,
+    /// Whether addresses have shares. Without rate limits they have none, because all clients may come through one proxy.
+    pub has_shares: bool,
+}
+
+impl Room {
+    pub fn of_worker(workers: u32, trusted_proxies: &[IpNet], has_shares: bool) -> Self {
+        let connections_max = maximum() / workers as usize;
+        Self { connections_max, trusted_proxies: trusted_proxies.to_vec(), has_shares }
+    }
+
+    /// From here on the worker has little room: three quarters are taken.
+    const fn crowded_from(&self) -> usize {
+        self.connections_max / 4 * 3
+    }
+
+    /// The share of an address in a crowded worker: a quarter.
+    const fn share(&self) -> usize {
+        self.connections_max / 4
+    }
+}
+
+thread_local! {
+    /// The connections of this worker.
+    static OPEN: RefCell<Crowd<Connection>> = RefCell::new(Crowd::new());
+    /// Their number, with those of proxies.
+    static OPEN_COUNT: Cell<usize> = const { Cell::new(0) };
+}
 
 /// Files reserved for all other uses: connections to the database, the log, the embedded PostgreSQL.
 const FILES_RESERVED: u64 = 128;
@@ -63,6 +100,10 @@ pub fn maximum() -> usize {
 /// A connection, as its requests see it.
 struct Connection {
     socket: TcpStream,
+    /// The address whose share it takes; `None` for a trusted proxy.
+    address: Option<IpAddr>,
+    /// Whether it is counted among the worker's connections.
+    is_counted: bool,
     /// How long it may idle between two requests.
     keep_alive: Duration,
     /// The deadline for its next request; `None` while one is answered.
@@ -72,13 +113,23 @@ struct Connection {
 }
 
 /// Watches a new connection, and shuts it down after its deadline. Its requests can find it until it closes.
-pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration) {
+pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration, room: &Room) {
     // Without a free file the connection is served but not watched. In that case the process has many watched ones.
     let socket = io.downcast_ref::<rt::net::TcpStream>().and_then(|io| io.as_fd().try_clone_to_owned().ok());
-    let Some(socket) = socket else { return };
+    let Some(socket) = socket.map(TcpStream::from) else { return };
+    let address = address_of(&socket, room);
+    if !make_room(address, room) {
+        // This fails if it is closed already.
+        let _ = socket.shutdown(Shutdown::Both);
+        return;
+    }
     let now = Instant::now();
     let (until, read_until) = (Cell::new(Some(now + 2 * REQUEST_TIMEOUT)), Cell::new(now));
-    let connection = Rc::new(Connection { socket: socket.into(), keep_alive, until, read_until });
+    let connection = Rc::new(Connection { socket, address, is_counted: true, keep_alive, until, read_until });
+    OPEN_COUNT.set(OPEN_COUNT.get() + 1);
+    if let Some(address) = address {
+        OPEN.with_borrow_mut(|open| open.enter(address, &connection));
+    }
     let watched = Rc::downgrade(&connection);
     data.insert(connection);
     rt::spawn(async move {
@@ -94,6 +145,30 @@ pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration) {
             sleep(wait.unwrap_or(REQUEST_TIMEOUT).min(REQUEST_TIMEOUT)).await;
         }
     });
+}
+
+/// The address whose share a connection takes, if it takes any.
+fn address_of(socket: &TcpStream, room: &Room) -> Option<IpAddr> {
+    let peer = socket.peer_addr().ok()?.ip().to_canonical();
+    let is_proxy = room.trusted_proxies.iter().any(|network| network.contains(&peer));
+    (room.has_shares && !is_proxy).then(|| network(peer))
+}
+
+/// Makes room for a connection in a crowded worker, by closing an idle one of the fullest address. `false` if the new one's
+/// own address has its share already and none of that address idles.
+fn make_room(address: Option<IpAddr>, room: &Room) -> bool {
+    if OPEN_COUNT.get() < room.crowded_from() {
+        return true;
+    }
+    let (idle, is_over_share) = OPEN.with_borrow(|open| {
+        let is_over_share = address.is_some_and(|address| open.count(address) >= room.share());
+        (open.most_dispensable(Connection::idle_since), is_over_share)
+    });
+    let Some(idle) = idle else { return !is_over_share };
+    let _ = idle.socket.shutdown(Shutdown::Both);
+    // It is not chosen again before it is closed.
+    idle.until.set(None);
+    true
 }
 
 /// Stops a connection's deadline while a request is answered, and then sets the one for the next request.
@@ -161,7 +236,24 @@ impl MessageBody for Streamed {
     }
 }
 
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // A thread that ends may have dropped them.
+        if self.is_counted {
+            let _ = OPEN_COUNT.try_with(|count| count.set(count.get() - 1));
+        }
+        if let Some(address) = self.address {
+            let _ = OPEN.try_with(|open| open.borrow_mut().leave(address));
+        }
+    }
+}
+
 impl Connection {
+    /// When the connection's last answer was read, or might have been; `None` while a request is answered.
+    fn idle_since(&self) -> Option<Instant> {
+        self.until.get().map(|_| self.read_until.get())
+    }
+
     /// Sets the deadline: time to read these bytes after all earlier ones, and then to send the next request.
     fn answer(&self, bytes: u64, idle: Duration) {
         let reading = Duration::from_millis(bytes.saturating_mul(1000) / RATE_MIN);
@@ -173,9 +265,46 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::{io::Read, net::TcpListener};
 
     use super::*;
+
+    /// Connects to a worker so many times, and watches the worker's ends.
+    async fn connect(room: &Room, count: usize) -> Vec<(Extensions, TcpStream)> {
+        let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let address = listener.local_addr().expect("an address");
+        let mut ends = vec![];
+        for _ in 0..count {
+            let client = TcpStream::connect(address).expect("it listens");
+            client.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout is set");
+            let (accepted, _) = listener.accept().await.expect("a client connects");
+            let mut data = Extensions::new();
+            watch(&accepted, &mut data, KEEP_ALIVE, room);
+            ends.push((data, client));
+        }
+        ends
+    }
+
+    fn is_closed((_, client): &(Extensions, TcpStream)) -> bool {
+        matches!((&mut &*client).read(&mut [0]), Ok(0))
+    }
+
+    #[actix_web::test]
+    async fn a_crowded_worker_closes_idle_connections_and_then_refuses_the_fullest_address() {
+        let room = Room { connections_max: 8, trusted_proxies: vec![], has_shares: true };
+        let mut ends = connect(&room, 8).await;
+        assert_eq!(ends.iter().map(is_closed).filter(|closed| *closed).count(), 2, "two came above six");
+        assert!(is_closed(&ends[0]) && is_closed(&ends[1]) && !is_closed(&ends[7]));
+        ends.drain(..2);
+        for (data, _) in &ends {
+            data.get::<Rc<Connection>>().expect("it is watched").until.set(None);
+        }
+        let refused = connect(&room, 1).await;
+        assert!(is_closed(&refused[0]) && !ends.iter().any(is_closed));
+        let proxies = Room { trusted_proxies: vec!["127.0.0.0/8".parse().expect("a network")], ..room };
+        let more = connect(&proxies, 4).await;
+        assert!(!more.iter().any(is_closed) && !ends.iter().any(is_closed));
+    }
 
     #[test]
     fn a_streamed_body_has_the_same_minimum_rate_as_a_whole_one() {
@@ -183,7 +312,8 @@ mod tests {
         let socket = TcpStream::connect(listener.local_addr().expect("an address")).expect("it listens");
         let begin = Instant::now();
         let (until, read_until) = (Cell::new(None), Cell::new(begin));
-        let connection = Connection { socket, keep_alive: KEEP_ALIVE, until, read_until };
+        let connection =
+            Connection { socket, address: None, is_counted: false, keep_alive: KEEP_ALIVE, until, read_until };
         for _ in 0..100 {
             connection.answer(RATE_MIN, KEEP_ALIVE);
         }

@@ -5,6 +5,7 @@ pub(crate) mod client_address;
 pub(crate) mod compress;
 pub(crate) mod connections;
 pub(crate) mod cors;
+pub(crate) mod crowd;
 pub(crate) mod envelope;
 pub(crate) mod head;
 pub(crate) mod limits;
