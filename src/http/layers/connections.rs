@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_crowded_worker_closes_idle_connections_and_then_refuses_the_fullest_address() {
+    async fn a_crowded_worker_closes_idle_connections_then_refuses_new_ones() {
         let room = Room { connections_max: 8, trusted_proxies: vec![], has_shares: true };
         let mut ends = connect(&room, 8).await;
         assert_eq!(ends.iter().map(is_closed).filter(|closed| *closed).count(), 2, "two came above six");
