@@ -28,7 +28,8 @@ use super::{
     request::{accept, auth},
     routes,
     state::{
-        AppState, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens,
+        AppState, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
+        sign_ins::SignIns, tokens::Tokens,
     },
 };
 use crate::{
@@ -39,7 +40,7 @@ use crate::{
 };
 
 /// All pooled connections of a process, which read for requests. Each worker has one more for lookups. The process has one
-/// for each writer, two for notifications between processes, one for jobs, and three for webhooks.
+/// for each writer, two for notifications between processes, one for revoked credentials, one for jobs, and three for webhooks.
 ///
 /// More connections than cores pay off only while statements wait for the disk. Each costs the database memory, and
 /// several processes share one database.
@@ -113,6 +114,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         writers,
         tokens: Arc::new(tokens),
         passwords: Arc::new(Passwords::start()?),
+        sign_ins: (rate_limits == RateLimits::On).then(|| Arc::new(SignIns::new())),
         recent: Arc::new(RecentGames::new()),
         hub,
         readings: Arc::default(),
@@ -183,6 +185,7 @@ struct Shared {
     writers: Arc<Writers>,
     tokens: Arc<Tokens>,
     passwords: Arc<Passwords>,
+    sign_ins: Option<Arc<SignIns>>,
     recent: Arc<RecentGames>,
     hub: Arc<Hub>,
     readings: Arc<Readings>,
@@ -203,6 +206,7 @@ impl Shared {
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
             passwords: self.passwords.clone(),
+            sign_ins: self.sign_ins.clone(),
             lookups: Lookups::start(self.database.clone()),
             recent: self.recent.clone(),
             hub: self.hub.clone(),
@@ -220,7 +224,8 @@ impl Shared {
     }
 }
 
-/// Counts waiting requests, and wakes them when this process or another one has changed their game.
+/// Counts waiting requests, and wakes them when this process or another one has changed their game. Follows the revocations of
+/// credentials.
 fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database: &PgConnectOptions) {
     let waiting = Arc::downgrade(hub);
     let (counted, notified) = (waiting.clone(), waiting.clone());
@@ -235,7 +240,8 @@ fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database:
     });
     let sender = notifications::sender(database.clone());
     actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
-    actix_web::rt::spawn(live::follow(waiting, sender, database.clone()));
+    actix_web::rt::spawn(live::follow(waiting.clone(), sender, database.clone()));
+    actix_web::rt::spawn(live::follow_revocations(waiting, database.clone()));
 }
 
 /// Counts the writers' groups, their busy connections and their queue.
