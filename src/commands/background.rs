@@ -9,7 +9,7 @@ use mancala_server::{
     jobs::{analyses, computers, deadlines, explorer, maintenance, purge, webhooks},
     metrics::Metrics,
     priority,
-    webhook::{Reach, Sender, system_names},
+    webhook::{Ports, Reach, Sender, system_names},
 };
 use sqlx::postgres::PgConnectOptions;
 use tokio::{runtime, sync::oneshot, task::JoinHandle};
@@ -112,7 +112,7 @@ fn start_webhooks(
 pub fn webhook_reach(options: &Serve) -> Reach {
     match options.webhook_allow_private {
         Switch::On => Reach::Anywhere,
-        Switch::Off => Reach::Public,
+        Switch::Off => Reach::Public(Ports::new(&options.webhook_ports).expect("the option has 1 to 16 ports")),
     }
 }
 

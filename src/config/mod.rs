@@ -13,4 +13,4 @@ pub use options::{Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;
 pub use reference::reference;
 pub use subcommands::{Command, Export, GameForm, Import, ImportVisibility, Solve};
-pub use values::Networks;
+pub use values::{Networks, Ports};

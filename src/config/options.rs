@@ -7,7 +7,7 @@ use etcetera::BaseStrategy;
 
 use super::{
     subcommands::Command,
-    values::{Networks, folder, networks, origin, public_url},
+    values::{Networks, Ports, folder, networks, origin, public_url, webhook_ports},
     variables::after_help,
 };
 
@@ -97,6 +97,10 @@ pub struct Serve {
     /// where all players are trusted
     #[arg(long, env, global = true, default_value = "off", value_name = "SWITCH")]
     pub webhook_allow_private: Switch,
+
+    /// The ports at which webhooks may be, separated by commas. With `--webhook-allow-private on`, all ports are allowed
+    #[arg(long, env, global = true, default_value = "443", value_parser = webhook_ports, value_name = "PORTS")]
+    pub webhook_ports: Ports,
 
     /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB; 0 leaves the moves to other
     /// servers of the database

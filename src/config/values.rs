@@ -1,4 +1,4 @@
-//! Parsers of values: origins, URLs, folders and networks.
+//! Parsers of values: origins, URLs, folders, networks and ports.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
@@ -9,6 +9,9 @@ use ipnet::IpNet;
 
 /// A list of networks, which may be empty.
 pub type Networks = Vec<IpNet>;
+
+/// A list of ports.
+pub type Ports = Vec<u16>;
 
 /// An origin as browsers send it: scheme, host, and the port if it is not the scheme's own; or `*`.
 pub(super) fn origin(text: &str) -> Result<String, String> {
@@ -92,4 +95,15 @@ pub(super) fn networks(text: &str) -> Result<Networks, String> {
     let network = |part: &str| part.parse().or_else(|_| part.parse().map(|address: IpAddr| IpNet::from(address)));
     let networks: Option<Networks> = parts.map(|part| network(part).ok()).collect();
     networks.ok_or_else(|| "each network must look like 10.0.0.0/8 or fd00::/8".to_owned())
+}
+
+/// The most ports in a list: more than one service needs.
+const PORTS_MAX: usize = 16;
+
+/// Ports, separated by commas; at least one.
+pub(super) fn webhook_ports(text: &str) -> Result<Ports, String> {
+    let ports = text.split(',').map(|part| part.trim().parse::<u16>().ok().filter(|port| *port > 0));
+    let ports: Option<Ports> = ports.collect();
+    let wrong = || format!("must be 1 to {PORTS_MAX} ports from 1 to 65535, such as 443,8443");
+    ports.filter(|ports| ports.len() <= PORTS_MAX).ok_or_else(wrong)
 }

@@ -93,7 +93,7 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
 }
 
 /// Operations without parameters in the body. They accept an empty object, for clients that always send a body.
-const EMPTY_BODY_OPERATIONS: [&str; 11] = [
+const EMPTY_BODY_OPERATIONS: [&str; 12] = [
     "analyse_game",
     "resign_game",
     "abort_game",
@@ -103,6 +103,7 @@ const EMPTY_BODY_OPERATIONS: [&str; 11] = [
     "withdraw_offer",
     "renew_join_code",
     "rotate_webhook_secret",
+    "verify_webhook",
     "ping_webhook",
     "redeliver_webhook",
 ];

@@ -18,7 +18,7 @@ use super::{
     openapi::{self, Document},
     operation::{health, problems},
     paths,
-    players::{me, profiles, stats, summary, tokens},
+    players::{me, profiles, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, personal_export, verify},
     request::extract,
     study::{analyses, explorer, notes, pictures},
@@ -52,6 +52,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(me::get_me)
                 .service(me::update_me)
                 .service(me::delete_me)
+                .service(sign_ins::delete_sign_ins)
                 .service(personal_export::export_me)
                 .service(summary::get_summary)
                 .service(player_events::list_my_events)
@@ -84,6 +85,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(endpoints::update_webhook)
                 .service(endpoints::delete_webhook)
                 .service(endpoints::rotate_webhook_secret)
+                .service(endpoints::verify_webhook)
                 .service(deliveries::ping_webhook)
                 .service(deliveries::list_webhook_deliveries)
                 .service(deliveries::redeliver_webhook),

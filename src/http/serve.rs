@@ -30,7 +30,7 @@ use super::{
     routes,
     state::{
         AppState, heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
-        tokens::Tokens,
+        sign_ins::SignIns, tokens::Tokens,
     },
 };
 use crate::{
@@ -41,7 +41,7 @@ use crate::{
 };
 
 /// All pooled connections of a process, which read for requests. Each worker has one more for lookups. The process has one
-/// for each writer, two for notifications between processes, three for heavy work, one for jobs, and three for webhooks.
+/// for each writer, two for notifications between processes, three for heavy work, one for revoked credentials, one for jobs, and three for webhooks.
 ///
 /// More connections than cores pay off only while statements wait for the disk. Each costs the database memory, and
 /// several processes share one database.
@@ -105,8 +105,8 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let room = Room::of_worker(workers, &trusted_proxies, limits.is_some());
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
-    let unread = Data::new(Unread::default());
     let document = prepare_document(public_url);
+    let data = LayerData { limits, trusted_proxies, unread: Data::new(Unread::default()), document };
     let shared = Shared {
         heavy: Arc::new(Heavy::start(database.clone())?),
         database,
@@ -114,6 +114,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         writers,
         tokens: Arc::new(tokens),
         passwords: Arc::new(Passwords::start()?),
+        sign_ins: (rate_limits == RateLimits::On).then(|| Arc::new(SignIns::new())),
         recent: Arc::new(RecentGames::new()),
         hub,
         readings: Arc::default(),
@@ -131,8 +132,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         // that refuses a request answers from its place, so layers that add to answers stand below those that refuse.
         App::new()
             .app_data(Data::from(state))
-            .app_data(trusted_proxies.clone())
-            .configure(|config| configure(config, limits.as_ref(), &unread, &document))
+            .configure(|config| data.configure(config))
             .wrap(from_fn(accept::negotiate))
             .wrap(from_fn(auth::refuse_bad_tokens))
             // Counts by caller, and counts requests with bad tokens too.
@@ -183,14 +183,24 @@ fn watch(shared: &Shared) {
     watch_recent(recent, metrics);
 }
 
-/// The routes, the counts of unread answers, and the rate limits for the layer that applies them; without limits the layer
-/// lets every request pass.
-fn configure(config: &mut ServiceConfig, limits: Option<&Data<Limits>>, unread: &Data<Unread>, document: &Bytes) {
-    config.app_data(unread.clone());
-    if let Some(limits) = limits {
-        config.app_data(limits.clone());
+/// What the layers and the routes of all workers share.
+#[derive(Clone)]
+struct LayerData {
+    /// `None` if limits are off: the layer lets every request pass.
+    limits: Option<Data<Limits>>,
+    trusted_proxies: Data<TrustedProxies>,
+    unread: Data<Unread>,
+    document: Bytes,
+}
+
+impl LayerData {
+    fn configure(&self, config: &mut ServiceConfig) {
+        config.app_data(self.trusted_proxies.clone()).app_data(self.unread.clone());
+        if let Some(limits) = &self.limits {
+            config.app_data(limits.clone());
+        }
+        routes::configure(config, &self.document);
     }
-    routes::configure(config, document);
 }
 
 /// What the workers of a process share.
@@ -202,6 +212,7 @@ struct Shared {
     writers: Arc<Writers>,
     tokens: Arc<Tokens>,
     passwords: Arc<Passwords>,
+    sign_ins: Option<Arc<SignIns>>,
     recent: Arc<RecentGames>,
     heavy: Arc<Heavy>,
     hub: Arc<Hub>,
@@ -223,6 +234,7 @@ impl Shared {
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
             passwords: self.passwords.clone(),
+            sign_ins: self.sign_ins.clone(),
             lookups: Lookups::start(self.database.clone()),
             recent: self.recent.clone(),
             heavy: self.heavy.clone(),
@@ -241,7 +253,8 @@ impl Shared {
     }
 }
 
-/// Counts waiting requests, and wakes them when this process or another one has changed their game.
+/// Counts waiting requests, and wakes them when this process or another one has changed their game. Follows the revocations of
+/// credentials.
 fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database: &PgConnectOptions) {
     let waiting = Arc::downgrade(hub);
     let (counted, notified) = (waiting.clone(), waiting.clone());
@@ -256,7 +269,8 @@ fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database:
     });
     let sender = notifications::sender(database.clone());
     actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
-    actix_web::rt::spawn(live::follow(waiting, sender, database.clone()));
+    actix_web::rt::spawn(live::follow(waiting.clone(), sender, database.clone()));
+    actix_web::rt::spawn(live::follow_revocations(waiting, database.clone()));
 }
 
 /// Counts the writers' groups, their busy connections and their queue.

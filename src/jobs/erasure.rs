@@ -1,5 +1,5 @@
-//! Finishes erasures: ends games that were left unfinished because the server stopped or a game changed meanwhile, and
-//! deletes webhooks and notes that were created at the same moment.
+//! Finishes erasures: ends games that were left unfinished because the server stopped or a game changed meanwhile, deletes
+//! imports of which there were many, and webhooks and notes that an older release created at the same moment.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
@@ -18,15 +18,34 @@ const SEARCHED_FOR: Duration = Duration::days(7);
 const PLAYERS_MAX: u32 = 100;
 const GAMES_MAX: u32 = 1000;
 
+/// How many imported games one statement deletes, some thousand events, and how many such statements one round has for a player.
+const IMPORTS_AT_ONCE: u32 = 100;
+const IMPORT_BATCHES_MAX: u32 = 100;
+
 /// One round. A game with a version conflict or a failure is left to the next round.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
+    for importer in players::list_erased_importers(pool, PLAYERS_MAX).await? {
+        erase_imports(pool, importer).await?;
+    }
     for player in players::list_unfinished_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         for id in games::list_unfinished(pool, player, GAMES_MAX).await? {
             if let Err(error) = end_game(pool, writers, player, id, now).await {
                 tracing::warn!(game.id = %id.0, "a game of an erased player cannot be ended: {error}");
             }
+        }
+    }
+    Ok(())
+}
+
+/// Erases what a player had imported, up to a bound: the next round erases the rest.
+async fn erase_imports(pool: &PgPool, importer: PlayerId) -> Result<(), DbError> {
+    for _ in 0..IMPORT_BATCHES_MAX {
+        if players::erase_imports(pool, importer, IMPORTS_AT_ONCE).await? == 0
+            && players::erase_imported_players(pool, importer, IMPORTS_AT_ONCE).await? == 0
+        {
+            break;
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     db::{
         DbError, idempotency,
-        players::{self, refresh_tokens},
+        players::{self, refresh_tokens, revocations},
         study::analyses,
         webhooks::deliveries,
     },
@@ -40,6 +40,11 @@ pub struct Guests {
 pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: OffsetDateTime) -> Result<(), DbError> {
     for _ in 0..BATCHES_MAX {
         if refresh_tokens::purge(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
+    for _ in 0..BATCHES_MAX {
+        if revocations::purge(pool, BATCH).await? == 0 {
             break;
         }
     }

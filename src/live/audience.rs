@@ -1,13 +1,16 @@
-//! The audience: the holders of streams, the number of streams of each, and the end of their right to listen.
+//! The audience: the holders of streams, the number of streams of each, and the end of their right to listen when their
+//! credentials are revoked.
 
 use std::{
     collections::HashMap,
     net::IpAddr,
     sync::{Arc, Mutex, MutexGuard},
+    time::Instant,
 };
 
 use tokio::sync::watch;
 
+use super::revocations::Revocations;
 use crate::domain::PlayerId;
 
 /// The most streams of a player, on all devices: ten devices with ten games each.
@@ -24,20 +27,13 @@ pub enum Holder {
     Address(IpAddr),
 }
 
-/// The state of a player's credentials, on which the right to listen depends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Credentials {
-    /// Not read yet.
-    Unknown,
-    /// The player's `credentials_version`: sign-ins with an earlier version are void.
-    Version(i32),
-    /// The player was erased.
-    Erased,
-}
-
 /// All holders of streams of a process.
 #[derive(Debug, Default)]
-pub struct Audience(Mutex<HashMap<Holder, watch::Sender<Credentials>>>);
+pub struct Audience {
+    /// For each holder, the least `credentials_version` that may listen.
+    holders: Mutex<HashMap<Holder, watch::Sender<i32>>>,
+    revocations: Revocations,
+}
 
 impl Audience {
     /// Counts a new stream; `None` if the holder has reached its limit.
@@ -47,26 +43,26 @@ impl Audience {
             Holder::Address(_) => STREAMS_OF_ADDRESS_MAX,
         };
         let mut holders = self.lock();
-        let held = holders.entry(holder).or_insert_with(|| watch::Sender::new(Credentials::Unknown));
+        let held = holders.entry(holder).or_insert_with(|| watch::Sender::new(self.least_version(holder)));
         if held.receiver_count() >= max {
             return None;
         }
-        Some(StreamGuard { audience: Arc::clone(self), holder, credentials: held.subscribe() })
+        Some(StreamGuard { audience: Arc::clone(self), holder, least_version: held.subscribe() })
     }
 
-    /// Reports the state of a player's credentials to the player's streams.
-    pub fn report(&self, player: PlayerId, credentials: Credentials) {
+    /// The revoked credentials.
+    pub const fn revocations(&self) -> &Revocations {
+        &self.revocations
+    }
+
+    /// Revokes a player's credentials below a version: the process refuses their tokens, and ends their streams.
+    pub fn revoke(&self, player: PlayerId, least_version: i32) {
+        // First: a stream that enters after the report reads the entry.
+        self.revocations.enter(player, least_version, Instant::now());
         if let Some(held) = self.lock().get(&Holder::Player(player)) {
-            held.send_if_modified(|known| {
-                // A late report does not replace a newer one.
-                let is_new = match (*known, credentials) {
-                    (Credentials::Erased, _) | (_, Credentials::Unknown) => false,
-                    (Credentials::Version(known), Credentials::Version(reported)) => reported > known,
-                    (Credentials::Unknown, _) | (Credentials::Version(_), Credentials::Erased) => true,
-                };
-                if is_new {
-                    *known = credentials;
-                }
+            held.send_if_modified(|least| {
+                let is_new = least_version > *least;
+                *least = least_version.max(*least);
                 is_new
             });
         }
@@ -77,17 +73,15 @@ impl Audience {
         self.lock().values().map(watch::Sender::receiver_count).sum()
     }
 
-    /// The players that hold streams.
-    pub(super) fn players(&self) -> Vec<PlayerId> {
-        let player = |holder: &Holder| match holder {
-            Holder::Player(player) => Some(*player),
-            Holder::Address(_) => None,
-        };
-        self.lock().keys().filter_map(player).collect()
+    fn least_version(&self, holder: Holder) -> i32 {
+        match holder {
+            Holder::Player(player) => self.revocations.least_version(player).unwrap_or(i32::MIN),
+            Holder::Address(_) => i32::MIN,
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Holder, watch::Sender<Credentials>>> {
-        self.0.lock().expect("nothing panics while it holds the audience")
+    fn lock(&self) -> MutexGuard<'_, HashMap<Holder, watch::Sender<i32>>> {
+        self.holders.lock().expect("nothing panics while it holds the audience")
     }
 }
 
@@ -96,19 +90,14 @@ impl Audience {
 pub struct StreamGuard {
     audience: Arc<Audience>,
     holder: Holder,
-    credentials: watch::Receiver<Credentials>,
+    least_version: watch::Receiver<i32>,
 }
 
 impl StreamGuard {
-    /// Waits until a sign-in with this version is void: the version has grown, or the player was erased. Cancel-safe.
+    /// Waits until the credentials of this version are revoked. Cancel-safe.
     pub async fn ended(&mut self, credentials_version: i32) {
-        let is_void = |credentials: &Credentials| match credentials {
-            Credentials::Unknown => false,
-            Credentials::Version(version) => *version > credentials_version,
-            Credentials::Erased => true,
-        };
         // Fails only if the audience is gone.
-        let _ = self.credentials.wait_for(is_void).await;
+        let _ = self.least_version.wait_for(|least| *least > credentials_version).await;
     }
 }
 
@@ -134,19 +123,21 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_ends_when_its_sign_in_becomes_void() {
+    fn a_stream_ends_when_its_credentials_are_revoked() {
         let audience = Arc::new(Audience::default());
         let mut streams = [1, 1, 2].map(|n| audience.enter(Holder::Player(player(n))).expect("there is room"));
         let [first, second, other] = &mut streams;
-        audience.report(player(1), Credentials::Version(4));
+        audience.revoke(player(1), 4);
         assert_eq!((first.ended(4).now_or_never(), second.ended(3).now_or_never()), (None, Some(())));
-        audience.report(player(1), Credentials::Version(5));
+        audience.revoke(player(1), 5);
         // A late report does not replace a newer one.
-        audience.report(player(1), Credentials::Version(4));
+        audience.revoke(player(1), 4);
         assert_eq!((first.ended(4).now_or_never(), second.ended(5).now_or_never()), (Some(()), None));
-        audience.report(player(1), Credentials::Erased);
-        assert_eq!(second.ended(5).now_or_never(), Some(()));
         assert_eq!(other.ended(0).now_or_never(), None);
+        // One that begins after the revocation ends as well.
+        audience.revoke(player(3), 1);
+        let mut late = audience.enter(Holder::Player(player(3))).expect("there is room");
+        assert_eq!((late.ended(0).now_or_never(), late.ended(1).now_or_never()), (Some(()), None));
     }
 
     #[test]
@@ -158,7 +149,7 @@ mod tests {
             assert_eq!((streams.len(), audience.streams()), (max, max));
             assert!(audience.enter(Holder::Player(player(2))).is_some());
             drop(streams);
-            assert_eq!((audience.streams(), audience.players()), (0, vec![]));
+            assert_eq!((audience.streams(), audience.lock().len()), (0, 0));
         }
     }
 }

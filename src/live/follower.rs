@@ -1,7 +1,6 @@
 //! Follows the changes that other processes store: by notifications, and by polls while requests wait.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -9,11 +8,10 @@ use std::{
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::{audience::Credentials, changes::Notification, hub::Hub};
-use crate::db::{DbError, connection::notifications::Listener, games, players};
+use super::{changes::Notification, hub::Hub};
+use crate::db::{DbError, connection::notifications::Listener, games};
 
-/// The pause between two polls while notifications arrive. Such a poll finds changes whose notification was lost, and credentials
-/// that became void.
+/// The pause between two polls while notifications arrive. Such a poll finds changes whose notification was lost.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// The pause between two polls without notifications, or after one that asked for a poll: the delay of changes by other processes.
@@ -22,7 +20,7 @@ const PAUSE_UNNOTIFIED: Duration = Duration::from_secs(1);
 /// The least pause between two wake-ups of all waiters for players: each of them reads all games of its player.
 const PLAYERS_PAUSE: Duration = Duration::from_secs(30);
 
-/// How many games or players one query reads: a few milliseconds of work.
+/// How many games one query reads: a few milliseconds of work.
 const BATCH_MAX: usize = 1000;
 
 /// The timeout of an answer: longer than those of the pool and of PostgreSQL, so that it ends only connections that are dead.
@@ -105,19 +103,11 @@ async fn listen(hub: &Weak<Hub>, listener: Option<Listener>) -> (Option<Listener
     (Some(listener), has_missed)
 }
 
-/// Reads the versions of all games with waiters, and the credentials of all players with streams.
+/// Reads the versions of all games with waiters.
 async fn poll(hub: &Arc<Hub>, pool: &PgPool) -> Result<(), DbError> {
     for batch in hub.games().chunks(BATCH_MAX) {
         for (game, version) in games::versions(pool, batch).await? {
             hub.notify(game, version);
-        }
-    }
-    let audience = hub.audience();
-    for batch in audience.players().chunks(BATCH_MAX) {
-        let known: HashMap<_, _> = players::credentials(pool, batch).await?.into_iter().collect();
-        for player in batch {
-            let credentials = known.get(player).map_or(Credentials::Erased, |version| Credentials::Version(*version));
-            audience.report(*player, credentials);
         }
     }
     Ok(())

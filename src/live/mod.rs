@@ -2,7 +2,8 @@
 //!
 //! The `Hub` is notified of every change that this process stores. `announce` sends these changes to the other processes with
 //! NOTIFY. `follow` receives theirs, and polls the database for changes without a notification. A change carries only versions;
-//! a woken request reads the game again. This module knows the database's functions and the domain. It holds no SQL and knows
+//! a woken request reads the game again. `follow_revocations` reads which credentials were revoked: their streams end, and their
+//! tokens are refused. This module knows the database's functions and the domain. It holds no SQL and knows
 //! nothing of HTTP.
 
 mod announcer;
@@ -10,8 +11,12 @@ mod audience;
 mod changes;
 mod follower;
 mod hub;
+mod revocation_follower;
+mod revocations;
 
 pub use announcer::announce;
-pub use audience::{Audience, Credentials, Holder, STREAMS_OF_ADDRESS_MAX, STREAMS_OF_PLAYER_MAX, StreamGuard};
+pub use audience::{Audience, Holder, STREAMS_OF_ADDRESS_MAX, STREAMS_OF_PLAYER_MAX, StreamGuard};
 pub use follower::follow;
 pub use hub::{Client, Hub, Released, Topic, WAITERS_MAX, Waiter};
+pub use revocation_follower::follow_revocations;
+pub use revocations::Revocations;

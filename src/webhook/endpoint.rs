@@ -13,10 +13,34 @@ pub const URL_BYTES_MAX: usize = 2048;
 /// Which addresses are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Public addresses, over TLS.
-    Public,
-    /// All addresses, with or without TLS: for tests, and where all players are trusted.
+    /// Public addresses at these ports, over TLS.
+    Public(Ports),
+    /// All addresses and ports, with or without TLS: for tests, and where all players are trusted.
     Anywhere,
+}
+
+/// The most ports that an operator allows.
+pub const PORTS_MAX: usize = 16;
+
+/// The allowed ports. Behind others, services of other kinds listen, to which nothing is sent on a player's behalf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports([u16; PORTS_MAX]);
+
+impl Ports {
+    /// The port of HTTPS alone.
+    pub const HTTPS: Self = Self([443; PORTS_MAX]);
+
+    /// These ports; `None` if there are too many, or none.
+    pub fn new(ports: &[u16]) -> Option<Self> {
+        let first = *ports.first()?;
+        let mut all = [first; PORTS_MAX];
+        all.get_mut(..ports.len())?.copy_from_slice(ports);
+        Some(Self(all))
+    }
+
+    fn contain(&self, port: u16) -> bool {
+        self.0.contains(&port)
+    }
 }
 
 /// Why a URL is refused as an endpoint.
@@ -34,6 +58,8 @@ pub enum EndpointError {
     Fragment,
     #[error("the address must be public")]
     NotPublic,
+    #[error("the server sends only to ports that its operator allows; leave the port out for 443")]
+    Port,
 }
 
 /// An allowed URL. The addresses of its host name are checked with each attempt.
@@ -57,6 +83,11 @@ impl Endpoint {
         match (url.scheme(), reach) {
             ("https", _) | ("http", Reach::Anywhere) => {}
             _ => return Err(EndpointError::Scheme),
+        }
+        if let Reach::Public(ports) = reach
+            && !url.port_or_known_default().is_some_and(|port| ports.contain(port))
+        {
+            return Err(EndpointError::Port);
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(EndpointError::User);
@@ -92,7 +123,8 @@ mod tests {
 
     #[test]
     fn only_public_addresses_over_tls_are_endpoints() {
-        use EndpointError::{Fragment, NotPublic, Scheme, TooLong, Unreadable, User};
+        use EndpointError::{Fragment, NotPublic, Port, Scheme, TooLong, Unreadable, User};
+        const PUBLIC: Reach = Reach::Public(Ports::HTTPS);
         for (text, error) in [
             ("", Unreadable),
             ("example.com", Unreadable),
@@ -126,7 +158,11 @@ mod tests {
             ("https://017700000001/", NotPublic),
             ("https://0/", NotPublic),
             ("https://0.0.0.0/", NotPublic),
-            ("https://10.0.0.1:8443/", NotPublic),
+            ("https://10.0.0.1/", NotPublic),
+            ("https://10.0.0.1:8443/", Port),
+            ("https://example.com:8443/", Port),
+            ("https://example.com:22/", Port),
+            ("https://example.com:0/", Port),
             ("https://[::1]/", NotPublic),
             ("https://[::]/", NotPublic),
             ("https://[::ffff:10.0.0.1]/", NotPublic),
@@ -137,15 +173,19 @@ mod tests {
             ("https://①②⑦.⓪.⓪.①/", NotPublic),
             ("https://127。0。0。1/", NotPublic),
         ] {
-            assert_eq!(Endpoint::parse(text, Reach::Public), Err(error), "{text}");
+            assert_eq!(Endpoint::parse(text, PUBLIC), Err(error), "{text}");
         }
-        assert_eq!(Endpoint::parse(&format!("https://example.com/{}", "a".repeat(3000)), Reach::Public), Err(TooLong));
-        assert_eq!(Endpoint::parse(&format!("https://example.com/{}", "é".repeat(700)), Reach::Public), Err(TooLong));
+        assert_eq!(Endpoint::parse(&format!("https://example.com/{}", "a".repeat(3000)), PUBLIC), Err(TooLong));
+        assert_eq!(Endpoint::parse(&format!("https://example.com/{}", "é".repeat(700)), PUBLIC), Err(TooLong));
         for text in
-            ["https://example.com", "https://example.com:8443/a?b=c", "https://8.8.8.8/", "https://[2606:4700::1111]/"]
+            ["https://example.com", "https://example.com:443/a?b=c", "https://8.8.8.8/", "https://[2606:4700::1111]/"]
         {
-            assert!(Endpoint::parse(text, Reach::Public).is_ok(), "{text}");
+            assert!(Endpoint::parse(text, PUBLIC).is_ok(), "{text}");
         }
+        let more = Reach::Public(Ports::new(&[443, 8443]).expect("few ports"));
+        assert!(Endpoint::parse("https://example.com:8443/a", more).is_ok());
+        assert_eq!(Endpoint::parse("https://example.com:8444/a", more), Err(Port));
+        assert_eq!((Ports::new(&[]), Ports::new(&[443; PORTS_MAX + 1])), (None, None));
         for text in ["http://127.0.0.1:1/", "http://localhost/", "https://10.0.0.1/"] {
             assert!(Endpoint::parse(text, Reach::Anywhere).is_ok(), "{text}");
         }

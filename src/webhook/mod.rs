@@ -8,5 +8,5 @@ mod address;
 mod endpoint;
 mod sender;
 
-pub use endpoint::{Endpoint, EndpointError, Reach};
+pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach};
 pub use sender::{Attempt, EndpointResponse, Names, SendError, Sender, system_names};

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
     Request, Response,
     body::Bytes,
@@ -17,6 +17,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::ServerName};
+use serde::Deserialize;
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
 use thiserror::Error;
 use tokio::{
@@ -44,6 +45,9 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The most bytes that are read from a connection, including TLS.
 const BYTES_MAX: u64 = 256 * 1024;
 
+/// The most bytes that are read of the body that answers a challenge: a little more than a challenge in JSON.
+const CHALLENGE_ANSWER_BYTES_MAX: usize = 4096;
+
 /// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 4;
 
@@ -69,6 +73,8 @@ pub struct Attempt<'a> {
     pub payload: &'a str,
     /// The secrets: each adds a signature.
     pub secrets: &'a [&'a [u8]],
+    /// What the endpoint must repeat in its answer, if the message is a challenge.
+    pub challenge: Option<&'a str>,
 }
 
 /// The answer of an endpoint.
@@ -77,6 +83,8 @@ pub struct EndpointResponse {
     pub status: u16,
     /// The pause in seconds that the endpoint asks for.
     pub retry_after_s: Option<u32>,
+    /// Whether it lacks the challenge that it must repeat.
+    pub lacks_challenge: bool,
 }
 
 /// Why there was no answer.
@@ -126,7 +134,8 @@ impl Sender {
         Self { tls: TlsConnector::from(Arc::new(config)), names, reach }
     }
 
-    /// Sends the message, and reads the head of the answer, but not its body. Redirects are not followed.
+    /// Sends the message, and reads the head of the answer. The start of its body is read only after a challenge. Redirects are
+    /// not followed.
     pub async fn send(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
         timeout(ATTEMPT_TIMEOUT, self.attempt(attempt)).await.unwrap_or(Err(SendError::Timeout))
     }
@@ -139,12 +148,12 @@ impl Sender {
         let (reading, writing) = tokio::io::split(self.connect(url).await?);
         let stream = tokio::io::join(reading.take(BYTES_MAX), writing);
         if url.scheme() == "http" {
-            return exchange(stream, request).await;
+            return exchange(stream, request, attempt.challenge).await;
         }
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let name = ServerName::try_from(host).map_err(|_| SendError::NameNotFound)?;
         let encrypted = self.tls.connect(name, stream).await.map_err(|_| SendError::Tls)?;
-        exchange(encrypted, request).await
+        exchange(encrypted, request, attempt.challenge).await
     }
 
     /// Connects to one of the addresses of a host, all of which must be allowed: a name with a private address is suspicious. The
@@ -156,7 +165,7 @@ impl Sender {
             Some(Host::Domain(name)) => (self.names)(name.to_owned()).await.unwrap_or_default(),
             None => vec![],
         };
-        if self.reach == Reach::Public && !addresses.iter().copied().all(is_public) {
+        if matches!(self.reach, Reach::Public(_)) && !addresses.iter().copied().all(is_public) {
             return Err(SendError::NotAllowed);
         }
         let port = url.port_or_known_default().ok_or(SendError::NotAllowed)?;
@@ -189,31 +198,54 @@ fn request(url: &Url, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, Send
         .map_err(|_| SendError::NotAllowed)
 }
 
-/// Sends a request over a connection, which closes once the head of the answer is read.
+/// Sends a request over a connection, which closes once the answer is read: its head, and after a challenge the start of its body.
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     request: Request<Full<Bytes>>,
+    challenge: Option<&str>,
 ) -> Result<EndpointResponse, SendError> {
     let mut connecting = http1::Builder::new();
     connecting.max_buf_size(HEAD_BYTES_MAX);
     let connected = connecting.handshake(TokioIo::new(stream)).await.map_err(|_| SendError::NoAnswer)?;
     let (mut requests, connection) = connected;
-    let (mut answer, mut connection) = (pin!(requests.send_request(request)), pin!(connection));
+    let answer = async {
+        let response = requests.send_request(request).await?;
+        let mut answer = EndpointResponse::of(&response);
+        if let Some(challenge) = challenge {
+            let body = Limited::new(response.into_body(), CHALLENGE_ANSWER_BYTES_MAX).collect().await;
+            answer.lacks_challenge = !body.is_ok_and(|body| repeats(challenge, &body.to_bytes()));
+        }
+        Ok::<_, hyper::Error>(answer)
+    };
+    let (mut answer, mut connection) = (pin!(answer), pin!(connection));
     let answer = tokio::select! {
         answer = &mut answer => answer,
         // The connection may have ended after an answer.
         _ = &mut connection => answer.await,
     };
-    answer.map(|response| EndpointResponse::of(&response)).map_err(|_| SendError::NoAnswer)
+    answer.map_err(|_| SendError::NoAnswer)
+}
+
+/// Whether a body repeats a challenge: as text, or as JSON like `{"challenge": "…"}`. A service that sends back whatever it gets does
+/// not: in the message, the challenge stands elsewhere.
+fn repeats(challenge: &str, body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Repeated<'a> {
+        challenge: &'a str,
+    }
+    body.trim_ascii() == challenge.as_bytes()
+        || serde_json::from_slice::<Repeated<'_>>(body).is_ok_and(|repeated| repeated.challenge == challenge)
 }
 
 impl EndpointResponse {
     fn of<B>(response: &Response<B>) -> Self {
-        Self { status: response.status().as_u16(), retry_after_s: retry_after_s(response.headers()) }
+        let retry_after_s = retry_after_s(response.headers());
+        Self { status: response.status().as_u16(), retry_after_s, lacks_challenge: false }
     }
 
+    /// Whether the endpoint took the message: by the status, and for a challenge also by the body.
     pub const fn is_success(self) -> bool {
-        matches!(self.status, 200..=299)
+        matches!(self.status, 200..=299) && !self.lacks_challenge
     }
 
     /// Whether the endpoint unsubscribes.
@@ -237,5 +269,21 @@ pub fn system_names() -> Names {
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").field("reach", &self.reach).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_challenge_is_repeated_as_text_or_as_json_and_not_by_an_echo() {
+        for body in ["abc", " abc\r\n", r#"{"challenge":"abc"}"#, r#"{"ok": true, "challenge": "abc"}"#] {
+            assert!(repeats("abc", body.as_bytes()), "{body}");
+        }
+        let echo = r#"{"type":"webhook.challenge","data":{"challenge":"abc"}}"#;
+        for body in ["", "ab", "abcd", r#""abc""#, r#"{"challenge":"abcd"}"#, r#"["abc"]"#, "{", echo] {
+            assert!(!repeats("abc", body.as_bytes()), "{body}");
+        }
     }
 }

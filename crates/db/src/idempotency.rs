@@ -39,13 +39,14 @@ pub struct StoredAnswer {
     pub body: String,
 }
 
-/// Claims a key for a request and stores its answer, in the caller's transaction. `false` if the key is in use. Of
-/// several requests with one key the first locks its row, and the others wait.
+/// Claims a key for a request and stores its answer, in the caller's transaction. `false` if the key is in use, or the player is
+/// deleted. Of several requests with one key the first locks its row, and the others wait. The player's row is locked too, so
+/// that an erasure waits for the transaction, and then finds the answer.
 pub(super) async fn claim(executor: impl PgExecutor<'_>, keyed: &Keyed, now: OffsetDateTime) -> Result<bool, DbError> {
     let claimed = sqlx::query!(
         r#"
         insert into idempotency_key as kept (player_id, key, request_hash, created_at, location, etag, body)
-        values ($1, $2, $3, $4, $5, $6, $7)
+        select id, $2, $3, $4, $5, $6, $7 from player where id = $1 and kind <> 'deleted' for share
         on conflict (player_id, key) do update
         set request_hash = excluded.request_hash, created_at = excluded.created_at,
             location = excluded.location, etag = excluded.etag, body = excluded.body

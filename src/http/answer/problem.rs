@@ -72,7 +72,7 @@ codes! {
     Unauthenticated "unauthenticated" UNAUTHORIZED "A token is needed"
         "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
     InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
-        "The access token has expired, was not issued by this server, or its player is gone. Get a new one."
+        "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one."
     InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name or the password is wrong"
         "No account has this name and this password. Which of the two is wrong is not said."
     Forbidden "forbidden" FORBIDDEN "Not allowed"
@@ -132,13 +132,15 @@ codes! {
         "A player has at most 10,000 notes. Change or delete one of them."
     WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"
         "Nothing is sent to it. Enable it first: `PATCH` with `enabled`."
+    WebhookNotVerified "webhook_not_verified" CONFLICT "The webhook is not verified yet"
+        "Its endpoint has not repeated the challenge that was sent to it, so it gets nothing else. `POST …/verify` sends another one."
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
         "The version in `If-Match` is not the game's. Read the game again, then decide."
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"
         "Within a day the same `Idempotency-Key` came with something else. Nothing was done; give every new request a new key, \
          and keep the key with the body when sending again."
     RateLimited "rate_limited" TOO_MANY_REQUESTS "Too many calls"
-        "The player, or without a token the address, has made more calls than allowed. Send the same request again after the \
+        "The player, or without a token the address, has made more calls than allowed; or too many sign-ins to an account failed. Send the same request again after the \
          seconds in `Retry-After`. `RateLimit` in every answer says how many calls are left."
     Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
         "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \

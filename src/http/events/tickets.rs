@@ -88,7 +88,7 @@ pub async fn admit(
     ticket: Option<&str>,
     game: Option<GameId>,
 ) -> Result<Option<Caller>, Problem> {
-    let Some(ticket) = ticket else { return Ok(auth::identity(request)) };
+    let Some(ticket) = ticket else { return auth::reader(request) };
     if request.headers().contains_key(header::AUTHORIZATION) {
         return Err(Problem::invalid("?ticket", "excludes an access token: send one of them"));
     }

@@ -74,7 +74,7 @@ pub async fn create_game(
     _: Query<NoQuery>,
     body: Body<CreateGame>,
 ) -> Result<HttpResponse, Problem> {
-    let keyed = KeyedRequest::of(key, caller.player, "/v1/games", &body.0);
+    let keyed = KeyedRequest::of(key, caller, "/v1/games", &body.0);
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
     {

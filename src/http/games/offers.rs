@@ -66,7 +66,7 @@ pub async fn make_offer(
     _: Query<NoQuery>,
     body: Body<MakeOffer>,
 ) -> Result<HttpResponse, Problem> {
-    let keyed = KeyedRequest::of(key, caller.player, &format!("/v1/games/{}/offers", path.0.0), &body.0);
+    let keyed = KeyedRequest::of(key, caller, &format!("/v1/games/{}/offers", path.0.0), &body.0);
     if let Some(keyed) = &keyed
         && keyed.stored_answer(&state).await?.is_some()
     {

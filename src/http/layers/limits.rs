@@ -283,6 +283,11 @@ impl FromRequest for Client {
     }
 }
 
+/// The network of a request's client, which counts as one address.
+pub fn network_of(request: &impl HttpMessage) -> IpAddr {
+    network(client_address::client_address(request))
+}
+
 /// The network that counts as one address: for IPv6 the first 64 bits, because each customer gets a whole /64.
 pub fn network(address: IpAddr) -> IpAddr {
     first_bits(address, 64)

@@ -1,6 +1,8 @@
 //! The caller: profile, name, password, and erasure.
 
-use actix_web::{HttpResponse, delete, get, patch, web::Data};
+use std::time::Instant;
+
+use actix_web::{HttpRequest, HttpResponse, delete, get, patch, web::Data};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,7 +14,7 @@ use crate::{
     clock::now,
     db::{
         games,
-        players::{self, Named, OwnPlayer},
+        players::{self, Named, OwnPlayer, WebhookChoice},
     },
     domain::{Action, Command, Player, PlayerId, PlayerKind},
     http::{
@@ -21,13 +23,14 @@ use crate::{
             problem::{Code, Problem},
         },
         games::change::{Executed, execute},
+        layers::limits::network_of,
         request::{
+            auth::ErasedCaller,
             extract::{Body, NoQuery, Query},
             player::{find, gone},
         },
         state::{AppState, tokens::Caller},
     },
-    live::Credentials,
     metrics::Grant,
 };
 
@@ -36,6 +39,9 @@ const ATTEMPTS_MAX: u32 = 4;
 
 /// How many unfinished games are read and ended as one batch.
 const GAMES_AT_ONCE: u32 = 100;
+
+/// How many batches of imported games one request erases: a second's work.
+const IMPORT_BATCHES_MAX: u32 = 20;
 
 /// Get the caller
 #[utoipa::path(
@@ -55,13 +61,14 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
 
 /// Change the caller's name or password
 ///
-/// With a password a guest becomes an account, and keeps all games. A new password revokes all refresh tokens; the answer
-/// contains new ones.
+/// With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens; the
+/// answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
 #[utoipa::path(
     tag = "players",
     operation_id = "update_me",
     request_body(content = UpdateMe, examples(
         ("a new name" = (value = json!({"name": "Ana Maria"}))),
+        ("a new password, and no webhook any more" = (value = json!({"password": "battery staple", "delete_webhooks": true}))),
         ("a guest becomes an account" = (value = json!({"name": "Ana", "password": "correct horse"}))),
     )),
     responses(
@@ -76,8 +83,12 @@ pub async fn update_me(
     caller: Caller,
     _: Query<NoQuery>,
     body: Body<UpdateMe>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let UpdateMe { name, password } = body.0;
+    let UpdateMe { name, password, delete_webhooks } = body.0;
+    if delete_webhooks && password.is_none() {
+        return Err(Problem::invalid("/delete_webhooks", "is only possible together with a new password"));
+    }
     let name = name.map(|name| parse_name(&name)).transpose()?;
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
     find(&state, caller).await?;
@@ -85,12 +96,13 @@ pub async fn update_me(
         Some(password) => Some(state.passwords.hash(password).await?),
         None => None,
     };
+    let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
     for _ in 0..ATTEMPTS_MAX {
         let before = find(&state, caller).await?;
         let kind = if hash.is_some() { PlayerKind::Account } else { before.player.kind };
         let name = name.clone().unwrap_or_else(|| before.player.name.clone());
         let after = Player { kind, name, ..before.player.clone() };
-        match players::update(&state.db, &before, &after, hash.as_deref()).await? {
+        match players::update(&state.db, &before, &after, hash.as_deref(), webhooks, now()).await? {
             Named::Changed => continue,
             Named::Taken => return Err(name_taken()),
             Named::Stored => {}
@@ -99,9 +111,13 @@ pub async fn update_me(
         let tokens = match hash {
             Some(_) => {
                 let credentials_version = before.credentials_version + 1;
-                state.hub.audience().report(caller.player, Credentials::Version(credentials_version));
+                // Before the answer: the process accepts no older token from here on.
+                state.hub.audience().revoke(caller.player, credentials_version);
+                if let Some(limits) = &state.sign_ins {
+                    limits.know(&after.name, network_of(&request), Instant::now());
+                }
                 let own = OwnPlayer { player: after.clone(), credentials_version };
-                Some(TokenSet::begin(&state, &own, Grant::Password).await?)
+                Some(TokenSet::begin(&state, &own, Grant::Password).await?.ok_or_else(gone)?)
             }
             None => None,
         };
@@ -113,8 +129,9 @@ pub async fn update_me(
 
 /// Erase the caller
 ///
-/// Open games are aborted, active ones resigned, invitations declined. Name, password and sign-ins are erased. The games and
-/// their moves stay, because they belong to the opponents as well; the seat shows a deleted player. This cannot be undone.
+/// Open games are aborted, active ones resigned, invitations declined. Name, password, sign-ins, notes and webhooks are erased. The
+/// games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Of the games that the
+/// caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_me",
@@ -122,18 +139,37 @@ pub async fn update_me(
     security(("bearer" = []))
 )]
 #[delete("/me")]
-pub async fn delete_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+pub async fn delete_me(
+    state: Data<AppState>,
+    caller: ErasedCaller,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    let caller = caller.0;
     // A caller that is already erased repeats the call, because the first answer was lost.
     let found = players::find(&state.db, caller.player).await?.ok_or_else(gone)?;
     if found.player.kind != PlayerKind::Deleted {
         find(&state, caller).await?;
     }
     // The erasure comes first, so that no game begins meanwhile. If the server stops half-way, a job ends the other games.
-    players::erase(&state.db, caller.player, now()).await?;
+    if let Some(credentials_version) = players::erase(&state.db, caller.player, now()).await? {
+        state.hub.audience().revoke(caller.player, credentials_version);
+    }
     state.recent.forget(caller.player);
-    state.hub.audience().report(caller.player, Credentials::Erased);
     end_games(&state, caller.player).await?;
+    erase_imports(&state, caller.player).await?;
     Ok(HttpResponse::NoContent().finish())
+}
+
+/// Erases what the player had imported, up to a bound: the job erases the rest.
+async fn erase_imports(state: &AppState, player: PlayerId) -> Result<(), Problem> {
+    for _ in 0..IMPORT_BATCHES_MAX {
+        if players::erase_imports(&state.db, player, GAMES_AT_ONCE).await? == 0
+            && players::erase_imported_players(&state.db, player, GAMES_AT_ONCE).await? == 0
+        {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Ends the unfinished games of a player.
@@ -162,6 +198,10 @@ pub struct UpdateMe {
     /// Turns a guest into an account.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     password: Option<String>,
+    /// With a new password: whether all webhooks are deleted, too. Otherwise they go on.
+    #[serde(default)]
+    #[schema(default = false)]
+    delete_webhooks: bool,
 }
 
 /// The caller after a change.

@@ -2,6 +2,7 @@
 
 pub(crate) mod me;
 pub(crate) mod profiles;
+pub(crate) mod sign_ins;
 pub(crate) mod stats;
 pub(crate) mod summary;
 pub(crate) mod tokens;

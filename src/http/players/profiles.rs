@@ -1,6 +1,9 @@
 //! Players: creates guests and accounts, and shows public profiles.
 
-use std::future::{Ready, ready};
+use std::{
+    future::{Ready, ready},
+    time::Instant,
+};
 
 use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, get, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,7 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
+        layers::limits::network_of,
         request::extract::{NoQuery, OptionalBody, Query},
         state::AppState,
         view::wire::{PlayerKindWord, Timestamp},
@@ -45,6 +49,7 @@ pub async fn create_player(
     state: Data<AppState>,
     _: Query<NoQuery>,
     body: OptionalBody<CreatePlayer>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let CreatePlayer { name, password } = body.0;
     let name = name.map(|name| parse_name(&name)).transpose()?;
@@ -60,6 +65,9 @@ pub async fn create_player(
     };
     let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
     let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref()).await?.ok_or_else(name_taken)?;
+    if let (PlayerKind::Account, Some(limits)) = (kind, &state.sign_ins) {
+        limits.know(&player.name, network_of(&request), Instant::now());
+    }
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 

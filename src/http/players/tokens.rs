@@ -1,6 +1,8 @@
 //! Tokens: a password or a refresh token is exchanged for new tokens, refresh tokens are revoked, and public keys are shown.
 
-use actix_web::{HttpResponse, get, http::header, post, web::Data};
+use std::{net::IpAddr, time::Instant};
+
+use actix_web::{HttpRequest, HttpResponse, get, http::header, post, web::Data};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,6 +22,7 @@ use crate::{
             headers::KEPT_FOR_MINUTES,
             problem::{Code, Problem},
         },
+        layers::limits::network_of,
         request::extract::{Body, NoQuery, Query},
         state::{
             AppState,
@@ -49,6 +52,8 @@ const REFRESH_TOKEN_BYTES: usize = 32;
         (status = 200, description = "The new tokens", body = TokenSet),
         (status = 401, description = "`invalid_token`: unknown, expired, revoked, or used before; `invalid_credentials`: no \
             account has this name and this password"),
+        (status = 429, description = "`rate_limited`: too many calls, or too many sign-ins to this account failed; devices with a \
+            refresh token, and addresses that signed in to it of late, are not affected by the latter"),
     ),
     security(())
 )]
@@ -57,23 +62,36 @@ pub async fn create_token(
     state: Data<AppState>,
     _: Query<NoQuery>,
     body: Body<CreateToken>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let tokens = match body.0 {
-        CreateToken::Password { name, password } => sign_in(&state, &name, &password).await?,
+        CreateToken::Password { name, password } => sign_in(&state, &name, &password, network_of(&request)).await?,
         CreateToken::RefreshToken { refresh_token } => refresh(&state, &refresh_token).await?,
     };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 
-/// The tokens of a new sign-in. An unknown name takes as long as a wrong password, and gets the same answer.
-async fn sign_in(state: &AppState, name: &str, password: &str) -> Result<TokenSet, Problem> {
+/// The tokens of a new sign-in. An unknown name takes as long as a wrong password, gets the same answer, and is limited in the same
+/// way.
+async fn sign_in(state: &AppState, name: &str, password: &str, network: IpAddr) -> Result<TokenSet, Problem> {
     let refused = || Problem::new(Code::InvalidCredentials, "no account has this name and this password");
     // No account has a malformed name or password.
     let (Ok(name), Ok(password)) = (name.parse(), password.parse()) else { return Err(refused()) };
-    let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
-    let is_right = state.passwords.compare(password, hash).await?;
-    let player = player.filter(|_| is_right).ok_or_else(refused)?;
-    TokenSet::begin(state, &player, Grant::Password).await
+    // Counted first, so that attempts at the same time count, too.
+    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin(&name, network, Instant::now())).transpose()?;
+    let compared = async {
+        let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
+        let is_right = state.passwords.compare(password, hash).await?;
+        Ok::<_, Problem>(player.filter(|_| is_right))
+    };
+    let (compared, limited) = (compared.await, state.sign_ins.as_ref().zip(attempt));
+    match (&compared, limited) {
+        (Ok(Some(_)), Some((limits, attempt))) => limits.succeed(attempt, Instant::now()),
+        (Err(_), Some((_, attempt))) => attempt.take_back(),
+        (Ok(None), _) | (_, None) => {}
+    }
+    let player = compared?.ok_or_else(refused)?;
+    TokenSet::begin(state, &player, Grant::Password).await?.ok_or_else(refused)
 }
 
 async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {
@@ -206,11 +224,11 @@ impl TokenSet {
         }
     }
 
-    /// The first tokens of a player that signs in again.
-    pub(crate) async fn begin(state: &AppState, player: &OwnPlayer, grant: Grant) -> Result<Self, Problem> {
+    /// The first tokens of a player that signs in again; `None` if the player's credentials were revoked meanwhile.
+    pub(crate) async fn begin(state: &AppState, player: &OwnPlayer, grant: Grant) -> Result<Option<Self>, Problem> {
         let (now, first) = (now(), new_refresh_token());
-        refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
-        Ok(Self::new(state, player, grant, first, now))
+        let stored = refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
+        Ok(stored.then(|| Self::new(state, player, grant, first, now)))
     }
 
     /// Stores a new player with its first tokens; `None` if another account has the name.

@@ -91,7 +91,7 @@ pub async fn import_games(
 ) -> Result<HttpResponse, Problem> {
     let visibility = query.0.visibility.map_or(Visibility::Private, Visibility::from);
     let content = (visibility.as_str(), body.kind.as_str(), Sha256::digest(&body.text)[..].to_vec());
-    let keyed = KeyedRequest::of(key, caller.player, "/v1/games/import", &content);
+    let keyed = KeyedRequest::of(key, caller, "/v1/games/import", &content);
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
     {
@@ -111,6 +111,7 @@ pub async fn import_games(
         (Inserted::KeyUsed, Some(keyed)) => {
             keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
         }
+        (Inserted::NoPlayer, _) => Err(player::gone()),
         _ => Ok(idempotency::created(&answer)),
     }
 }

@@ -6,7 +6,7 @@ use actix_web::{
     FromRequest, HttpMessage, HttpRequest,
     body::{BoxBody, MessageBody},
     dev::{Payload, ServiceRequest, ServiceResponse},
-    http::header,
+    http::{Method, header},
     middleware::Next,
     web::Data,
 };
@@ -21,17 +21,47 @@ use crate::{
     metrics::TokenKind,
 };
 
-/// The caller that the token names, or what is wrong with the token. Later layers and handlers read it.
-struct Identity(Result<Option<Caller>, Problem>);
+/// The caller that the request's token names, if it has one, or why the token is not accepted. Later layers and handlers read it.
+struct Identity(Result<Option<Caller>, Refused>);
 
-/// Reads the request's token, if it has one.
+/// Why a token is not accepted.
+#[derive(Clone, Debug)]
+enum Refused {
+    /// It is no token of this service, or has expired.
+    Invalid,
+    /// It was issued before a new password, a sign-out everywhere, or the erasure of its player.
+    Revoked(Caller),
+    /// It is not known whether it was revoked, because the database is away.
+    Unconfirmed(Caller),
+}
+
+/// The request that erases the caller. It may be repeated with the token that the erasure has revoked.
+const ERASURE: (Method, &str) = (Method::DELETE, "/v1/me");
+
+/// Reads the request's token, if it has one, and checks that it was not revoked.
 pub async fn identify(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    let identity = Identity(caller(request.request()));
-    request.extensions_mut().insert(identity);
+    let identity = match caller(request.request()) {
+        Ok(Some(caller)) => confirmed(state(request.request()), caller).await.map(Some),
+        other => other,
+    };
+    request.extensions_mut().insert(Identity(identity));
     next.call(request).await
+}
+
+/// The caller, unless its credentials were revoked. The check costs a look-up in memory. Only where the process does not know
+/// the revocations of the last second, the request waits for them.
+async fn confirmed(state: &AppState, caller: Caller) -> Result<Caller, Refused> {
+    let revocations = state.hub.audience().revocations();
+    if !revocations.are_current() && !revocations.refreshed().await {
+        return Err(Refused::Unconfirmed(caller));
+    }
+    match revocations.least_version(caller.player) {
+        Some(least) if caller.credentials_version < least => Err(Refused::Revoked(caller)),
+        _ => Ok(caller),
+    }
 }
 
 /// Refuses a request with a bad token, even where no token is needed.
@@ -39,19 +69,54 @@ pub async fn refuse_bad_tokens(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let bad = request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().err().cloned());
-    match bad {
-        Some(problem) => {
+    let refused = request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().err().cloned());
+    let (method, path) = ERASURE;
+    let is_erasure = request.method() == method && request.match_info().as_str() == path;
+    match refused {
+        // What needs no token is answered without a database as well; what needs one refuses it.
+        None | Some(Refused::Unconfirmed(_)) => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
+        Some(Refused::Revoked(_)) if is_erasure => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
+        Some(refused @ (Refused::Invalid | Refused::Revoked(_))) => {
             state(request.request()).metrics.token_refused(TokenKind::Access);
-            Ok(request.error_response(problem))
+            Ok(request.error_response(refused.problem()))
         }
-        None => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
     }
 }
 
-/// The caller of a request with a good token.
+impl Refused {
+    fn problem(&self) -> Problem {
+        match self {
+            Refused::Invalid => Problem::new(Code::InvalidToken, "the access token is not valid, or no longer"),
+            Refused::Revoked(_) => Problem::new(
+                Code::InvalidToken,
+                "the access token was revoked by a new password, by signing out everywhere, or by an erasure",
+            ),
+            Refused::Unconfirmed(_) => {
+                Problem::busy("it is not known at present whether the access token was revoked; try again")
+            }
+        }
+    }
+}
+
+/// The caller of a request whose token is valid, for limits. It may be unconfirmed.
 pub fn identity(request: &impl HttpMessage) -> Option<Caller> {
-    request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().ok().copied().flatten())
+    match &request.extensions().get::<Identity>()?.0 {
+        Ok(caller) => *caller,
+        Err(Refused::Unconfirmed(caller)) => Some(*caller),
+        Err(Refused::Invalid | Refused::Revoked(_)) => None,
+    }
+}
+
+/// The caller of a request, if it has a token; or why the token is not accepted.
+pub fn reader(request: &impl HttpMessage) -> Result<Option<Caller>, Problem> {
+    match request.extensions().get::<Identity>() {
+        Some(Identity(identity)) => identity.as_ref().map(|caller| *caller).map_err(Refused::problem),
+        None => Ok(None),
+    }
+}
+
+fn missing() -> Problem {
+    Problem::new(Code::Unauthenticated, "this call needs an access token")
 }
 
 impl FromRequest for Caller {
@@ -59,8 +124,25 @@ impl FromRequest for Caller {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let missing = || Problem::new(Code::Unauthenticated, "this call needs an access token");
-        ready(identity(request).ok_or_else(missing))
+        ready(reader(request).and_then(|caller| caller.ok_or_else(missing)))
+    }
+}
+
+/// The caller of an erasure, whose token an earlier try may have revoked.
+#[derive(Clone, Copy, Debug)]
+pub struct ErasedCaller(pub Caller);
+
+impl FromRequest for ErasedCaller {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let revoked = match request.extensions().get::<Identity>() {
+            Some(Identity(Err(Refused::Revoked(caller)))) => Some(Self(*caller)),
+            _ => None,
+        };
+        let caller = || reader(request).and_then(|caller| caller.map(Self).ok_or_else(missing));
+        ready(revoked.map_or_else(caller, Ok))
     }
 }
 
@@ -73,25 +155,24 @@ impl FromRequest for Reader {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(Ok(Self(identity(request).map(|caller| caller.player))))
+        ready(reader(request).map(|caller| Self(caller.map(|caller| caller.player))))
     }
 }
 
 /// The prefix of the header's value.
 const BEARER: &[u8] = b"Bearer ";
 
-fn caller(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
+fn caller(request: &HttpRequest) -> Result<Option<Caller>, Refused> {
     let mut values = request.headers().get_all(header::AUTHORIZATION);
     let Some(value) = values.next() else { return Ok(None) };
-    let invalid = || Problem::new(Code::InvalidToken, "the access token is not valid, or no longer");
     if values.next().is_some() {
-        return Err(invalid());
+        return Err(Refused::Invalid);
     }
-    let (scheme, token) = value.as_bytes().split_at_checked(BEARER.len()).ok_or_else(invalid)?;
+    let (scheme, token) = value.as_bytes().split_at_checked(BEARER.len()).ok_or(Refused::Invalid)?;
     if !scheme.eq_ignore_ascii_case(BEARER) {
-        return Err(invalid());
+        return Err(Refused::Invalid);
     }
-    state(request).tokens.verify(token.trim_ascii(), now()).map(Some).ok_or_else(invalid)
+    state(request).tokens.verify(token.trim_ascii(), now()).map(Some).ok_or(Refused::Invalid)
 }
 
 fn state(request: &HttpRequest) -> &AppState {

@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 use crate::{
     clock::now,
     db::idempotency::{self, Keyed},
-    domain::PlayerId,
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
-        state::AppState,
+        request::player,
+        state::{AppState, tokens::Caller},
         view::wire::ALWAYS_JSON,
     },
 };
@@ -58,16 +58,16 @@ impl FromRequest for IdempotencyKey {
 /// A creation with an idempotency key.
 #[derive(Clone, Debug)]
 pub struct KeyedRequest {
-    player: PlayerId,
+    caller: Caller,
     key: String,
     request_hash: [u8; 32],
 }
 
 impl KeyedRequest {
     /// The request with `body` at `path`, if it has a key.
-    pub fn of(key: IdempotencyKey, player: PlayerId, path: &str, body: &impl Serialize) -> Option<Self> {
+    pub fn of(key: IdempotencyKey, caller: Caller, path: &str, body: &impl Serialize) -> Option<Self> {
         let request = serde_json::to_vec(&(path, body)).expect(ALWAYS_JSON);
-        key.0.map(|key| Self { player, key, request_hash: Sha256::digest(request).into() })
+        key.0.map(|key| Self { caller, key, request_hash: Sha256::digest(request).into() })
     }
 
     /// The earlier answer to this request, if there is one. Another request under the same key is refused.
@@ -75,9 +75,12 @@ impl KeyedRequest {
         Ok(self.stored_answer(state).await?.map(|answer| replayed(&answer)))
     }
 
-    /// The stored answer to this request, if there is one.
+    /// The stored answer to this request, if there is one. The caller is checked first, because the answer may show a secret, and
+    /// because an erasure has the same effect as a key that is in use: the creation is not stored.
     pub async fn stored_answer(&self, state: &AppState) -> Result<Option<Answer>, Problem> {
-        let Some((answer, request_hash)) = idempotency::find(&state.db, self.player, &self.key, now()).await? else {
+        player::find(state, self.caller).await?;
+        let Some((answer, request_hash)) = idempotency::find(&state.db, self.caller.player, &self.key, now()).await?
+        else {
             return Ok(None);
         };
         if request_hash != self.request_hash {
@@ -89,8 +92,8 @@ impl KeyedRequest {
 
     /// The request with its answer, for storing.
     pub fn keep(&self, answer: &Answer) -> Keyed {
-        let Self { player, key, request_hash } = self.clone();
-        Keyed { player, key, request_hash, answer: answer.clone() }
+        let Self { caller, key, request_hash } = self.clone();
+        Keyed { player: caller.player, key, request_hash, answer: answer.clone() }
     }
 }
 

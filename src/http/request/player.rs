@@ -9,13 +9,16 @@ use crate::{
     },
 };
 
-/// The caller's row. A token may outlive its player, or the password under which it was issued, by minutes. Such a token can
-/// neither begin a game nor change the player.
+/// The caller's row. A token may outlive its player, or the password under which it was issued. `auth::identify` refuses such a
+/// token within a second; this check is exact, for what creates something, changes the player, or shows a secret.
 pub(crate) async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, Problem> {
     let found = players::find(&state.db, caller.player).await?;
     let found = found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)?;
     if found.credentials_version != caller.credentials_version {
-        return Err(Problem::new(Code::InvalidToken, "the token is older than the password"));
+        return Err(Problem::new(
+            Code::InvalidToken,
+            "the access token was revoked by a new password, or by signing out everywhere",
+        ));
     }
     Ok(found)
 }

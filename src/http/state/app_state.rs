@@ -7,7 +7,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens,
+    heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
+    sign_ins::SignIns, tokens::Tokens,
 };
 use crate::{
     db::{Lookups, Writers},
@@ -25,6 +26,8 @@ pub(crate) struct AppState {
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) cursors: Cursors,
     pub(crate) passwords: Arc<Passwords>,
+    /// The limits of sign-ins by account; `None` without rate limits.
+    pub(crate) sign_ins: Option<Arc<SignIns>>,
     /// Asks the database whether cached games are still current.
     pub(crate) lookups: Lookups,
     pub(crate) recent: Arc<RecentGames>,

@@ -8,6 +8,7 @@ pub(crate) mod permits;
 pub(crate) mod readiness;
 pub(crate) mod readings;
 pub(crate) mod recent;
+pub(crate) mod sign_ins;
 pub(crate) mod tokens;
 
 pub(crate) use app_state::AppState;

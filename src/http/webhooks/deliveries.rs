@@ -8,12 +8,15 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::{
-    endpoints::{WebhookPath, find},
+    endpoints::{WebhookPath, disabled, find},
     message::ping,
 };
 use crate::{
     clock::now,
-    db::webhooks::deliveries::{self, Delivery},
+    db::webhooks::{
+        Webhook,
+        deliveries::{self, Delivery},
+    },
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
@@ -39,7 +42,7 @@ use crate::{
     responses(
         (status = 202, description = "The delivery, which is queued", body = DeliveryView),
         (status = 404, description = "`not_found`"),
-        (status = 409, description = "`webhook_disabled`"),
+        (status = 409, description = "`webhook_disabled`, `webhook_not_verified`"),
     ),
     security(("bearer" = []))
 )]
@@ -53,6 +56,7 @@ pub async fn ping_webhook(
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
     let webhook = find(&state, caller, path).await?;
+    check_verified(&webhook)?;
     let (id, now) = (Uuid::now_v7(), now());
     let made = deliveries::ping(&state.db, caller.player, webhook.id, id, &ping(webhook.id, now), now).await?;
     Ok(accepted(&made.ok_or_else(disabled)?))
@@ -118,7 +122,7 @@ pub async fn list_webhook_deliveries(
     responses(
         (status = 202, description = "The delivery, which is queued", body = DeliveryView),
         (status = 404, description = "`not_found`"),
-        (status = 409, description = "`webhook_disabled`"),
+        (status = 409, description = "`webhook_disabled`, `webhook_not_verified`"),
     ),
     security(("bearer" = []))
 )]
@@ -136,6 +140,7 @@ pub async fn redeliver_webhook(
     if webhook.disabled.is_some() {
         return Err(disabled());
     }
+    check_verified(&webhook)?;
     let again = deliveries::send_again(&state.db, caller.player, webhook.id, delivery.0, now()).await?;
     Ok(accepted(&again.ok_or_else(no_delivery)?))
 }
@@ -144,8 +149,12 @@ fn accepted(delivery: &Delivery) -> HttpResponse {
     HttpResponse::Accepted().insert_header(NOT_KEPT).insert_header(VARIES).json(DeliveryView::of(delivery))
 }
 
-fn disabled() -> Problem {
-    Problem::new(Code::WebhookDisabled, "the webhook is disabled: enable it first")
+/// Refuses to send anything else than challenges to an endpoint that has not agreed.
+fn check_verified(webhook: &Webhook) -> Result<(), Problem> {
+    match webhook.verified_at {
+        Some(_) => Ok(()),
+        None => Err(Problem::new(Code::WebhookNotVerified, "the endpoint has not answered its challenge yet")),
+    }
 }
 
 fn no_delivery() -> Problem {
@@ -206,7 +215,7 @@ struct DeliveryView {
     /// The HTTP status of the last attempt; null if there was no answer.
     #[schema(required = true, example = 503)]
     last_status: Option<i32>,
-    /// Why the last attempt failed: `status`, `gone`, `timeout`, `no_connection`, `tls`, `no_answer`, `name_not_found`, `address_not_allowed`.
+    /// Why the last attempt failed: `status`, `challenge` (it was not repeated), `gone`, `timeout`, `no_connection`, `tls`, `no_answer`, `name_not_found`, `address_not_allowed`.
     /// Clients ignore values that they do not know.
     #[schema(required = true, example = "status")]
     last_error: Option<String>,

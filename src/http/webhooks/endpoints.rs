@@ -5,20 +5,26 @@ use std::future::{Ready, ready};
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse, delete, dev::Payload, get, http::header, patch, post, web::Data,
 };
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::{
+    Engine,
+    prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
+};
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::message;
 use crate::{
     clock::now,
-    db::webhooks::{self, Changes, EventFilter, Made, Webhook},
+    db::webhooks::{self, Challenge, Changes, EventFilter, Made, Webhook},
     domain::NoticeKind,
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
+        layers::limits,
         request::{
             extract::{self, Body, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
@@ -36,10 +42,18 @@ const SECRET_BYTES: usize = 32;
 /// The prefix of a secret, by Standard Webhooks.
 const SECRET_PREFIX: &str = "whsec_";
 
+/// Random bytes of a challenge.
+const CHALLENGE_BYTES: usize = 24;
+
+/// The further calls that a challenge costs of the rate limit. It makes the server send a request to any address.
+const CHALLENGE_CALLS: u32 = 9;
+
 /// Create a webhook
 ///
-/// From now on, the events of the caller's games are sent to `url`, signed by the scheme of Standard Webhooks. The answer has the
-/// `secret` that verifies the signatures, which is not shown again.
+/// The events of the caller's games from now on are sent to `url`, signed by the scheme of Standard Webhooks. The answer has the
+/// `secret` that verifies the signatures, which is not shown again. First the endpoint gets a message of type `webhook.challenge`, and
+/// must answer it with 2xx and the same `challenge` in the body. Until then `verified_at` is null and nothing else is sent. For the
+/// rate limit, it counts as ten calls.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "create_webhook",
@@ -64,8 +78,9 @@ pub async fn create_webhook(
     key: IdempotencyKey,
     _: Query<NoQuery>,
     body: Body<CreateWebhook>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let keyed = KeyedRequest::of(key, caller.player, "/v1/webhooks", &body.0);
+    let keyed = KeyedRequest::of(key, caller, "/v1/webhooks", &body.0);
     if let Some(keyed) = &keyed
         && let Some(replayed) = keyed.replay(&state).await?
     {
@@ -81,13 +96,19 @@ pub async fn create_webhook(
         secret: new_secret(),
         previous_until: vec![],
         failing_since: None,
+        verified_at: None,
         disabled: None,
     };
     player::find(&state, caller).await?;
+    limits::count_more(&request, CHALLENGE_CALLS)?;
+    let challenge = new_challenge(webhook.id, webhook.created_at);
     let body = serde_json::to_string(&WebhookWithSecret::of(&webhook)).expect(ALWAYS_JSON);
     let answer = Answer { location: format!("/v1/webhooks/{}", webhook.id), etag: String::new(), body };
     let stored_answer = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (webhooks::insert(&state.db, &webhook, stored_answer.as_ref()).await?, keyed) {
+    match (
+        webhooks::insert(&state.db, &webhook, &challenge, caller.credentials_version, stored_answer.as_ref()).await?,
+        keyed,
+    ) {
         // A concurrent request with this key has stored its answer first.
         (Made::KeyUsed, Some(keyed)) => {
             let replayed = keyed.replay(&state).await?;
@@ -97,7 +118,7 @@ pub async fn create_webhook(
             let detail = format!("a player has at most {} webhooks", webhooks::WEBHOOKS_MAX);
             Err(Problem::new(Code::TooManyWebhooks, detail))
         }
-        (Made::NoPlayer, _) => Err(Problem::new(Code::InvalidToken, "the player is deleted")),
+        (Made::NoPlayer, _) => Err(player::gone()),
         _ => Ok(no_store(idempotency::created(&answer))),
     }
 }
@@ -146,7 +167,8 @@ pub async fn get_webhook(
 
 /// Change a webhook
 ///
-/// Fields that are left out stay unchanged. `{"enabled": true}` enables a disabled webhook again: waiting messages are sent then.
+/// Fields that are left out stay unchanged. `{"enabled": true}` enables a disabled webhook again: waiting messages are sent then. The
+/// endpoint of another `url` is challenged first, and counts as ten calls.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "update_webhook",
@@ -168,12 +190,53 @@ pub async fn update_webhook(
     path: WebhookPath,
     _: Query<NoQuery>,
     body: Body<UpdateWebhook>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let UpdateWebhook { url, events, enabled } = body.0;
     let changes = Changes { url: url.map(|url| parse_url(&url, state.webhook_reach)).transpose()?, events, enabled };
     player::find(&state, caller).await?;
-    let updated = webhooks::update(&state.db, caller.player, path.0, &changes, now()).await?;
+    if changes.url.is_some() || changes.enabled == Some(true) {
+        limits::count_more(&request, CHALLENGE_CALLS)?;
+    }
+    let (now, challenge) = (now(), new_challenge(path.0, now()));
+    let updated = webhooks::update(&state.db, caller.player, path.0, &changes, &challenge, now).await?;
     Ok(json_response(&WebhookView::of(&updated.ok_or_else(no_webhook)?)))
+}
+
+/// Verify a webhook
+///
+/// Sends another challenge to an endpoint that has not repeated the last one, and enables the webhook if that was why it was disabled.
+/// A verified webhook stays as it is. It counts as ten calls.
+#[utoipa::path(
+    tag = "webhooks",
+    operation_id = "verify_webhook",
+    params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
+    responses(
+        (status = 202, description = "The webhook: a challenge is queued, unless it is verified", body = WebhookView),
+        (status = 404, description = "`not_found`"),
+        (status = 409, description = "`webhook_disabled`"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/webhooks/{webhook_id}/verify")]
+pub async fn verify_webhook(
+    state: Data<AppState>,
+    caller: Caller,
+    path: WebhookPath,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    limits::count_more(&request, CHALLENGE_CALLS)?;
+    let (now, challenge) = (now(), new_challenge(path.0, now()));
+    let found = webhooks::challenge(&state.db, caller.player, path.0, &challenge, now).await?;
+    let webhook = found.ok_or_else(no_webhook)?;
+    if webhook.verified_at.is_none() && webhook.disabled.is_some() {
+        return Err(disabled());
+    }
+    let view = WebhookView::of(&webhook);
+    Ok(HttpResponse::Accepted().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
 }
 
 /// Delete a webhook
@@ -236,6 +299,10 @@ pub(crate) async fn find(state: &AppState, caller: Caller, path: WebhookPath) ->
     webhooks::find(&state.db, caller.player, path.0).await?.ok_or_else(no_webhook)
 }
 
+pub(crate) fn disabled() -> Problem {
+    Problem::new(Code::WebhookDisabled, "the webhook is disabled: enable it first")
+}
+
 pub(crate) fn no_webhook() -> Problem {
     Problem::not_found("there is no such webhook")
 }
@@ -247,6 +314,11 @@ pub(crate) fn json_response(view: &impl Serialize) -> HttpResponse {
 fn parse_url(url: &str, reach: Reach) -> Result<String, Problem> {
     let endpoint = Endpoint::parse(url, reach).map_err(|error| Problem::invalid("/url", error.to_string()))?;
     Ok(endpoint.url().to_string())
+}
+
+fn new_challenge(webhook: Uuid, now: OffsetDateTime) -> Challenge {
+    let text = BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; CHALLENGE_BYTES]>());
+    Challenge { delivery: Uuid::now_v7(), payload: message::challenge(webhook, &text, now), text }
 }
 
 fn new_secret() -> Vec<u8> {
@@ -277,7 +349,8 @@ impl FromRequest for WebhookPath {
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateWebhook {
-    /// A public address that begins with `https://`, without user, password and fragment.
+    /// A public address that begins with `https://`, without user, password and fragment, at port 443 unless the server allows
+    /// others.
     #[schema(max_length = 2048, example = "https://push.example/mancala")]
     url: String,
     /// The types to send. Unless given, all types, also those that are added later.
@@ -376,11 +449,14 @@ pub struct WebhookView {
     /// Whether anything is sent.
     enabled: bool,
     /// Why it is disabled. `by_request`: by an update; `gone`: it answered 410; `failing`: all attempts failed for five days; `overflow`:
-    /// 10,000 messages were waiting for it. Clients ignore values that they do not know.
+    /// 10,000 messages were waiting for it; `unverified`: it did not repeat its challenge for a day. Clients ignore values that they do not know.
     #[schema(required = true, example = "failing")]
     disabled_reason: Option<String>,
     #[schema(required = true)]
     disabled_at: Option<Timestamp>,
+    /// When the endpoint repeated its challenge; null: it has not yet, and gets nothing else.
+    #[schema(required = true)]
+    verified_at: Option<Timestamp>,
     /// Since when every attempt has failed; null if the last one succeeded.
     #[schema(required = true)]
     failing_since: Option<Timestamp>,
@@ -400,6 +476,7 @@ impl WebhookView {
             enabled: webhook.disabled.is_none(),
             disabled_reason,
             disabled_at: disabled_at.map(Timestamp),
+            verified_at: webhook.verified_at.map(Timestamp),
             failing_since: webhook.failing_since.map(Timestamp),
             previous_secret_until: webhook
                 .previous_until

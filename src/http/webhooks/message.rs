@@ -8,7 +8,10 @@ use uuid::Uuid;
 use crate::{
     db::{
         games::SeatedGame,
-        webhooks::{deliveries::PING, queue::MessageContent},
+        webhooks::{
+            deliveries::{CHALLENGE, PING},
+            queue::MessageContent,
+        },
     },
     domain::{Event, Previous},
     http::view::{
@@ -87,5 +90,12 @@ fn event_without_names(seated: &SeatedGame, event: &Event, previous: &Previous) 
 /// Writes the message of a test.
 pub fn ping(webhook: Uuid, now: OffsetDateTime) -> String {
     let message = MessageView { kind: PING, timestamp: Timestamp(now), data: json!({ "webhook_id": webhook }) };
+    serde_json::to_string(&message).expect(ALWAYS_JSON)
+}
+
+/// Writes the message that asks an endpoint whether it wants notices.
+pub fn challenge(webhook: Uuid, challenge: &str, now: OffsetDateTime) -> String {
+    let data = json!({ "webhook_id": webhook, "challenge": challenge });
+    let message = MessageView { kind: CHALLENGE, timestamp: Timestamp(now), data };
     serde_json::to_string(&message).expect(ALWAYS_JSON)
 }

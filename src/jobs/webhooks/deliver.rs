@@ -11,7 +11,7 @@ use crate::{
     clock::now,
     db::{
         DbError,
-        webhooks::deliveries::{self, Due, Lane, NextStep},
+        webhooks::deliveries::{self, Due, Full, Lane, NextStep},
     },
     metrics::{DeliveryOutcome, Metrics},
     webhook::{Attempt, EndpointResponse, SendError, Sender},
@@ -23,9 +23,9 @@ const LEASE: Duration = Duration::seconds(30);
 /// The pause between two attempts to record an outcome, as long as the lease lasts.
 const RECORD_PAUSE: StdDuration = StdDuration::from_secs(2);
 
-/// Takes up to `room` due deliveries of a lane, with a lease.
-pub async fn take(pool: &PgPool, lane: Lane, room: u32, now: OffsetDateTime) -> Result<Vec<Due>, DbError> {
-    deliveries::take(pool, lane, now, now + LEASE, room).await
+/// Takes up to `room` due deliveries of a lane, with a lease, and none of the players and hosts that have enough on their way.
+pub async fn take(pool: &PgPool, lane: Lane, room: u32, full: &Full, now: OffsetDateTime) -> Result<Vec<Due>, DbError> {
+    deliveries::take(pool, lane, now, now + LEASE, room, full).await
 }
 
 /// Sends a delivery and records the outcome. If the outcome cannot be recorded, the delivery is repeated when its lease expires.
@@ -64,7 +64,13 @@ pub async fn send(sender: &Sender, due: &Due, now: OffsetDateTime) -> Result<End
     let previous = due.previous.iter().filter(|(_, until)| *until > now).map(|(secret, _)| secret.as_slice());
     let secrets: Vec<&[u8]> = [due.secret.as_slice()].into_iter().chain(previous).collect();
     let id = due.id.to_string();
-    let attempt =
-        Attempt { url: &due.url, id: &id, now_s: now.unix_timestamp(), payload: &due.payload, secrets: &secrets };
+    let attempt = Attempt {
+        url: &due.url,
+        id: &id,
+        now_s: now.unix_timestamp(),
+        payload: &due.payload,
+        secrets: &secrets,
+        challenge: due.challenge.as_deref(),
+    };
     sender.send(attempt).await
 }

@@ -23,6 +23,9 @@ const SCHEDULE: [Duration; 9] = [
 /// The least age of a delivery that is given up, however many attempts it had.
 const GIVEN_UP_AFTER: Duration = Duration::days(3);
 
+/// The least age of a challenge that is given up: an endpoint that is being set up has a day. Its player may ask for another one.
+const CHALLENGED_FOR: Duration = Duration::days(1);
+
 /// The largest random addition to a backoff, as a share of it, so that deliveries that failed together do not return together.
 const JITTER: f64 = 0.2;
 
@@ -40,6 +43,7 @@ pub fn outcome_of(
     let (answer, error) = match sent {
         Ok(answer) if answer.is_success() => return outcome(Some(answer.status), None, NextStep::Delivered),
         Ok(answer) if answer.is_gone() => return outcome(Some(answer.status), Some("gone"), NextStep::Gone),
+        Ok(answer) if answer.lacks_challenge && matches!(answer.status, 200..=299) => (Some(answer), "challenge"),
         Ok(answer) => (Some(answer), "status"),
         Err(error) => (None, error.as_str()),
     };
@@ -49,7 +53,11 @@ pub fn outcome_of(
     let age = now - due.created_at;
     // A success of another delivery may bring this one forward, so the count of attempts alone is not enough. A delivery that
     // has waited for days behind others gets one attempt.
-    let next = if tried >= SCHEDULE.len() && age >= GIVEN_UP_AFTER || age >= KEPT {
+    let is_over = match due.challenge {
+        Some(_) => age >= CHALLENGED_FOR,
+        None => tried >= SCHEDULE.len() && age >= GIVEN_UP_AFTER || age >= KEPT,
+    };
+    let next = if is_over {
         NextStep::GivenUp
     } else {
         let pause = SCHEDULE[tried.min(SCHEDULE.len() - 1)];
@@ -63,18 +71,34 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::domain::PlayerId;
 
     const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
     fn answered(status: u16, retry_after_s: Option<u32>) -> EndpointResponse {
-        EndpointResponse { status, retry_after_s }
+        EndpointResponse { status, retry_after_s, lacks_challenge: false }
     }
 
     /// An attempt of a delivery that was created now.
     fn due(attempt: i32) -> Due {
         let (id, created_at) = (Uuid::nil(), NOW);
-        let (payload, url, secret, previous) = (String::new(), String::new(), vec![], vec![]);
-        Due { id, webhook: id, created_at, attempt, attempts_before: 0, payload, url, secret, previous, deadline: None }
+        let (payload, url, host, secret, previous) = (String::new(), String::new(), String::new(), vec![], vec![]);
+        let (webhook, player, attempts_before, deadline, challenge) = (id, PlayerId(id), 0, None, None);
+        Due {
+            id,
+            webhook,
+            player,
+            created_at,
+            attempt,
+            attempts_before,
+            payload,
+            url,
+            host,
+            secret,
+            previous,
+            deadline,
+            challenge,
+        }
     }
 
     #[test]
@@ -88,6 +112,16 @@ mod tests {
             (at, attempt) = (next, attempt + 1);
         }
         assert_eq!((attempt, (at - NOW).whole_hours()), (10, 75));
+    }
+
+    #[test]
+    fn a_challenge_is_retried_for_a_day_until_it_is_repeated() {
+        let challenge = Due { challenge: Some("abc".to_owned()), ..due(1) };
+        let lacking = EndpointResponse { lacks_challenge: true, ..answered(200, None) };
+        let outcome = outcome_of(Ok(lacking), &challenge, NOW, 0.0);
+        assert_eq!((outcome.error, outcome.next), (Some("challenge"), NextStep::Again(NOW + SCHEDULE[0])));
+        assert_eq!(outcome_of(Ok(answered(200, None)), &challenge, NOW, 0.0).next, NextStep::Delivered);
+        assert_eq!(outcome_of(Ok(lacking), &challenge, NOW + CHALLENGED_FOR, 0.0).next, NextStep::GivenUp);
     }
 
     #[test]

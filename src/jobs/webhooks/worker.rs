@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::{
     convert::{WriteMessage, convert},
     deliver::{deliver, take},
+    in_flight::InFlight,
 };
 use crate::{
     clock::now,
@@ -104,6 +105,7 @@ struct Polled {
 struct Worker {
     tasks: JoinSet<()>,
     permits: [(Lane, Arc<Semaphore>); 3],
+    in_flight: InFlight,
     /// How many attempts were started.
     begun: usize,
     /// The last game of the previous batch. The next batch starts after it, so that every game gets its turn.
@@ -113,7 +115,7 @@ struct Worker {
 impl Default for Worker {
     fn default() -> Self {
         let permits = PERMITS.map(|(lane, permits)| (lane, Arc::new(Semaphore::new(permits))));
-        Self { tasks: JoinSet::new(), permits, begun: 0, cursor: GameId(Uuid::nil()) }
+        Self { tasks: JoinSet::new(), permits, in_flight: InFlight::default(), begun: 0, cursor: GameId(Uuid::nil()) }
     }
 }
 
@@ -128,11 +130,15 @@ impl Worker {
             if room == 0 {
                 continue;
             }
-            match take(pool, lane, room, now()).await {
+            match take(pool, lane, room, &self.in_flight.full(lane), now()).await {
                 Ok(taken) => {
                     for due in taken {
+                        let counted = self.in_flight.count(lane, &due);
                         let delivery = deliver(pool.clone(), settings.sender.clone(), settings.metrics.clone(), due);
-                        self.begin(lane, delivery);
+                        self.begin(lane, async move {
+                            delivery.await;
+                            drop(counted);
+                        });
                     }
                 }
                 Err(error) => failure = Some(error),

@@ -4,4 +4,6 @@ pub mod accounts;
 pub mod erasure;
 pub mod guests;
 pub mod refresh;
+pub mod revocation;
+pub mod sign_ins;
 pub mod stats;

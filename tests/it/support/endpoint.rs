@@ -1,9 +1,13 @@
-//! A webhook's endpoint on this machine. It records requests, and answers as a test has set.
+//! A webhook's endpoint on this machine. It records requests, and answers as a test has set. It repeats challenges unless it is told
+//! not to.
 
 use std::{
     collections::VecDeque,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -70,6 +74,8 @@ pub enum Reply {
 pub struct Endpoint {
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
+    challenges: Arc<Mutex<Vec<Received>>>,
+    agrees: Arc<AtomicBool>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
     always: Arc<Mutex<Reply>>,
 }
@@ -89,6 +95,8 @@ impl Endpoint {
         let endpoint = Self {
             address: listener.local_addr().expect("an address"),
             received: Arc::default(),
+            challenges: Arc::default(),
+            agrees: Arc::new(AtomicBool::new(true)),
             replies: Arc::default(),
             always: Arc::new(Mutex::new(Reply::Status(200))),
         };
@@ -117,6 +125,16 @@ impl Endpoint {
 
     pub fn kinds(&self) -> Vec<String> {
         self.received().iter().map(|received| received.kind().to_owned()).collect()
+    }
+
+    /// The challenges that came, which are not among the requests.
+    pub fn challenges(&self) -> Vec<Received> {
+        self.challenges.lock().expect("a lock").clone()
+    }
+
+    /// Sets whether it repeats challenges; otherwise it answers them as other requests.
+    pub fn agrees(&self, agrees: bool) {
+        self.agrees.store(agrees, Ordering::SeqCst);
     }
 
     /// Sets the answers to the next requests, in order.
@@ -150,7 +168,16 @@ impl Endpoint {
         });
         let received =
             Received { path, headers: headers.collect(), body: serde_json::from_str(&body).expect("JSON"), text: body };
-        self.received.lock().expect("a lock").push(received);
+        if received.kind() == "webhook.challenge" {
+            let repeated = serde_json::json!({ "challenge": received.body["data"]["challenge"] }).to_string();
+            self.challenges.lock().expect("a lock").push(received);
+            if self.agrees.load(Ordering::SeqCst) {
+                let head = format!("HTTP/1.1 200 A\r\ncontent-length: {}\r\n\r\n", repeated.len());
+                return stream.write_all((head + &repeated).as_bytes()).await.ok();
+            }
+        } else {
+            self.received.lock().expect("a lock").push(received);
+        }
         let reply = self.replies.lock().expect("a lock").pop_front();
         let reply = reply.unwrap_or_else(|| self.always.lock().expect("a lock").clone());
         match reply {

@@ -10,6 +10,7 @@ use mancala_server::{
 };
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
+use uuid::Uuid;
 
 use crate::support::{answer::Answer, app::TestApp, calls::Guest, clock::now, endpoint::Endpoint};
 
@@ -39,7 +40,16 @@ pub async fn let_pass(app: &TestApp, seconds: i64) {
         ("webhook_delivery", &["next_attempt_at", "leased_until", "ended_at", "created_at"][..]),
         (
             "webhook",
-            &["created_at", "due_at", "flag_at", "failing_since", "failed_at", "paused_until", "disabled_at"][..],
+            &[
+                "created_at",
+                "verified_at",
+                "due_at",
+                "flag_at",
+                "failing_since",
+                "failed_at",
+                "paused_until",
+                "disabled_at",
+            ][..],
         ),
     ] {
         let mut changes: Vec<_> =
@@ -64,7 +74,7 @@ pub async fn create(app: &TestApp, guest: &Guest, body: &Value) -> Answer {
     app.post("/v1/webhooks", Some(guest), body).await
 }
 
-/// Creates a webhook for all events; returns its path and its secret.
+/// Creates a webhook for all events, as if its endpoint had repeated the challenge; returns its path and its secret.
 pub async fn created(app: &TestApp, guest: &Guest, endpoint: &Endpoint) -> (String, String) {
     created_for(app, guest, endpoint, &Value::Null).await
 }
@@ -73,5 +83,12 @@ pub async fn created_for(app: &TestApp, guest: &Guest, endpoint: &Endpoint, even
     let answer = create(app, guest, &json!({"url": endpoint.url(), "events": events})).await;
     assert_eq!(answer.status, 201, "{answer:?}");
     assert_eq!(answer.headers["location"], format!("/v1/webhooks/{}", answer.string("/id")));
+    for verified in [
+        "delete from webhook_delivery where webhook_id = $1 and type = 'webhook.challenge'",
+        "update webhook set verified_at = now(), challenge = null, due_at = null where id = $1",
+    ] {
+        let id = Uuid::try_parse(&answer.string("/id")).expect("an id");
+        sqlx::query(verified).bind(id).execute(&app.db).await.expect("it is verified");
+    }
     (format!("/v1/webhooks/{}", answer.string("/id")), answer.string("/secret"))
 }

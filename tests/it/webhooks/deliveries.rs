@@ -11,9 +11,12 @@ use std::{
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
 use mancala_server::{
-    db::{Writers, webhooks::deliveries::Lane},
+    db::{
+        Writers,
+        webhooks::deliveries::{Full, Lane},
+    },
     jobs::webhooks,
-    webhook::{Names, Reach, Sender, system_names},
+    webhook::{Names, Ports, Reach, Sender, system_names},
 };
 use nix::sys::signal::Signal;
 use rcgen::CertifiedKey;
@@ -182,7 +185,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
 
 #[actix_web::test]
 async fn wrong_input_is_refused() {
-    let app = TestApp::start_with(Setup { webhook_reach: Reach::Public, ..Setup::default() }).await;
+    let app = TestApp::start_with(Setup { webhook_reach: Reach::Public(Ports::HTTPS), ..Setup::default() }).await;
     let ana = app.guest("Ana").await;
     for url in [
         "http://169.254.169.254",
@@ -195,6 +198,7 @@ async fn wrong_input_is_refused() {
         "https://[::ffff:10.0.0.1]/",
         "https://[64:ff9b::a00:1]/",
         "https://a:b@example.com/",
+        "https://example.com:22/",
         "https://example.com/#a",
         "javascript:alert(1)",
         "",
@@ -264,7 +268,7 @@ async fn nothing_is_sent_to_an_address_that_is_not_public_whatever_its_name() {
     ] {
         sqlx::query("update webhook set url = $1").bind(&url).execute(&app.db).await.expect("it is changed");
         app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
-        let settings = settings(&app, Reach::Public, names.clone());
+        let settings = settings(&app, Reach::Public(Ports::new(&[443, port]).expect("few")), names.clone());
         assert_eq!(webhooks::round(&app.db, &settings).await.expect("a round"), 1, "{url}");
         let log = app.get(&format!("{path}/deliveries?limit=1"), Some(&ana)).await.body;
         assert_eq!(
@@ -304,13 +308,13 @@ async fn tls_deliveries_go_only_to_the_host_that_the_certificate_names() {
     ] {
         let answer = create(&app, &ana, &json!({"url": format!("https://{name}:{port}/a?b=c")})).await;
         let path = format!("/v1/webhooks/{}", answer.string("/id"));
-        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        // Its challenge.
         let settings = webhooks::Settings { sender: sender.clone(), ..plain.clone() };
         assert_eq!(webhooks::round(&app.db, &settings).await.expect("a round"), 1);
         let log = app.get(&format!("{path}/deliveries"), Some(&ana)).await.body;
         assert_eq!((log["items"][0]["status"].clone(), log["items"][0]["last_error"].clone()), became, "{name}");
     }
-    let received = endpoint.received();
+    let received = endpoint.challenges();
     assert_eq!((received.len(), received[0].path.as_str()), (1, "/a?b=c"));
     assert_eq!(received[0].headers["host"], format!("push.example:{port}"));
 }
@@ -362,7 +366,7 @@ async fn a_killed_servers_deliveries_are_sent_again_under_the_same_id() {
     let (path, secret) = created(&app, &ana, &endpoint).await;
     app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
     let killed = settings(&app, Reach::Anywhere, system_names());
-    let taken = webhooks::take(&app.db, Lane::Unproven, 10, now()).await.expect("it is taken");
+    let taken = webhooks::take(&app.db, Lane::Unproven, 10, &Full::default(), now()).await.expect("it is taken");
     assert_eq!(taken.len(), 1);
     assert!(webhooks::send(&killed.sender, &taken[0], now()).await.expect("an answer").is_success());
     // No other worker leases it while it may still be in flight.

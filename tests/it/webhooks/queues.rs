@@ -4,7 +4,11 @@ use std::collections::HashSet;
 
 use futures_util::future::{join, join_all};
 use mancala_server::{
-    db::{Writers, webhooks::deliveries::Lane},
+    db::{
+        Writers,
+        webhooks::deliveries::{Full, Lane},
+    },
+    domain::PlayerId,
     jobs::{erasure, webhooks as job},
     webhook::{Reach, system_names},
 };
@@ -15,7 +19,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions};
 use crate::support::{
     app::TestApp,
     calls::{Guest, send, signed},
-    clock::now,
+    clock::{now, until},
     database::count_rows,
     endpoint::{Endpoint, Received, Reply},
     webhooks::{created, created_for, deliver, let_pass, purge, round, settings},
@@ -181,11 +185,13 @@ async fn a_webhook_created_while_its_player_is_erased_sends_nothing() {
     created(&app, &ana, &endpoint).await;
     let id = app.started_between(&ana, &bo, &json!({})).await;
     deliver(&app).await;
-    let kept = "create table kept as select * from webhook".to_owned();
+    let columns = "id, player_id, created_at, url, secret, verified_at, due_at";
+    let kept = format!("create table kept as select {columns} from webhook");
     sql(&app, kept).await;
     assert_eq!(app.delete_me(&ana).await.status, 204);
     // As if its transaction had ended after the erasure.
-    sql(&app, "delete from webhook; insert into webhook select * from kept; drop table kept".to_owned()).await;
+    let restored = format!("insert into webhook ({columns}) select {columns} from kept");
+    sql(&app, format!("delete from webhook; {restored}; drop table kept")).await;
     let sent = endpoint.received().len();
     app.resign_game(&id, &bo).await;
     deliver(&app).await;
@@ -266,7 +272,7 @@ async fn a_deadline_warning_is_sent_once_unless_the_turn_is_over() {
     assert_eq!(count_rows(&app, waiting).await, 1);
     app.played(&id, &bo, 2, "a").await;
     let_pass(&app, 37 * 60 * 60).await;
-    let taken = job::take(&app.db, Lane::Unproven, 10, now()).await;
+    let taken = job::take(&app.db, Lane::Unproven, 10, &Full::default(), now()).await;
     assert_eq!(taken.expect("it is taken").len(), 1);
     let_pass(&app, 31).await;
     round(&app).await;
@@ -364,4 +370,43 @@ async fn a_message_that_keeps_failing_stays_queued_though_others_succeed() {
     let_pass(&app, 25 * 60 * 60).await;
     deliver(&app).await;
     assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
+}
+
+#[actix_web::test]
+async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
+    let app = TestApp::start().await;
+    let (dead, live) = (Endpoint::start().await, Endpoint::start().await);
+    dead.always(Reply::Silence);
+    // Forty players with an endpoint at one host, one with ten endpoints at ten hosts, and then one more.
+    let guests = join_all((0..40).map(|_| app.guest("Ana"))).await;
+    let (bo, cy) = (app.guest("Bo").await, app.guest("Cy").await);
+    let of_bo = join_all((0..10).map(|_| Endpoint::start())).await;
+    let mut paths = vec![];
+    for (guest, endpoint) in
+        guests.iter().map(|guest| (guest, &dead)).chain(of_bo.iter().map(|endpoint| (&bo, endpoint)))
+    {
+        endpoint.always(Reply::Silence);
+        paths.push((guest, created(&app, guest, endpoint).await.0));
+    }
+    paths.push((&cy, created(&app, &cy, &live).await.0));
+    for (guest, path) in &paths {
+        app.post(&format!("{path}/ping"), Some(guest), &json!({})).await;
+    }
+    let host = dead.address.to_string();
+    let full = Full { hosts: vec![host.clone()], players: vec![PlayerId(bo.id.parse().expect("an id"))] };
+    let taken = job::take(&app.db, Lane::Unproven, 64, &full, now()).await.expect("they are taken");
+    assert_eq!(taken.iter().map(|due| due.player.0.to_string()).collect::<Vec<_>>(), [cy.id.clone()]);
+    let_pass(&app, 31).await;
+    let stopping = tokio_util::sync::CancellationToken::new();
+    let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
+    let settings = settings(&app, Reach::Anywhere, system_names());
+    let running = job::run(app.options.clone(), writers.webhook_events(), settings, stopping.clone());
+    let arrived = async {
+        until("the last one gets its message", || !live.received().is_empty()).await;
+        let of_bo: usize = of_bo.iter().map(|endpoint| endpoint.received().len()).sum();
+        assert!(dead.received().len() <= 8 && of_bo <= 2, "{} and {of_bo}", dead.received().len());
+        stopping.cancel();
+    };
+    join(running, arrived).await;
+    writing.end().await;
 }

@@ -19,8 +19,10 @@ use crate::{
 pub enum Inserted {
     /// The game is stored, durably.
     Stored,
-    /// Another request used the same idempotency key.
+    /// Another request used the same idempotency key, or its player is deleted.
     KeyUsed,
+    /// The importer of the games is deleted.
+    NoPlayer,
 }
 
 /// Stores a new game and its first event, and the answer to keep under an idempotency key. Idempotent: a second call
@@ -34,12 +36,13 @@ pub async fn insert(
     let fold = Fold::of(game);
     let terms = TermsText::of(game.terms());
     let event = NewEvent::of(created);
-    // An expired key is used anew. Of several requests with one key the first locks its row, and the others wait.
+    // The player's row is locked, so that no erasure leaves the answer behind. An expired key is used anew. Of several requests with one key the first locks its row, and the others wait.
     let inserted = sqlx::query!(
         r#"
         with claimed as (
             insert into idempotency_key as kept (player_id, key, request_hash, created_at, location, etag, body)
-            select $25::uuid, $26::text, $27::bytea, $2, $28::text, $29::text, $30::text where $26 is not null
+            select id, $26::text, $27::bytea, $2, $28::text, $29::text, $30::text from player
+            where id = $25 and kind <> 'deleted' and $26 is not null for share
             on conflict (player_id, key) do update
             set request_hash = excluded.request_hash, created_at = excluded.created_at,
                 location = excluded.location, etag = excluded.etag, body = excluded.body

@@ -2,10 +2,11 @@
 
 use mancala_domain::{Player, PlayerId, PlayerName};
 use sqlx::PgPool;
+use time::OffsetDateTime;
 use tracing::Instrument;
-use uuid::Uuid;
 
 use super::{
+    erasure::delete_webhooks,
     refresh_tokens::SignIn,
     rows::{OwnPlayer, OwnPlayerRow},
 };
@@ -23,6 +24,15 @@ pub enum Named {
     Taken,
     /// A version conflict: the player has changed since it was read, and nothing was stored.
     Changed,
+}
+
+/// What becomes of a player's webhooks when the player's credentials are revoked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebhookChoice {
+    /// They stay.
+    Keep,
+    /// They are deleted.
+    Delete,
 }
 
 /// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in.
@@ -73,17 +83,6 @@ pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbEr
     row.map(OwnPlayer::try_from).transpose()
 }
 
-/// The `credentials_version` of players, without deleted ones.
-pub async fn credentials(pool: &PgPool, ids: &[PlayerId]) -> Result<Vec<(PlayerId, i32)>, DbError> {
-    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
-    let rows =
-        sqlx::query!("select id, credentials_version from player where id = any($1) and kind <> 'deleted'", &ids)
-            .fetch_all(pool)
-            .instrument(statement("select player credentials"))
-            .await?;
-    Ok(rows.into_iter().map(|row| (PlayerId(row.id), row.credentials_version)).collect())
-}
-
 /// The account with a name, and the hash of its password.
 pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(OwnPlayer, String)>, DbError> {
     let row = sqlx::query!(
@@ -111,7 +110,10 @@ pub async fn update(
     before: &OwnPlayer,
     after: &Player,
     password_hash: Option<&str>,
+    webhooks: WebhookChoice,
+    now: OffsetDateTime,
 ) -> Result<Named, DbError> {
+    let mut transaction = pool.begin().await?;
     // The CTE `account` keeps the account in step; it is created with the first password.
     let stored = sqlx::query!(
         r#"
@@ -137,10 +139,51 @@ pub async fn update(
         after.name.key(),
         password_hash,
     )
-    .fetch_optional(pool)
+    .fetch_optional(&mut *transaction)
     .instrument(statement("update player"))
     .await;
-    named(stored.map(|row| u64::from(row.is_some())))
+    let outcome = named(stored.map(|row| u64::from(row.is_some())))?;
+    if outcome == Named::Stored {
+        if webhooks == WebhookChoice::Delete {
+            delete_webhooks(&mut transaction, before.player.id, now).await?;
+        }
+        transaction.commit().await?;
+    }
+    Ok(outcome)
+}
+
+/// Voids all sign-ins of an account. `before` is the player as it was read, for optimistic locking. Returns the new
+/// `credentials_version`; `None` if the player has changed since, or is no account.
+pub async fn sign_out(
+    pool: &PgPool,
+    before: &OwnPlayer,
+    webhooks: WebhookChoice,
+    now: OffsetDateTime,
+) -> Result<Option<i32>, DbError> {
+    let mut transaction = pool.begin().await?;
+    let version = sqlx::query_scalar!(
+        r#"
+        with changed as (
+            update player set credentials_version = credentials_version + 1
+            where id = $1 and credentials_version = $2 and kind = 'account'
+            returning id, credentials_version
+        ), sign_ins as (
+            update refresh_family set revoked_at = $3 from changed where player_id = changed.id and revoked_at is null
+        )
+        select credentials_version from changed
+        "#,
+        before.player.id.0,
+        before.credentials_version,
+        now,
+    )
+    .fetch_optional(&mut *transaction)
+    .instrument(statement("update player credentials_version"))
+    .await?;
+    if version.is_some() && webhooks == WebhookChoice::Delete {
+        delete_webhooks(&mut transaction, before.player.id, now).await?;
+    }
+    transaction.commit().await?;
+    Ok(version)
 }
 
 fn named(stored: Result<u64, sqlx::Error>) -> Result<Named, DbError> {

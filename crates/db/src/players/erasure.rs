@@ -1,44 +1,159 @@
 //! The erasure of players.
+//!
+//! Nothing personal of an erased player is stored. Whatever inserts a row of a player locks the player's row first, at least
+//! `for share`, and inserts nothing for a deleted player. The erasure locks it `for no key update`, and deletes by later
+//! statements. So either the erasure sees a row, or the row is not stored.
 
 use mancala_domain::{PlayerId, PlayerName};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
 use crate::connection::{DbError, statement};
 
-/// Erases a player: the row stays, without a name, for the seats in games. Unfinished games are left to the caller.
-pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(), DbError> {
+/// Erases a player: the row stays, without a name, for the seats in games. Returns the new `credentials_version`, or `None` if
+/// there was nobody to erase. Unfinished games are left to the caller, and imported ones too: see [`erase_imports`].
+pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<Option<i32>, DbError> {
+    let mut transaction = pool.begin().await?;
+    // Creations of the player hold the lock for a moment each, and there may be many.
+    sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
+    let locked = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", id.0);
+    if locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
+        return Ok(None);
+    }
     let name = PlayerName::of_deleted();
-    sqlx::query!(
+    let version = sqlx::query_scalar!(
         r#"
-        with erased as (
-            update player
-            set kind = 'deleted', name = $2, erased_at = $3, credentials_version = credentials_version + 1
-            where id = $1 and kind <> 'deleted' returning id
-        ), account as (
-            delete from account using erased where player_id = erased.id
+        with account as (
+            delete from account where player_id = $1
         ), answers as (
-            delete from idempotency_key using erased where player_id = erased.id
+            delete from idempotency_key where player_id = $1
         ), analyses as (
-            delete from analysis_request using erased where player_id = erased.id
+            delete from analysis_request where player_id = $1
         ), notes as (
-            delete from note using erased where player_id = erased.id
-        ), endpoints as (
-            update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
-                due_at = null, flag_at = null, disabled_at = $3, disabled_reason = 'deleted'
-            from erased where player_id = erased.id
+            delete from note where player_id = $1
+        ), sign_ins as (
+            delete from refresh_family where player_id = $1
+        ), imported as (
+            -- The names that the player's imports brought: the player's own may be among them.
+            update player set kind = 'deleted', name = $2
+            where kind = 'imported' and coalesce(importer_id, '00000000-0000-0000-0000-000000000000') = $1
         )
-        delete from refresh_family using erased where player_id = erased.id
+        update player
+        set kind = 'deleted', name = $2, erased_at = $3, credentials_version = credentials_version + 1
+        where id = $1 returning credentials_version
         "#,
         id.0,
         name.as_str(),
         now,
     )
-    .execute(pool)
+    .fetch_one(&mut *transaction)
     .instrument(statement("update player delete account"))
     .await?;
+    delete_webhooks(&mut transaction, id, now).await?;
+    transaction.commit().await?;
+    Ok(Some(version))
+}
+
+/// Deletes all webhooks of a player, and the answers to their creation, which show secrets. The caller has locked the
+/// player's row.
+pub(super) async fn delete_webhooks(
+    connection: &mut PgConnection,
+    player: PlayerId,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with answers as (
+            delete from idempotency_key where player_id = $1 and location like '/v1/webhooks/%'
+        )
+        update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
+            challenge = null, due_at = null, flag_at = null, disabled_at = $2, disabled_reason = 'deleted'
+        where player_id = $1
+        "#,
+        player.0,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook player_id"))
+    .await?;
     Ok(())
+}
+
+/// Erases up to `limit` of the games that an erased player had imported. Private games are deleted with their logs. Others
+/// stay, with nameless players and without a link to the importer. Returns how many games were found.
+pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Result<u64, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"
+        with chosen as (
+            select id, visibility = 'private' as is_private from game
+            where invited_player_id = $1 and opponent = 'imported' order by id desc limit $2 for update
+        ), logs as (
+            delete from event using chosen where event.game_id = chosen.id and is_private
+        ), analyses as (
+            delete from analysis using chosen where analysis.game_id = chosen.id and is_private
+        ), requests as (
+            delete from analysis_request using chosen where analysis_request.game_id = chosen.id and is_private
+        ), games as (
+            delete from game using chosen where game.id = chosen.id and is_private
+        ), beginnings as (
+            -- The row of a game follows from its log, so both lose the link.
+            update event set detail = detail - 'invited_player_id' from chosen
+            where event.game_id = chosen.id and event.kind = 'created' and not is_private
+        ), unlinked as (
+            update game set invited_player_id = null from chosen where game.id = chosen.id and not is_private
+        )
+        select count(*) as "count!" from chosen
+        "#,
+        importer.0,
+        i64::from(limit),
+    )
+    .fetch_one(pool)
+    .instrument(statement("delete imported games"))
+    .await?;
+    Ok(found.unsigned_abs())
+}
+
+/// Deletes up to `limit` players of an erased player's imports that are in no game, and unlinks the others from the importer.
+/// To be called when [`erase_imports`] finds no game any more. Returns how many players were found.
+pub async fn erase_imported_players(pool: &PgPool, importer: PlayerId, limit: u32) -> Result<u64, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"
+        with chosen as (
+            select id, exists (select from game where seat_0_player_id = player.id) or exists (
+                select from game
+                where seat_1_player_id = player.id and seat_0_player_id is distinct from seat_1_player_id
+            ) as is_seated
+            from player where importer_id = $1 and kind = 'deleted' limit $2
+        ), gone as (
+            delete from player using chosen where player.id = chosen.id and not is_seated
+        ), unlinked as (
+            update player set importer_id = null from chosen where player.id = chosen.id and is_seated
+        )
+        select count(*) as "count!" from chosen
+        "#,
+        importer.0,
+        i64::from(limit),
+    )
+    .fetch_one(pool)
+    .instrument(statement("delete imported players"))
+    .await?;
+    Ok(found.unsigned_abs())
+}
+
+/// Up to `limit` erased players whose imports are not erased yet.
+pub async fn list_erased_importers(pool: &PgPool, limit: u32) -> Result<Vec<PlayerId>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select distinct importer_id as "importer_id!" from player
+        where kind = 'deleted' and importer_id is not null limit $1
+        "#,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select erased importers"))
+    .await?;
+    Ok(ids.into_iter().map(PlayerId).collect())
 }
 
 /// Up to `limit` players who were erased since a moment and still have unfinished games or invitations.

@@ -5,13 +5,14 @@ mod counts;
 mod erasure;
 mod guests;
 pub mod refresh_tokens;
+pub mod revocations;
 mod rows;
 pub mod stats;
 pub mod summary;
 
-pub use accounts::{Named, credentials, find, find_account, insert, update};
+pub use accounts::{Named, WebhookChoice, find, find_account, insert, sign_out, update};
 pub use counts::{Counts, count_games};
-pub use erasure::{erase, list_unfinished_erased};
+pub use erasure::{erase, erase_imported_players, erase_imports, list_erased_importers, list_unfinished_erased};
 pub use guests::purge_guests;
 pub use refresh_tokens::SignIn;
 pub use rows::OwnPlayer;

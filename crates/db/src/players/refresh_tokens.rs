@@ -34,12 +34,15 @@ pub struct SignIn {
     pub expires_at: OffsetDateTime,
 }
 
-/// Stores a new family with its first token.
-pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) -> Result<(), DbError> {
-    sqlx::query!(
+/// Stores a new family with its first token; returns whether it did. It does not if the player's credentials were revoked since
+/// the player was read, or the player was erased.
+pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) -> Result<bool, DbError> {
+    let stored = sqlx::query!(
         r#"
         with family as (
-            insert into refresh_family (id, player_id, used_generation, credentials_version) values ($1, $2, 0, $3)
+            insert into refresh_family (id, player_id, used_generation, credentials_version)
+            select $1, id, 0, credentials_version from player
+            where id = $2 and credentials_version = $3 and kind <> 'deleted' for share
             returning id
         )
         insert into refresh_token (hash, family_id, generation, expires_at) select $4, family.id, 1, $5 from family
@@ -53,7 +56,7 @@ pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) 
     .execute(pool)
     .instrument(statement("insert refresh_family refresh_token"))
     .await?;
-    Ok(())
+    Ok(stored.rows_affected() > 0)
 }
 
 /// Uses a token: stores its successor, and returns its player. `None` if the token is unknown, expired or revoked.

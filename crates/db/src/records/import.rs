@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use mancala_domain::{BySeat, Event, Exploration, Fact, Game, GameId, Import, ImportRejection, PlayerId, Visibility};
+use mancala_domain::{
+    BySeat, Event, Exploration, Fact, Game, GameId, Import, ImportRejection, Opponent, PlayerId, Visibility,
+};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -31,7 +33,8 @@ pub type Whole = (Game, Vec<Event>);
 /// The result for each game of an import.
 pub type Replayed = Vec<Result<Whole, ImportRejection>>;
 
-/// Replays games, move by move, with the players that their names stand for. It stores players, and none of the games.
+/// Replays games, move by move, with the players that their names stand for. It stores players, and none of the games. For an
+/// erased importer it stores nothing.
 pub async fn play(
     pool: &PgPool,
     imports: Vec<Import>,
@@ -56,7 +59,9 @@ pub async fn play(
         let played = spawn_blocking(play).await.expect("playing games does not panic");
         let sound = imports.iter().zip(&played).filter(|(_, played)| played.is_ok());
         let sound = names(sound.map(|(import, _)| import));
-        make_players(pool, importer, &sound, &players, now).await?;
+        if !make_players(pool, importer, &sound, &players, now).await? {
+            return Ok(played);
+        }
         let stored = Players::of(&sound, &find_players(pool, importer, &sound).await?);
         if sound.iter().all(|name| stored.id(name) == players.id(name)) {
             return Ok(played);
@@ -97,33 +102,40 @@ fn new_id(at: OffsetDateTime) -> GameId {
 }
 
 /// Stores the missing players that the names in imported games stand for. `importer` is the player who imports them;
-/// `None` for the operator.
+/// `None` for the operator. Returns `false`, and stores none, if the importer is deleted.
 async fn make_players(
     pool: &PgPool,
     importer: Option<PlayerId>,
     names: &[String],
     players: &Players,
     now: OffsetDateTime,
-) -> Result<(), DbError> {
+) -> Result<bool, DbError> {
     let ids: Vec<_> = names.iter().map(|name| players.id(name).0).collect();
-    sqlx::query!(
+    // The lock keeps an erasure of the importer away until the players are stored.
+    let row = sqlx::query!(
         r#"
-        insert into player (id, kind, name, created_at, importer_id)
-        select distinct on (name) given.id, 'imported', given.name, $3::timestamptz, $4::uuid
-        from unnest($1::uuid[], $2::text[]) as given (id, name)
-        order by given.name
-        on conflict (coalesce(importer_id, '00000000-0000-0000-0000-000000000000'), name) where kind = 'imported'
-        do nothing
+        with importer as (
+            select id from player where id = $4 and kind <> 'deleted' for share
+        ), made as (
+            insert into player (id, kind, name, created_at, importer_id)
+            select distinct on (name) given.id, 'imported', given.name, $3::timestamptz, $4::uuid
+            from unnest($1::uuid[], $2::text[]) as given (id, name)
+            where $4::uuid is null or exists (select from importer)
+            order by given.name
+            on conflict (coalesce(importer_id, '00000000-0000-0000-0000-000000000000'), name) where kind = 'imported'
+            do nothing
+        )
+        select $4::uuid is null or exists (select from importer) as "may_import!"
         "#,
         &ids,
         names,
         now,
         importer.map(|player| player.0),
     )
-    .execute(pool)
+    .fetch_one(pool)
     .instrument(statement("insert imported players"))
     .await?;
-    Ok(())
+    Ok(row.may_import)
 }
 
 /// The existing ones of the players.
@@ -148,7 +160,8 @@ async fn find_players(
     Ok(rows.into_iter().map(|row| (row.name, PlayerId(row.id))).collect())
 }
 
-/// Stores games with their whole logs, and the answer to keep under an idempotency key: all of it, durably, or nothing.
+/// Stores games of one importer with their whole logs, and the answer to keep under an idempotency key: all of it, durably, or
+/// nothing.
 pub async fn store(
     pool: &PgPool,
     games: &[Whole],
@@ -156,6 +169,13 @@ pub async fn store(
     now: OffsetDateTime,
 ) -> Result<Inserted, DbError> {
     let mut transaction = pool.begin().await?;
+    if let Some(importer) = games.first().and_then(|(game, _)| importer(game)) {
+        // The lock keeps an erasure of the importer away until the games are stored.
+        let locked = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for share", importer.0);
+        if locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
+            return Ok(Inserted::NoPlayer);
+        }
+    }
     if let Some(keyed) = keyed
         && !idempotency::claim(&mut *transaction, keyed, now).await?
     {
@@ -168,6 +188,14 @@ pub async fn store(
     }
     transaction.commit().await?;
     Ok(Inserted::Stored)
+}
+
+/// The player who imports a game; `None` for the operator.
+fn importer(game: &Game) -> Option<PlayerId> {
+    match game.terms().opponent {
+        Opponent::Imported { by } => by,
+        _ => None,
+    }
 }
 
 async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mancala_domain::{GameId, PlayerId};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
@@ -14,6 +14,15 @@ use crate::connection::{DbError, statement};
 
 /// The type of a test message.
 pub const PING: &str = "webhook.ping";
+
+/// The type of a message that asks whether the endpoint wants notices.
+pub const CHALLENGE: &str = "webhook.challenge";
+
+/// The reason for disabling a webhook whose endpoint did not answer the challenge.
+pub(super) const UNVERIFIED: &str = "unverified";
+
+/// How many due endpoints one poll looks at, to choose from them by player and by host.
+const LOOKED_AT_MAX: i64 = 1000;
 
 /// How long ended deliveries are kept, and deliveries that wait for a disabled webhook.
 pub const KEPT: Duration = Duration::days(7);
@@ -28,6 +37,8 @@ pub struct Due {
     pub id: Uuid,
     /// The webhook.
     pub webhook: Uuid,
+    /// The webhook's player.
+    pub player: PlayerId,
     /// When it was queued.
     pub created_at: OffsetDateTime,
     /// The number of the attempt, from 1. Only the last attempt's result is recorded.
@@ -38,12 +49,25 @@ pub struct Due {
     pub payload: String,
     /// The address of the endpoint.
     pub url: String,
+    /// The host and port of the address.
+    pub host: String,
     /// The secret that signs.
     pub secret: Vec<u8>,
     /// Earlier secrets, and until when they sign too.
     pub previous: Vec<(Vec<u8>, OffsetDateTime)>,
     /// For a reminder of a deadline: the game, and its deadline.
     pub deadline: Option<(GameId, OffsetDateTime)>,
+    /// For a challenge: what the endpoint must repeat.
+    pub challenge: Option<String>,
+}
+
+/// The players and hosts that have enough attempts in flight.
+#[derive(Clone, Debug, Default)]
+pub struct Full {
+    /// The players.
+    pub players: Vec<PlayerId>,
+    /// The hosts.
+    pub hosts: Vec<String>,
 }
 
 /// Hides the secrets, and the address, which may hold one.
@@ -87,26 +111,40 @@ pub struct Delivery {
 ///
 /// It scans endpoints, not deliveries: those that wait for an endpoint that is not due are never read. An endpoint that
 /// got new deliveries meanwhile has another count in `touched`, and stays due; so does one whose row is locked.
+///
+/// Players take turns: the first due endpoint of each comes before the second of any. A player or a host gets as many
+/// attempts at most as its limit says, and none if it is `full`. An endpoint that is not verified gets its challenge only.
 pub async fn take(
     pool: &PgPool,
     lane: Lane,
     now: OffsetDateTime,
     leased_until: OffsetDateTime,
     room: u32,
+    full: &Full,
 ) -> Result<Vec<Due>, DbError> {
+    let endpoints = |attempts: u32| i64::from((attempts / lane.at_once()).max(1));
     let rows = sqlx::query!(
         r#"
-        with looked as (
-            select id, touched, (
-                select count(*) from webhook_delivery where webhook_id = webhook.id and leased_until > $2
-            ) as busy
-            from webhook
+        with due as (
+            select id, touched, player_id, host, due_at, verified_at is not null as is_verified from webhook
             where lane = $1 and due_at <= $2 and disabled_at is null and player_id is not null
-            order by due_at limit $4
+              and player_id <> all($6) and host <> all($7)
+            order by due_at limit $8
+        ), ranked as (
+            select id, touched, is_verified, due_at,
+                row_number() over (partition by player_id order by due_at) as of_player,
+                row_number() over (partition by host order by due_at) as of_host
+            from due
+        ), looked as (
+            select id, touched, is_verified, (
+                select count(*) from webhook_delivery where webhook_id = ranked.id and leased_until > $2
+            ) as busy
+            from ranked where of_player <= $9 and of_host <= $10
+            order by of_player, due_at limit $4
         ), chosen as (
             select head.id, looked.id as webhook_id from looked cross join lateral (
                 select id from webhook_delivery
-                where webhook_id = looked.id and next_attempt_at <= $2
+                where webhook_id = looked.id and next_attempt_at <= $2 and (is_verified or type = $11)
                 order by next_attempt_at limit greatest($5 - looked.busy, 0)
                 for update skip locked
             ) head
@@ -120,7 +158,7 @@ pub async fn take(
                 when looked.busy + taken.count >= $5 then $3
                 else least((
                     select next_attempt_at from webhook_delivery
-                    where webhook_id = looked.id and next_attempt_at is not null
+                    where webhook_id = looked.id and next_attempt_at is not null and (is_verified or type = $11)
                     order by next_attempt_at offset taken.count limit 1
                 ), case when taken.count > 0 then $3 end)
             end as at
@@ -135,15 +173,23 @@ pub async fn take(
             update webhook set due_at = free.at from free where webhook.id = free.id
         )
         select leased.id as "id!", leased.webhook_id as "webhook_id!", leased.created_at as "created_at!",
-            attempts as "attempts!", attempts_before as "attempts_before!", payload as "payload!", game_id, deadline, url, secret, previous_secrets,
-            previous_until
+            attempts as "attempts!", attempts_before as "attempts_before!", payload as "payload!", game_id, deadline, url,
+            host as "host!", player_id as "player_id!", secret, previous_secrets, previous_until,
+            case when type = $11 then coalesce(challenge, '') end as challenge
         from leased join webhook on webhook.id = leased.webhook_id
+        where player_id is not null
         "#,
         lane.number(),
         now,
         leased_until,
-        i64::from((room / lane.at_once()).max(1)),
+        endpoints(room),
         i64::from(lane.at_once()),
+        &full.players.iter().map(|player| player.0).collect::<Vec<_>>(),
+        &full.hosts,
+        LOOKED_AT_MAX,
+        endpoints(lane.of_player()),
+        endpoints(lane.of_host()),
+        CHALLENGE,
     )
     .fetch_all(pool)
     .instrument(statement("update webhook_delivery leased_until"))
@@ -151,21 +197,24 @@ pub async fn take(
     let due = rows.into_iter().map(|row| Due {
         id: row.id,
         webhook: row.webhook_id,
+        player: PlayerId(row.player_id),
         created_at: row.created_at,
         attempt: row.attempts,
         attempts_before: row.attempts_before,
         payload: row.payload,
         url: row.url,
+        host: row.host,
         secret: row.secret,
         previous: row.previous_secrets.into_iter().zip(row.previous_until).collect(),
         deadline: row.game_id.map(GameId).zip(row.deadline),
+        challenge: row.challenge,
     });
     Ok(due.collect())
 }
 
 /// Records the result of an attempt, unless the delivery was tried again meanwhile, and the new health of its endpoint.
-/// When a delivery has ended, the next one of its game becomes due. When an endpoint that was down answers again, all
-/// that waits for it becomes due.
+/// When a delivery has ended, the next one of its game becomes due. When an endpoint that was down answers again, or a
+/// new one answers the challenge, all that waits for it becomes due.
 pub async fn record(
     pool: &PgPool,
     due: &Due,
@@ -210,7 +259,7 @@ pub async fn record(
         again,
         now,
         is_delivered,
-        is_delivered && before.health.failures >= DOWN,
+        is_delivered && (due.challenge.is_some() || before.health.failures >= DOWN),
     )
     .fetch_optional(&mut *transaction)
     .instrument(statement("update webhook_delivery"))
@@ -218,10 +267,39 @@ pub async fn record(
     if recorded.is_some() {
         // The result at another address says nothing about this one.
         let is_same = before.url == due.url;
-        let after = if is_same { before.health.after(outcome, took, now) } else { before.health };
+        let mut after = if is_same { before.health.after(outcome, took, now) } else { before.health };
+        if let Some(challenge) = &due.challenge {
+            // How fast an endpoint answers a challenge says nothing about notices.
+            after.is_quick = false;
+            if outcome.next == NextStep::GivenUp {
+                after.disabled = Some(UNVERIFIED);
+            }
+            if is_delivered {
+                set_verified(&mut transaction, due.webhook, challenge, now).await?;
+            }
+        }
         health::set_health(&mut transaction, due.webhook, &after, now).await?;
     }
     transaction.commit().await?;
+    Ok(())
+}
+
+/// Notes that an endpoint has answered its challenge, unless it has another one by now.
+async fn set_verified(
+    connection: &mut PgConnection,
+    webhook: Uuid,
+    challenge: &str,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        "update webhook set verified_at = $3, challenge = null where id = $1 and challenge = $2",
+        webhook,
+        challenge,
+        now
+    )
+    .execute(connection)
+    .instrument(statement("update webhook verified_at"))
+    .await?;
     Ok(())
 }
 
@@ -288,7 +366,8 @@ pub async fn ping(
         with waiting as (
             update webhook_delivery set next_attempt_at = case when leased_until is null then $4 else next_attempt_at end
             where id = (
-                select id from webhook_delivery where webhook_id = $1 and game_id is null and ended_at is null limit 1
+                select id from webhook_delivery
+                where webhook_id = $1 and game_id is null and type = $5 and ended_at is null limit 1
             )
             returning *
         ), made as (

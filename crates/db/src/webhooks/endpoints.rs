@@ -8,7 +8,10 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::flags::{FLAG_AGAIN_AFTER, flag_now};
+use super::{
+    deliveries::{CHALLENGE, UNVERIFIED},
+    flags::{FLAG_AGAIN_AFTER, flag_now},
+};
 use crate::{
     connection::{DbError, statement},
     idempotency::{self, Keyed},
@@ -42,6 +45,8 @@ pub struct Webhook {
     pub previous_until: Vec<OffsetDateTime>,
     /// Since when every attempt has failed.
     pub failing_since: Option<OffsetDateTime>,
+    /// When the endpoint answered its challenge; `None`: it gets no notices yet.
+    pub verified_at: Option<OffsetDateTime>,
     /// Since when nothing is sent, and why.
     pub disabled: Option<(OffsetDateTime, String)>,
 }
@@ -50,6 +55,24 @@ pub struct Webhook {
 impl fmt::Debug for Webhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Webhook").field("id", &self.id).field("player", &self.player).finish_non_exhaustive()
+    }
+}
+
+/// A challenge, which an endpoint repeats to show that it wants notices.
+#[derive(Clone)]
+pub struct Challenge {
+    /// The id of its delivery.
+    pub delivery: Uuid,
+    /// What the endpoint must repeat.
+    pub text: String,
+    /// The message.
+    pub payload: String,
+}
+
+/// Hides what only the endpoint may see.
+impl fmt::Debug for Challenge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Challenge").field("delivery", &self.delivery).finish_non_exhaustive()
     }
 }
 
@@ -62,7 +85,7 @@ pub enum Made {
     TooMany,
     /// Another request used the same idempotency key.
     KeyUsed,
-    /// The player is deleted.
+    /// The player is deleted, or has revoked the credentials.
     NoPlayer,
 }
 
@@ -95,6 +118,7 @@ struct Row {
     secret: Vec<u8>,
     previous_until: Vec<OffsetDateTime>,
     failing_since: Option<OffsetDateTime>,
+    verified_at: Option<OffsetDateTime>,
     disabled_at: Option<OffsetDateTime>,
     disabled_reason: Option<String>,
 }
@@ -110,17 +134,28 @@ impl From<Row> for Webhook {
             secret: row.secret,
             previous_until: row.previous_until,
             failing_since: row.failing_since,
+            verified_at: row.verified_at,
             disabled: row.disabled_at.map(|at| (at, row.disabled_reason.unwrap_or_default())),
         }
     }
 }
 
-/// Stores a new webhook, with the answer to keep under an idempotency key, and flags its player's games.
-pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> Result<Made, DbError> {
+/// Stores a new webhook with its challenge, and the answer to keep under an idempotency key, and flags its player's games. A webhook outlives the
+/// token that creates it, so it is stored only if that token's `credentials_version` is still the player's.
+pub async fn insert(
+    pool: &PgPool,
+    webhook: &Webhook,
+    challenge: &Challenge,
+    credentials_version: i32,
+    keyed: Option<&Keyed>,
+) -> Result<Made, DbError> {
     let mut transaction = pool.begin().await?;
     // The lock serializes the requests of one player, so that each counts the ones before it.
-    let player =
-        sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", webhook.player.0);
+    let player = sqlx::query!(
+        "select id from player where id = $1 and credentials_version = $2 and kind <> 'deleted' for no key update",
+        webhook.player.0,
+        credentials_version,
+    );
     if player.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
         return Ok(Made::NoPlayer);
     }
@@ -131,8 +166,8 @@ pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> 
     }
     let stored = sqlx::query!(
         r#"
-        insert into webhook (id, player_id, created_at, url, events, secret, flag_at)
-        select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from webhook where player_id = $2) < $8
+        insert into webhook (id, player_id, created_at, url, events, secret, flag_at, verified_at)
+        select $1, $2, $3, $4, $5, $6, $7, null where (select count(*) from webhook where player_id = $2) < $8
         "#,
         webhook.id,
         webhook.player.0,
@@ -149,6 +184,7 @@ pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> 
     if stored.rows_affected() == 0 {
         return Ok(Made::TooMany);
     }
+    send_challenge(&mut transaction, webhook.id, challenge, webhook.created_at).await?;
     transaction.commit().await?;
     flag_now(pool, webhook.player).await;
     Ok(Made::Stored)
@@ -159,8 +195,8 @@ pub async fn find(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<Option<We
     let row = sqlx::query_as!(
         Row,
         r#"
-        select id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
-            disabled_reason
+        select id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, verified_at,
+            disabled_at, disabled_reason
         from webhook where id = $1 and player_id = $2
         "#,
         id,
@@ -177,8 +213,8 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<Webhook>, DbErr
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
-            disabled_reason
+        select id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, verified_at,
+            disabled_at, disabled_reason
         from webhook where player_id = $1 order by id desc limit $2
         "#,
         player.0,
@@ -190,18 +226,68 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<Webhook>, DbErr
     Ok(rows.into_iter().map(Webhook::from).collect())
 }
 
+/// Replaces the challenge of a webhook, whose row the caller has locked, and sends it now.
+async fn send_challenge(
+    connection: &mut PgConnection,
+    webhook: Uuid,
+    challenge: &Challenge,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with earlier as (
+            delete from webhook_delivery where webhook_id = $1 and type = $5 and ended_at is null
+        ), made as (
+            insert into webhook_delivery (id, webhook_id, created_at, type, payload, in_order, next_attempt_at)
+            values ($2, $1, $6, $5, $4, false, $6)
+        )
+        update webhook set verified_at = null, challenge = $3, due_at = $6, paused_until = null, touched = touched + 1
+        where id = $1
+        "#,
+        webhook,
+        challenge.delivery,
+        challenge.text,
+        challenge.payload,
+        CHALLENGE,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update webhook challenge insert webhook_delivery"))
+    .await?;
+    Ok(())
+}
+
+/// Sends a challenge to a player's webhook that is not verified; a verified one stays as it is. One that was disabled because it
+/// did not answer is enabled again. Returns the webhook after that.
+pub async fn challenge(
+    pool: &PgPool,
+    player: PlayerId,
+    id: Uuid,
+    challenge: &Challenge,
+    now: OffsetDateTime,
+) -> Result<Option<Webhook>, DbError> {
+    let Some(found) = find(pool, player, id).await? else { return Ok(None) };
+    let is_asked = found.verified_at.is_none() && found.disabled.as_ref().is_none_or(|(_, why)| why == UNVERIFIED);
+    if !is_asked {
+        return Ok(Some(found));
+    }
+    let changes = Changes { enabled: Some(true), ..Changes::default() };
+    update(pool, player, id, &changes, challenge, now).await
+}
+
 /// Changes a player's webhook. If it is enabled again or has another address, its failures are reset, and all that
-/// waits for it becomes due.
+/// waits for it becomes due. With another address, and if it is enabled and not verified, it gets the challenge.
 pub async fn update(
     pool: &PgPool,
     player: PlayerId,
     id: Uuid,
     changes: &Changes,
+    challenge: &Challenge,
     now: OffsetDateTime,
 ) -> Result<Option<Webhook>, DbError> {
     let mut transaction = pool.begin().await?;
     let before = sqlx::query!(
-        "select url, disabled_at, disabled_reason from webhook where id = $1 and player_id = $2 for no key update",
+        "select url, verified_at, disabled_at, disabled_reason from webhook where id = $1 and player_id = $2 for no key update",
         id,
         player.0
     );
@@ -214,6 +300,9 @@ pub async fn update(
         Some(EventFilter::Only(events)) => Some(events.as_slice()),
         Some(EventFilter::All) | None => None,
     };
+    if has_moved || is_enabled && before.verified_at.is_none() {
+        send_challenge(&mut transaction, id, challenge, now).await?;
+    }
     let row = sqlx::query_as!(
         Row,
         r#"
@@ -232,8 +321,8 @@ pub async fn update(
             due_at = case when $5 or $6 then $8 else due_at end,
             flag_at = case when $6 then $9 else flag_at end
         where id = $1
-        returning id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
-            disabled_reason
+        returning id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, verified_at,
+            disabled_at, disabled_reason
         "#,
         id,
         changes.url.as_deref(),
@@ -303,8 +392,8 @@ pub async fn rotate(
             previous_until = (array[$4::timestamptz] || previous_until)[1:$5],
             secret = $3
         where id = $1 and player_id = $2
-        returning id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, disabled_at,
-            disabled_reason
+        returning id, player_id as "player_id!", created_at, url, events, secret, previous_until, failing_since, verified_at,
+            disabled_at, disabled_reason
         "#,
         id,
         player.0,

@@ -24,7 +24,7 @@ const FAILING_GAP: Duration = Duration::days(2);
 
 /// Delivery lanes. An endpoint that fails, or is not proven yet, may occupy a worker until the timeout. Each lane has
 /// permits of its own, so that such endpoints do not delay the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
     /// The last attempt succeeded within 1 s.
     Quick,
@@ -52,6 +52,23 @@ impl Lane {
         match self {
             Lane::Quick => 4,
             Lane::Unproven | Lane::Failing => 1,
+        }
+    }
+
+    /// From how many attempts in flight in a process on a player gets no further ones. A player has ten endpoints.
+    pub const fn of_player(self) -> u32 {
+        match self {
+            Lane::Quick => 8,
+            Lane::Unproven | Lane::Failing => 2,
+        }
+    }
+
+    /// The same for a host: a quarter of a lane, or an eighth where attempts may last until the timeout. The endpoints of many
+    /// players may be at one host.
+    pub const fn of_host(self) -> u32 {
+        match self {
+            Lane::Quick => 32,
+            Lane::Unproven | Lane::Failing => 8,
         }
     }
 }
@@ -180,7 +197,7 @@ pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: 
 }
 
 /// The same for a player's webhook that sends by request, even during its backoff; returns whether it exists and is
-/// enabled.
+/// enabled and verified.
 pub(crate) async fn wake(
     connection: &mut PgConnection,
     player: PlayerId,
@@ -190,7 +207,7 @@ pub(crate) async fn wake(
     let woken = sqlx::query!(
         r#"
         update webhook set due_at = least(due_at, $3), touched = touched + 1, paused_until = null
-        where id = $2 and player_id = $1 and disabled_at is null
+        where id = $2 and player_id = $1 and disabled_at is null and verified_at is not null
         "#,
         player.0,
         id,

@@ -1,0 +1,242 @@
+//! The limits of sign-ins by account, so that a password cannot be guessed from many addresses.
+//!
+//! Failed attempts on an account share a bucket, whatever network they come from, and whether or not the account exists. A network
+//! from which the account was signed in to of late has a bucket of its own instead. So guesses slow down neither the owner's usual
+//! networks nor devices with a refresh token, and elsewhere the owner waits for seconds, with 429.
+//!
+//! Each process counts for itself, in memory, by keyed hashes: nobody can read from them which network belongs to which account.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use quick_cache::sync::Cache;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    domain::PlayerName,
+    http::answer::problem::{Code, Problem},
+};
+
+/// How many attempts may fail at once, and how long until one more may.
+#[derive(Clone, Copy, Debug)]
+struct Policy {
+    at_once: u32,
+    each: Duration,
+}
+
+/// Of an account: twenty mistakes, and then 180 an hour. A password of eight characters withstands that for years.
+const ACCOUNT: Policy = Policy { at_once: 20, each: Duration::from_secs(20) };
+
+/// Of an account from one network that has not signed in to it. With fewer guesses from each network, an attacker needs more of
+/// them, and the owner gets a turn sooner.
+const STRANGER: Policy = Policy { at_once: 5, each: Duration::from_mins(1) };
+
+/// Of all accounts from the first 48 bits of an IPv6 address, as many as from one IPv4 address: a provider gives a customer up to so
+/// many networks of 64 bits.
+const SITE: Policy = Policy { at_once: 300, each: Duration::from_secs(2) };
+
+/// How long a network counts as one from which an account is signed in to.
+const KNOWN_FOR: Duration = Duration::from_hours(30 * 24);
+
+/// The most buckets, and the most known networks: some 10 MB. Each costs a client the hash of a password.
+const ENTRIES_MAX: usize = 65_536;
+
+/// What a bucket or a known network is found by: a keyed hash.
+type Key = [u8; 16];
+
+/// The failed attempts, and the known networks, of a process.
+pub struct SignIns {
+    key: [u8; 32],
+    buckets: Cache<Key, Arc<Mutex<Bucket>>>,
+    known: Cache<Key, Instant>,
+}
+
+/// A leaky bucket: when it will be empty.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    empty_at: Instant,
+}
+
+/// An attempt that has begun. It counts as failed unless it succeeds or is taken back.
+#[derive(Debug)]
+pub struct Attempt {
+    taken: Vec<(Arc<Mutex<Bucket>>, Policy)>,
+    known: Key,
+}
+
+impl SignIns {
+    pub fn new() -> Self {
+        Self { key: rand::random(), buckets: Cache::new(ENTRIES_MAX), known: Cache::new(ENTRIES_MAX) }
+    }
+
+    /// Counts an attempt to sign in to an account from a network, or refuses it with 429.
+    pub fn begin(&self, name: &PlayerName, network: IpAddr, now: Instant) -> Result<Attempt, Problem> {
+        let known = self.known_key(name, network);
+        let is_known = self.known.get(&known).is_some_and(|at| now.saturating_duration_since(at) < KNOWN_FOR);
+        let mut policies = if is_known {
+            vec![(known, ACCOUNT)]
+        } else {
+            let account = self.hash("account", &[name.key().as_bytes()]);
+            vec![(self.hash("stranger", &[&known]), STRANGER), (account, ACCOUNT)]
+        };
+        if let IpAddr::V6(address) = network {
+            let site = Ipv6Addr::from_bits(address.to_bits() >> 80 << 80);
+            policies.push((self.hash("site", &[&site.octets()]), SITE));
+        }
+        let mut attempt = Attempt { taken: vec![], known };
+        for (key, policy) in policies {
+            let bucket = self.buckets.get(&key).unwrap_or_else(|| {
+                let bucket = Arc::new(Mutex::new(Bucket { empty_at: now }));
+                self.buckets.insert(key, bucket.clone());
+                bucket
+            });
+            match policy.take(&bucket, now) {
+                Ok(()) => attempt.taken.push((bucket, policy)),
+                Err(wait) => {
+                    attempt.take_back();
+                    let seconds = wait.as_secs() + 1;
+                    let detail = format!("too many sign-ins failed; the next one may come in {seconds} s");
+                    return Err(Problem::new(Code::RateLimited, detail).retry_after(seconds));
+                }
+            }
+        }
+        Ok(attempt)
+    }
+
+    /// The attempt was right: it does not count, and its network is known from now on.
+    pub fn succeed(&self, attempt: Attempt, now: Instant) {
+        self.known.insert(attempt.known, now);
+        attempt.take_back();
+    }
+
+    /// Notes that the owner of an account is in a network: the account was made there, or got a new password.
+    pub fn know(&self, name: &PlayerName, network: IpAddr, now: Instant) {
+        self.known.insert(self.known_key(name, network), now);
+    }
+
+    fn known_key(&self, name: &PlayerName, network: IpAddr) -> Key {
+        let address = match network {
+            IpAddr::V4(address) => address.to_ipv6_mapped(),
+            IpAddr::V6(address) => address,
+        };
+        self.hash("known", &[&address.octets(), name.key().as_bytes()])
+    }
+
+    fn hash(&self, kind: &str, parts: &[&[u8]]) -> Key {
+        let mut hash = Sha256::new().chain_update(self.key).chain_update(kind).chain_update([0]);
+        for part in parts {
+            hash.update(part);
+        }
+        let hash: [u8; 32] = hash.finalize().into();
+        *hash.first_chunk().expect("32 bytes begin with 16")
+    }
+}
+
+impl Attempt {
+    /// The attempt was not made: it does not count.
+    pub fn take_back(self) {
+        for (bucket, policy) in self.taken {
+            bucket.lock().unwrap_or_else(PoisonError::into_inner).empty_at -= policy.each;
+        }
+    }
+}
+
+impl Policy {
+    /// Takes one attempt from a bucket, or says how long until there is one.
+    fn take(self, bucket: &Mutex<Bucket>, now: Instant) -> Result<(), Duration> {
+        let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        let empty_at = bucket.empty_at.max(now) + self.each;
+        let level = empty_at - now;
+        let max = self.each * self.at_once;
+        if level > max {
+            return Err(level - max);
+        }
+        bucket.empty_at = empty_at;
+        Ok(())
+    }
+}
+
+/// Leaves out the key.
+impl fmt::Debug for SignIns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignIns").field("buckets", &self.buckets.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> PlayerName {
+        text.parse().expect("a name")
+    }
+
+    fn address(n: u32) -> IpAddr {
+        IpAddr::V4((0x0a00_0000 + n).into())
+    }
+
+    /// How many of a hundred attempts from as many addresses are let through, all of which fail.
+    fn failures(sign_ins: &SignIns, account: &str, first: u32, now: Instant) -> usize {
+        (first..first + 100).filter(|n| sign_ins.begin(&name(account), address(*n), now).is_ok()).count()
+    }
+
+    #[test]
+    fn guesses_from_many_addresses_are_slow_and_the_owners_networks_are_not() {
+        let (sign_ins, now) = (SignIns::new(), Instant::now());
+        let ana = name("Ana");
+        let home = sign_ins.begin(&ana, address(1), now).expect("the first");
+        sign_ins.succeed(home, now);
+        sign_ins.know(&ana, address(2), now);
+        assert_eq!(failures(&sign_ins, "ANA", 1000, now), 20, "the case of a name makes no difference");
+        // The owner elsewhere waits for seconds.
+        let refused = sign_ins.begin(&ana, address(3), now).expect_err("too many have failed");
+        assert_eq!(refused.code(), Code::RateLimited);
+        for known in [1, 2] {
+            for _ in 0..30 {
+                let attempt = sign_ins.begin(&ana, address(known), now).expect("it is known");
+                sign_ins.succeed(attempt, now);
+            }
+        }
+        // Guesses from there have a limit as well.
+        assert_eq!((0..100).filter(|_| sign_ins.begin(&ana, address(2), now).is_ok()).count(), 20);
+        assert!(sign_ins.begin(&ana, address(1), now).is_ok());
+        assert!(sign_ins.begin(&ana, address(3), now + Duration::from_secs(20)).is_ok(), "never for long");
+        assert_eq!(failures(&sign_ins, "Bo", 1000, now), 20, "other accounts are not affected");
+        assert_eq!(failures(&sign_ins, "Ana", 5000, now + Duration::from_secs(400)), 19);
+    }
+
+    #[test]
+    fn one_network_does_not_use_up_the_attempts_of_an_account() {
+        let (sign_ins, now) = (SignIns::new(), Instant::now());
+        let mut from_one = (0..100).filter(|_| sign_ins.begin(&name("Ana"), address(1), now).is_ok());
+        assert_eq!(from_one.by_ref().count(), 5);
+        assert_eq!(failures(&sign_ins, "Ana", 1000, now), 15);
+        // An attempt that was not made does not count.
+        let later = now + Duration::from_secs(20);
+        for _ in 0..10 {
+            sign_ins.begin(&name("Ana"), address(7), later).expect("there is one").take_back();
+        }
+        // A network is forgotten after a month.
+        sign_ins.know(&name("Cy"), address(8), now);
+        assert_eq!(failures(&sign_ins, "Cy", 1000, now), 20);
+        let known = |now| sign_ins.begin(&name("Cy"), address(8), now).map(Attempt::take_back).is_ok();
+        assert!(known(now));
+        assert_eq!(failures(&sign_ins, "Cy", 2000, now + KNOWN_FOR), 20);
+        assert!(!known(now + KNOWN_FOR));
+    }
+
+    #[test]
+    fn the_networks_of_an_ipv6_site_count_together() {
+        let (sign_ins, now) = (SignIns::new(), Instant::now());
+        let begin = |site: u128, n: u32| {
+            let address = Ipv6Addr::from_bits((0x2001_0db8_0000 + site) << 80 | u128::from(n) << 64);
+            sign_ins.begin(&name(&format!("Account {n}")), address.into(), now).is_ok()
+        };
+        assert_eq!((0..1000).filter(|n| begin(1, *n)).count(), 300);
+        assert!(begin(2, 2000));
+    }
+}
