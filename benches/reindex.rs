@@ -46,8 +46,8 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     for begun in (0..games).step_by(AT_ONCE) {
         let some =
             (begun..games.min(begun + AT_ONCE)).map(|n| random_game(Variant::ALL[n % Variant::ALL.len()], &mut lot));
-        let played = import::play(&pool, some.collect(), None, Visibility::Public, BEGUN).await?;
-        import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, BEGUN).await?;
+        let played = import::play(&pool, some.collect::<Vec<_>>(), None, Visibility::Public, BEGUN).await?;
+        import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, None, BEGUN).await?;
     }
     println!(
         "| explored | games | positions a game | s | games a second | bytes a game |\n| --- | --- | --- | --- | --- | --- |"

@@ -28,7 +28,8 @@ use super::{
     request::{accept, auth},
     routes,
     state::{
-        AppState, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens,
+        AppState, ImportQuotas, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
+        tokens::Tokens, uploads::Uploads,
     },
 };
 use crate::{
@@ -73,6 +74,8 @@ pub struct Service {
     pub open_for: time::Duration,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
+    /// How much of imports each player may have stored.
+    pub import_quotas: ImportQuotas,
     pub metrics: Arc<Metrics>,
     /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
@@ -97,8 +100,8 @@ pub enum RateLimits {
 /// actix-web's runtime.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
     let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, webhook_reach, .. } =
-        service;
+    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, .. } = service;
+    let Service { webhook_reach, import_quotas, .. } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
@@ -120,6 +123,8 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         readiness: Arc::default(),
         open_for,
         webhook_reach,
+        import_quotas,
+        uploads: Arc::default(),
         draining,
     };
     watch_recent(&shared.recent, &shared.metrics);
@@ -190,6 +195,8 @@ struct Shared {
     readiness: Arc<Readiness>,
     open_for: time::Duration,
     webhook_reach: Reach,
+    import_quotas: ImportQuotas,
+    uploads: Arc<Uploads>,
     draining: CancellationToken,
 }
 
@@ -212,6 +219,8 @@ impl Shared {
             readiness: self.readiness.clone(),
             open_for: self.open_for,
             webhook_reach: self.webhook_reach,
+            import_quotas: self.import_quotas,
+            uploads: self.uploads.clone(),
             draining: self.draining.clone(),
         });
         let watched = Arc::downgrade(&state);

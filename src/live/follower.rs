@@ -108,8 +108,10 @@ async fn listen(hub: &Weak<Hub>, listener: Option<Listener>) -> (Option<Listener
 /// Reads the versions of all games with waiters, and the credentials of all players with streams.
 async fn poll(hub: &Arc<Hub>, pool: &PgPool) -> Result<(), DbError> {
     for batch in hub.games().chunks(BATCH_MAX) {
-        for (game, version) in games::versions(pool, batch).await? {
-            hub.notify(game, version);
+        let known: HashMap<_, _> = games::versions(pool, batch).await?.into_iter().collect();
+        for game in batch {
+            // A deleted game: its waiters find none.
+            hub.notify(*game, known.get(game).copied().unwrap_or(u32::MAX));
         }
     }
     let audience = hub.audience();
