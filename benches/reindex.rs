@@ -46,8 +46,8 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     for begun in (0..games).step_by(BATCH) {
         let batch =
             (begun..games.min(begun + BATCH)).map(|n| random_game(Variant::ALL[n % Variant::ALL.len()], &mut rng));
-        let played = import::play(&pool, batch.collect(), None, Visibility::Public, BEGUN).await?;
-        import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, BEGUN).await?;
+        let played = import::play(&pool, batch.collect::<Vec<_>>(), None, Visibility::Public, BEGUN).await?;
+        import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, None, BEGUN).await?;
     }
     println!(
         "| explored | games | positions a game | s | games a second | bytes a game |\n| --- | --- | --- | --- | --- | --- |"

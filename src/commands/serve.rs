@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use mancala_server::{
     clock,
     config::{Serve, Switch},
-    db::{Writers, migrations},
+    db::{Writers, migrations, records::usage::ImportTotal},
     embedded::Embedded,
-    http::{self, RateLimits, Service, Tokens},
+    http::{self, ImportQuotas, RateLimits, Service, Tokens},
     metrics::Metrics,
     telemetry,
 };
@@ -87,6 +87,10 @@ fn service(
         shutdown_timeout_s: options.shutdown_timeout_s,
         open_for: time::Duration::days(options.open_game_days.into()),
         webhook_reach: webhook_reach(options),
+        import_quotas: ImportQuotas {
+            account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },
+            guest: ImportTotal { games: options.import_guest_games_max, plies: options.import_guest_plies_max },
+        },
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),

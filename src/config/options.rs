@@ -93,6 +93,22 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 
+    /// Imported games that an account may have stored; 0 for none
+    #[arg(long, env, global = true, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
+    pub import_games_max: u32,
+
+    /// Plies that the imported games of an account may have in all. A ply takes about 250 bytes, and in public games about 500
+    #[arg(long, env, global = true, default_value_t = 250_000, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
+    pub import_plies_max: u32,
+
+    /// Imported games that a guest may have stored; 0 for none
+    #[arg(long, env, global = true, default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
+    pub import_guest_games_max: u32,
+
+    /// Plies that the imported games of a guest may have in all
+    #[arg(long, env, global = true, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
+    pub import_guest_plies_max: u32,
+
     /// Webhooks to private addresses, such as those of this machine and its networks, and without TLS. Only for tests, and
     /// where all players are trusted
     #[arg(long, env, global = true, default_value = "off", value_name = "SWITCH")]
@@ -127,6 +143,9 @@ const WRITERS_MAX: i64 = 32;
 
 /// More threads than a machine has to spare for the engine.
 const ENGINE_THREADS_MAX: i64 = 64;
+
+/// More than one player imports in a lifetime, and less than the database's integers hold.
+const IMPORTED_MAX: i64 = 1_000_000_000;
 
 /// A longer wait is a mistake.
 const WAIT_S_MAX: u64 = 3600;

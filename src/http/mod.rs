@@ -30,5 +30,8 @@ pub use records::{
 };
 pub use routes::document;
 pub use serve::{RateLimits, Service, serve};
-pub use state::tokens::{Caller, KeyError, PublicKey, Tokens, new_key};
+pub use state::{
+    ImportQuotas,
+    tokens::{Caller, KeyError, PublicKey, Tokens, new_key},
+};
 pub use webhooks::message::write_message;

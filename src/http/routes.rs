@@ -19,7 +19,7 @@ use super::{
     operation::{health, problems},
     paths,
     players::{me, profiles, sign_ins, stats, summary, tokens},
-    records::{export, import, list_export, personal_export, verify},
+    records::{export, import, list_export, my_imports, personal_export, verify},
     request::extract,
     study::{analyses, explorer, notes, pictures},
     variants::{catalog, line},
@@ -40,6 +40,9 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(positions::get_position)
                 .service(export::export_game)
                 .service(import::import_games)
+                .service(my_imports::list_imports)
+                .service(my_imports::delete_imports)
+                .service(my_imports::delete_game)
                 .service(pictures::get_board_picture)
                 .service(pictures::get_game_graph)
                 .service(verify::verify_game)

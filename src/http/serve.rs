@@ -1,6 +1,6 @@
 //! The server: its parameters, its workers, and the layers around all routes. Knows no single route.
 
-use std::{net::TcpListener, sync::Arc, time::Duration};
+use std::{io, net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{
     App, HttpServer,
@@ -29,8 +29,8 @@ use super::{
     request::{accept, auth},
     routes,
     state::{
-        AppState, heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
-        sign_ins::SignIns, tokens::Tokens,
+        AppState, ImportQuotas, heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings,
+        recent::RecentGames, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
     },
 };
 use crate::{
@@ -75,6 +75,8 @@ pub struct Service {
     pub open_for: time::Duration,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
+    /// How much of imports each player may have stored.
+    pub import_quotas: ImportQuotas,
     pub metrics: Arc<Metrics>,
     /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
@@ -97,33 +99,13 @@ pub enum RateLimits {
 
 /// Runs the server on a listener until it is stopped or dropped. The caller handles signals, and calls this on
 /// actix-web's runtime.
-pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
-    let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, webhook_reach, .. } =
-        service;
-    let workers = workers.clamp(1, WORKERS_MAX);
-    let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
-    let room = Room::of_worker(workers, &trusted_proxies, limits.is_some());
-    let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
-    let document = prepare_document(public_url);
-    let data = LayerData { limits, trusted_proxies, unread: Data::new(Unread::default()), document };
-    let shared = Shared {
-        heavy: Arc::new(Heavy::start(database.clone())?),
-        database,
-        connections: DATABASE_CONNECTIONS_MAX / workers,
-        writers,
-        tokens: Arc::new(tokens),
-        passwords: Arc::new(Passwords::start()?),
-        sign_ins: (rate_limits == RateLimits::On).then(|| Arc::new(SignIns::new())),
-        recent: Arc::new(RecentGames::new()),
-        hub,
-        readings: Arc::default(),
-        metrics,
-        readiness: Arc::default(),
-        open_for,
-        webhook_reach,
-        draining,
-    };
+pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
+    let workers = service.workers.clamp(1, WORKERS_MAX);
+    let (keep_alive, shutdown_timeout_s) = (service.keep_alive, service.shutdown_timeout_s);
+    let cors_origins = service.cors_origins.clone();
+    let data = LayerData::of(&service);
+    let room = Room::of_worker(workers, &service.trusted_proxies, data.limits.is_some());
+    let shared = Shared::start(service, workers)?;
     watch(&shared);
     // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
     let server = HttpServer::new(move || {
@@ -168,13 +150,6 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     Ok(server.run())
 }
 
-/// The OpenAPI document, whose paths the requests are compared with.
-fn prepare_document(public_url: Option<String>) -> Bytes {
-    let document = routes::document();
-    paths::set(&document);
-    routes::document_json(document, public_url)
-}
-
 /// Lets the metrics read what the workers share, and the hub hear of all changes.
 fn watch(shared: &Shared) {
     let Shared { hub, writers, metrics, database, recent, .. } = shared;
@@ -194,6 +169,18 @@ struct LayerData {
 }
 
 impl LayerData {
+    fn of(service: &Service) -> Self {
+        let document = routes::document();
+        // Requests are compared with the paths of the document.
+        paths::set(&document);
+        Self {
+            limits: (service.rate_limits == RateLimits::On).then(|| Data::new(Limits::new())),
+            trusted_proxies: Data::new(TrustedProxies(service.trusted_proxies.clone())),
+            unread: Data::new(Unread::default()),
+            document: routes::document_json(document, service.public_url.clone()),
+        }
+    }
+
     fn configure(&self, config: &mut ServiceConfig) {
         config.app_data(self.trusted_proxies.clone()).app_data(self.unread.clone());
         if let Some(limits) = &self.limits {
@@ -221,10 +208,34 @@ struct Shared {
     readiness: Arc<Readiness>,
     open_for: time::Duration,
     webhook_reach: Reach,
+    import_quotas: ImportQuotas,
+    uploads: Arc<Uploads>,
     draining: CancellationToken,
 }
 
 impl Shared {
+    fn start(service: Service, workers: u32) -> io::Result<Self> {
+        Ok(Self {
+            heavy: Arc::new(Heavy::start(service.database.clone())?),
+            database: service.database,
+            connections: DATABASE_CONNECTIONS_MAX / workers,
+            writers: service.writers,
+            tokens: Arc::new(service.tokens),
+            passwords: Arc::new(Passwords::start()?),
+            sign_ins: (service.rate_limits == RateLimits::On).then(|| Arc::new(SignIns::new())),
+            recent: Arc::new(RecentGames::new()),
+            hub: service.hub,
+            readings: Arc::default(),
+            metrics: service.metrics,
+            readiness: Arc::default(),
+            open_for: service.open_for,
+            webhook_reach: service.webhook_reach,
+            import_quotas: service.import_quotas,
+            uploads: Arc::default(),
+            draining: service.draining,
+        })
+    }
+
     /// The state of one more worker, with connections of its own. Call it on the worker's thread.
     fn worker_state(&self) -> Arc<AppState> {
         let read_permits = usize::try_from(self.connections / 2).unwrap_or(1).max(1);
@@ -245,6 +256,8 @@ impl Shared {
             readiness: self.readiness.clone(),
             open_for: self.open_for,
             webhook_reach: self.webhook_reach,
+            import_quotas: self.import_quotas,
+            uploads: self.uploads.clone(),
             draining: self.draining.clone(),
         });
         let watched = Arc::downgrade(&state);

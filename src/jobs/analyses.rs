@@ -134,6 +134,10 @@ async fn analyse(
     stopping: &CancellationToken,
 ) -> Result<JobOutcome, DbError> {
     let log = games::log(pool, id).await?;
+    if log.is_empty() {
+        // The game was deleted.
+        return Ok(JobOutcome::Over(u32::MAX));
+    }
     let game = match Game::replay(id, &log) {
         Ok(game) => game,
         Err(error) => return Ok(JobOutcome::Failed(error.to_string())),

@@ -16,7 +16,10 @@ use crate::{
     db::{
         DbError,
         games::{self, SeatedGame},
-        records::{import, verify},
+        records::{
+            import::{self, Stored, Whole},
+            verify,
+        },
     },
     domain::{GameId, Import, ImportRejection, Ply, Visibility},
     rules::notation::{BYTE_ORDER_MARK, Splitter},
@@ -179,20 +182,39 @@ impl ImportChunk {
                 Err((within, column, cause)) => refused(line + within - 1, column, &cause),
             }
         }
-        let mut whole = vec![];
-        for (line, played) in lines.into_iter().zip(import::play(&pool, imports, None, visibility, now).await?) {
-            match played {
-                Ok(game) => whole.push(game),
-                Err(ImportRejection { location: Some(at), error }) => {
-                    refused(line + at.line - 1, Some(at.column), &error.to_string());
+        let imports: Arc<[Import]> = imports.into();
+        let (played, refusals) = loop {
+            let played = import::play(&pool, imports.clone(), None, visibility, now).await?;
+            let (whole, refusals) = separate(lines.iter().copied().zip(played));
+            // A concurrent part may create players with the same names; each name is created once, so this ends.
+            match import::store(&pool, &whole, None, None, now).await? {
+                Stored::PlayersChanged => {}
+                Stored::Whole | Stored::KeyUsed | Stored::OverQuota(_) | Stored::NoPlayer => {
+                    break (whole.len(), refusals);
                 }
-                Err(error) => refused(line, None, &error.to_string()),
             }
+        };
+        for (line, ImportRejection { location, error }) in refusals {
+            let line = location.map_or(line, |at| line + at.line - 1);
+            refused(line, location.map(|at| at.column), &error.to_string());
         }
-        import::store(&pool, &whole, None, now).await?;
-        on_progress(ImportProgress::Advanced { bytes: self.bytes, games: whole.len() as u64 });
+        on_progress(ImportProgress::Advanced { bytes: self.bytes, games: played as u64 });
         Ok(())
     }
+}
+
+/// The games that can have been played, and why the others cannot, each with its line.
+fn separate(
+    played: impl Iterator<Item = (usize, Result<Whole, ImportRejection>)>,
+) -> (Vec<Whole>, Vec<(usize, ImportRejection)>) {
+    let (mut whole, mut refusals) = (vec![], vec![]);
+    for (line, played) in played {
+        match played {
+            Ok(game) => whole.push(game),
+            Err(rejection) => refusals.push((line, rejection)),
+        }
+    }
+    (whole, refusals)
 }
 
 /// Reads a file game by game.

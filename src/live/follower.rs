@@ -1,6 +1,7 @@
 //! Follows the changes that other processes store: by notifications, and by polls while requests wait.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -106,8 +107,10 @@ async fn listen(hub: &Weak<Hub>, listener: Option<Listener>) -> (Option<Listener
 /// Reads the versions of all games with waiters.
 async fn poll(hub: &Arc<Hub>, pool: &PgPool) -> Result<(), DbError> {
     for batch in hub.games().chunks(BATCH_MAX) {
-        for (game, version) in games::versions(pool, batch).await? {
-            hub.notify(game, version);
+        let known: HashMap<_, _> = games::versions(pool, batch).await?.into_iter().collect();
+        for game in batch {
+            // A deleted game: its waiters find none.
+            hub.notify(*game, known.get(game).copied().unwrap_or(u32::MAX));
         }
     }
     Ok(())

@@ -12,7 +12,11 @@ use mancala_rules::{AnyOptions, AnyPosition, Move, Side};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::{Event, Fact, GameResult, PlyAction, Visibility};
+use crate::{Event, Fact, Game, GameResult, Opponent, PlyAction, Visibility};
+
+/// The fewest plies of a game that the explorer counts. A game of fewer says little about its moves, and a script plays
+/// many of them.
+pub const EXPLORED_PLIES_MIN: u32 = 6;
 
 /// The key of a position under its options: the first 64 bits of the SHA-256 of their text. Among a thousand million
 /// positions the odds that any two share a key are about one in forty.
@@ -86,9 +90,16 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// Whether the explorer counts a game: it is public, and has a result.
-    pub fn counts(visibility: Visibility, result: Option<&GameResult>) -> bool {
-        visibility == Visibility::Public && result.is_some()
+    /// Whether the explorer counts a game: it is public, was not played against oneself, and has a result and at least
+    /// [`EXPLORED_PLIES_MIN`] plies. Imported games count apart from the others.
+    pub fn counts(visibility: Visibility, is_against_oneself: bool, plies: u32, result: Option<&GameResult>) -> bool {
+        visibility == Visibility::Public && !is_against_oneself && plies >= EXPLORED_PLIES_MIN && result.is_some()
+    }
+
+    /// The same of a whole game.
+    pub fn counts_game(game: &Game) -> bool {
+        let terms = game.terms();
+        Self::counts(terms.visibility, terms.opponent == Opponent::Oneself, game.ply(), game.result())
     }
 
     /// Of a game that began with a position, has this log, and ended with a result. Plies that were taken back do not
@@ -170,12 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn the_explorer_counts_public_games_with_a_result() {
+    fn the_explorer_counts_public_games_of_two_with_a_result() {
         let score = BySide { south: 25, north: 23 };
         let result = GameResult { winner: Some(Side::South), reason: Reason::Resignation, score };
         for visibility in Visibility::ALL {
-            assert_eq!(Exploration::counts(visibility, Some(&result)), visibility == Visibility::Public);
-            assert!(!Exploration::counts(visibility, None));
+            for (is_against_oneself, plies) in [(false, 6), (false, 5), (true, 6), (true, 5)] {
+                let counts = |result| Exploration::counts(visibility, is_against_oneself, plies, result);
+                let expected = visibility == Visibility::Public && !is_against_oneself && plies == 6;
+                assert_eq!((counts(Some(&result)), counts(None)), (expected, false));
+            }
         }
     }
 

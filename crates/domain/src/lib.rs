@@ -74,7 +74,7 @@ pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
 pub use decide::{Action, Command, Context, Decision, NothingToOffer, Refusal};
-pub use exploration::{Exploration, PositionKey, PositionKeys, Visit};
+pub use exploration::{EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit};
 pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,
     PLIES_MAX, Ply, PlyAction, Previous, Reason, ReplayError, Start, Status, Terms, UnplayableError, Visibility,

@@ -130,6 +130,9 @@ codes! {
         "A player has at most 10 webhooks. Change or delete one of them."
     TooManyNotes "too_many_notes" CONFLICT "The player has too many notes"
         "A player has at most 10,000 notes. Change or delete one of them."
+    TooManyImports "too_many_imports" CONFLICT "The player has too many imported games"
+        "A player may have a number of imported games, and of plies in them; guests fewer than accounts. `detail` says what is left. \
+         Nothing was imported: send fewer games, or delete imported ones. `GET /v1/me/imports` lists them."
     WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"
         "Nothing is sent to it. Enable it first: `PATCH` with `enabled`."
     WebhookNotVerified "webhook_not_verified" CONFLICT "The webhook is not verified yet"
@@ -140,8 +143,9 @@ codes! {
         "Within a day the same `Idempotency-Key` came with something else. Nothing was done; give every new request a new key, \
          and keep the key with the body when sending again."
     RateLimited "rate_limited" TOO_MANY_REQUESTS "Too many calls"
-        "The player, or without a token the address, has made more calls than allowed; or too many sign-ins to an account failed. Send the same request again after the \
-         seconds in `Retry-After`. `RateLimit` in every answer says how many calls are left."
+        "The player, or without a token the address, has made more calls than allowed, or uploads too much at once, or too many sign-ins to an\
+         account failed. Send the same request again after the seconds in `Retry-After`. `RateLimit` in every answer says how many calls are\
+         left."
     Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
         "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
          later may help; a move can be sent again without being played twice."

@@ -9,7 +9,7 @@ use super::settle::settle;
 use crate::{
     clock::now,
     db::{DbError, games},
-    domain::{Game, GameId, PlayerId, Refusal, Status, Visibility},
+    domain::{Game, GameId, Opponent, PlayerId, Refusal, Status, Visibility},
     http::{
         answer::{
             headers::{KEPT_FOR_EVER, NOT_KEPT},
@@ -23,13 +23,19 @@ use crate::{
 /// How long a reader waits for a permit. After that it reads without one: what holds the permits will not end by waiting.
 pub(crate) const READ_PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The `Cache-Control` of a game's moves and positions: of a finished public game, all caches may keep them for ever.
+/// The `Cache-Control` of a game's moves and positions: of a finished public game, all caches may keep them for ever, unless it can be
+/// deleted.
 pub(crate) fn cache_control(game: &Game) -> (HeaderName, &'static str) {
-    if game.status() == Status::Finished && game.terms().visibility == Visibility::Public {
+    if game.status() == Status::Finished && game.terms().visibility == Visibility::Public && !is_imported(game) {
         KEPT_FOR_EVER
     } else {
         NOT_KEPT
     }
+}
+
+/// Whether a game was imported: only such games are ever deleted.
+fn is_imported(game: &Game) -> bool {
+    matches!(game.terms().opponent, Opponent::Imported { .. })
 }
 
 /// A game that the reader may see.
@@ -49,13 +55,17 @@ pub(crate) async fn find_visible(
 }
 
 /// A game whose past the reader may see. A cached game that is over needs no query: its log is complete. Only its players'
-/// names may still change, and the past does not show them.
+/// names may still change, and the past does not show them. An imported game may have been deleted by another process, so the database
+/// confirms it.
 pub(crate) async fn find_past(
     state: &AppState,
     id: GameId,
     reader: Option<PlayerId>,
 ) -> Result<Arc<Remembered>, Problem> {
-    let is_complete = |found: &Arc<Remembered>| found.seated.game.status().is_over();
+    let is_complete = |found: &Arc<Remembered>| {
+        let game = &found.seated.game;
+        game.status().is_over() && !is_imported(game)
+    };
     match state.recent.get(id).filter(is_complete) {
         Some(found) => {
             state.metrics.game_looked_up(CacheLookup::Hit);
@@ -90,6 +100,10 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
     state.metrics.game_looked_up(CacheLookup::Miss);
     let read_at = now();
     let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
+    if found.is_none() {
+        // Another process has deleted it.
+        state.recent.remove(id);
+    }
     // A command needs the history of a running game, so the cache takes no running game without it.
     if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status().is_over()) {
         state.recent.keep(found);

@@ -1,58 +1,57 @@
-//! Imports games that were played elsewhere: splits the body into games, replays and stores them. `import_forms` reads each game.
+//! Imports games that were played elsewhere: reads, replays and stores them. `import_body` receives and splits the body.
 
-use std::{fmt, pin::Pin, str, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use actix_web::{
-    FromRequest, HttpRequest, HttpResponse, dev,
-    http::header,
-    post,
-    web::{Bytes, Data, Payload},
+    HttpRequest, HttpResponse, post, rt,
+    web::{Data, Payload},
 };
-use serde::{
-    Deserialize, Deserializer as _, Serialize,
-    de::{IgnoredAny, SeqAccess, Visitor},
-};
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::{sync::Semaphore, time::timeout};
+use time::OffsetDateTime;
+use tokio::{sync::Semaphore, task::spawn_blocking};
+use tracing::Instrument;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::import_forms::{Form, Refused, read_game};
+use super::{
+    cost::Cost,
+    import_body::{self, Kind},
+    import_forms::{Refused, read_game},
+};
 use crate::{
     clock::now,
-    db::{games::Inserted, records::import},
-    domain::{Import, Visibility},
+    db::records::{
+        import::{self, Stored, Whole},
+        usage::{self, ImportTotal, Importer},
+    },
+    domain::{Import, PlayerKind, Visibility},
     http::{
         answer::problem::{Code, Problem},
-        layers::limits,
+        layers::{client_address::client_address, limits},
         request::{
-            extract::{Query, check_plain},
+            extract::Query,
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
             player,
         },
-        state::{AppState, permits, tokens::Caller},
+        state::{AppState, permits, tokens::Caller, uploads::Upload},
         view::{game::VisibilityWord, wire::ALWAYS_JSON},
     },
-    rules::notation::{BYTE_ORDER_MARK, Splitter},
 };
-
-/// The maximum number of games in one request.
-const GAMES_MAX: usize = 1000;
 
 /// Games that cost as much of the rate limit as one call.
 const GAMES_PER_CALL: usize = 10;
 
-/// The largest body, in bytes. It holds several thousand records, or some hundred games as JSON.
-const IMPORT_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Bytes of a body that cost as much as one call. The largest body costs 256 calls, which a whole quota allows.
+const BYTES_PER_CALL: usize = 32 * 1024;
 
-/// How long a client may take to send the body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Plies that cost as much as one call.
+const PLIES_PER_CALL: usize = 500;
 
-/// Permits to receive a body.
-static BODY_PERMITS: Semaphore = Semaphore::const_new(32);
+/// The maximum number of plies in one request: 250 calls, which a whole quota allows.
+const PLIES_MAX: usize = 125_000;
 
-/// Permits to replay and store an import, which may take about ten times its body in memory.
+/// Permits to read, replay and store an import, which may take about ten times its body in memory.
 static IMPORT_PERMITS: Semaphore = Semaphore::const_new(4);
 
 /// How long a request waits for a permit.
@@ -61,12 +60,18 @@ const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The detail of the 503 after that.
 const BUSY: &str = "other games are being imported; try again";
 
+/// How many times an import is played, while other imports create players with the same names.
+const ATTEMPTS_MAX: u32 = 4;
+
 /// Import games
 ///
 /// Up to 1,000 games that were played elsewhere: consecutive text records or files of Aualé, or the JSON of `export` (one game, a list,
-/// or one game per line). The server replays each game by the rules. It imports the game whole, or refuses it with a location and a
-/// reason, independently of the others. The players are names without an account (`kind` `imported`). A game that its record leaves
-/// unfinished is `aborted`. For the rate limit, ten games count as one call.
+/// or one game per line), with up to 125,000 plies in all. The server replays each game by the rules. It imports the game whole, or refuses
+/// it with a location and a reason, independently of the others. The players are names without an account (`kind` `imported`). A game that
+/// its record leaves unfinished is `aborted`. Only accounts import public games.
+///
+/// A player may have a number of imported games and of their plies: `GET /v1/me/imports` shows both. An import that would exceed them stores
+/// nothing. For the rate limit, ten games, 32 KiB or 500 plies count as one call, whichever is most. A player has one import at a time.
 #[utoipa::path(
     tag = "records",
     operation_id = "import_games",
@@ -76,6 +81,8 @@ const BUSY: &str = "other games are being imported; try again";
     responses(
         (status = 200, description = "The outcome for each game", body = ImportReport,
             headers(("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
+        (status = 403, description = "`forbidden`: a guest imports no public games"),
+        (status = 409, description = "`too_many_imports`: the games exceed the quota, and none is stored"),
         (status = 413, description = "`payload_too_large`: more than 8 MiB"),
     ),
     security(("bearer" = []))
@@ -86,72 +93,170 @@ pub async fn import_games(
     caller: Caller,
     key: IdempotencyKey,
     query: Query<ImportGames>,
-    body: ImportBody,
+    payload: Payload,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
+    let kind = Kind::of(&request)?;
     let visibility = query.0.visibility.map_or(Visibility::Private, Visibility::from);
-    let content = (visibility.as_str(), body.kind.as_str(), Sha256::digest(&body.text)[..].to_vec());
-    let keyed = KeyedRequest::of(key, caller, "/v1/games/import", &content);
-    if let Some(keyed) = &keyed
-        && let Some(replayed) = keyed.replay(&state).await?
-    {
-        return Ok(replayed);
+    let own = player::find(&state, caller).await?.player;
+    if visibility == Visibility::Public && own.kind != PlayerKind::Account {
+        let detail =
+            "guests import private and unlisted games only; public ones need an account (PATCH /v1/me with a password)";
+        return Err(Problem::new(Code::Forbidden, detail));
     }
-    player::find(&state, caller).await?;
-    let _permit = permits::acquire(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
-    let games = body.games()?;
-    let more_calls = games.len().saturating_sub(1) / GAMES_PER_CALL;
-    limits::count_more(&request, u32::try_from(more_calls).unwrap_or(u32::MAX))?;
-    let (report, stored) = replay(&state, caller, visibility, games).await?;
-    let body = serde_json::to_string(&report).expect(ALWAYS_JSON);
-    let answer = Answer { location: String::new(), etag: String::new(), body };
-    let stored_answer = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (import::store(&state.db, &stored, stored_answer.as_ref(), now()).await?, keyed) {
-        // A concurrent request with this key has stored its answer first.
-        (Inserted::KeyUsed, Some(keyed)) => {
-            keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
+    let mut upload = state.uploads.begin(caller.player, limits::network(client_address(&request)))?;
+    let body = import_body::receive(payload, &mut upload).await?;
+    let importer = Importer { player: caller.player, quota: state.import_quotas.of(own.kind) };
+    let import = Importing { state, caller, importer, key, visibility, kind, request, _upload: upload };
+    // The task goes on if the client hangs up. Otherwise its permit and its upload would end before its work on other threads.
+    rt::spawn(import.run(body).in_current_span()).await.map_err(Problem::internal)?
+}
+
+/// An import whose body has arrived.
+struct Importing {
+    state: Data<AppState>,
+    caller: Caller,
+    importer: Importer,
+    key: IdempotencyKey,
+    visibility: Visibility,
+    kind: Kind,
+    request: HttpRequest,
+    /// Keeps out other imports of the player, and counts the body's memory.
+    _upload: Upload,
+}
+
+impl Importing {
+    async fn run(self, body: Vec<u8>) -> Result<HttpResponse, Problem> {
+        let mut cost = Cost::of_one_call();
+        cost.raise(&self.request, body.len().div_ceil(BYTES_PER_CALL))?;
+        let _permit = permits::acquire(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
+        let (body, keyed) = self.keyed(body).await?;
+        if let Some(keyed) = &keyed
+            && let Some(replayed) = keyed.replay(&self.state).await?
+        {
+            return Ok(replayed);
         }
-        (Inserted::NoPlayer, _) => Err(player::gone()),
-        _ => Ok(idempotency::created(&answer)),
+        let (kind, at) = (self.kind, now());
+        let games = spawn_blocking(move || ReadGames::of(kind, body, at)).await.map_err(Problem::internal)??;
+        if games.plies > PLIES_MAX {
+            let detail =
+                format!("at most {PLIES_MAX} plies are imported at once, and these games have {}", games.plies);
+            return Err(Problem::invalid("", detail));
+        }
+        let calls = games.count().div_ceil(GAMES_PER_CALL).max(games.plies.div_ceil(PLIES_PER_CALL));
+        cost.raise(&self.request, calls)?;
+        self.check_room().await?;
+        self.store(&games, keyed).await
+    }
+
+    /// The request with its idempotency key, if it has one.
+    async fn keyed(&self, body: Vec<u8>) -> Result<(Vec<u8>, Option<KeyedRequest>), Problem> {
+        if !self.key.is_given() {
+            return Ok((body, None));
+        }
+        let hash = move || {
+            let digest = Sha256::digest(&body)[..].to_vec();
+            (body, digest)
+        };
+        let (body, digest) = spawn_blocking(hash).await.map_err(Problem::internal)?;
+        let content = (self.visibility.as_str(), self.kind.as_str(), digest);
+        let keyed = KeyedRequest::of(self.key.clone(), self.caller, "/v1/games/import", &content);
+        Ok((body, keyed))
+    }
+
+    /// Refuses an importer without room for a single game, before the games are replayed.
+    async fn check_room(&self) -> Result<(), Problem> {
+        let used = usage::find(&self.state.db, self.importer.player).await?;
+        let left = self.importer.quota.without(used);
+        if left.games == 0 || left.plies == 0 { Err(self.over_quota(used)) } else { Ok(()) }
+    }
+
+    /// Replays the games and stores them, all in one transaction.
+    async fn store(&self, games: &ReadGames, keyed: Option<KeyedRequest>) -> Result<HttpResponse, Problem> {
+        for _ in 0..ATTEMPTS_MAX {
+            let at = now();
+            let (report, whole) = self.replay(games, at).await?;
+            let body = serde_json::to_string(&report).expect(ALWAYS_JSON);
+            let answer = Answer { location: String::new(), etag: String::new(), body };
+            let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
+            match import::store(&self.state.db, &whole, Some(self.importer), kept.as_ref(), at).await? {
+                Stored::Whole => return Ok(idempotency::created(&answer)),
+                Stored::OverQuota(used) => return Err(self.over_quota(used)),
+                Stored::NoPlayer => return Err(player::gone()),
+                Stored::PlayersChanged => {}
+                // A concurrent request with this key has stored its answer first.
+                Stored::KeyUsed => {
+                    let replayed = match &keyed {
+                        Some(keyed) => keyed.replay(&self.state).await?,
+                        None => None,
+                    };
+                    return replayed.ok_or_else(|| Problem::internal("a key that is used has no answer"));
+                }
+            }
+        }
+        Err(Problem::busy(BUSY))
+    }
+
+    /// The report on each game, and the games to store.
+    async fn replay(&self, games: &ReadGames, at: OffsetDateTime) -> Result<(ImportReport, Vec<Whole>), Problem> {
+        let (db, player) = (&self.state.db, Some(self.importer.player));
+        let played = import::play(db, games.imports.clone(), player, self.visibility, at).await?;
+        let (mut items, mut whole) = (games.refused.clone(), vec![]);
+        for (&(line, lines_before), played) in games.lines.iter().zip(played) {
+            match played {
+                Ok(game) => {
+                    items.push(ImportedView { line, game_id: Some(game.game.id().0), error: None });
+                    whole.push(game);
+                }
+                Err(error) => items.push(ImportedView::refused(line, lines_before, error.into())),
+            }
+        }
+        items.sort_by_key(|item| item.line);
+        let report = ImportReport { imported: whole.len(), refused: items.len() - whole.len(), items };
+        Ok((report, whole))
+    }
+
+    fn over_quota(&self, used: ImportTotal) -> Problem {
+        let quota = self.importer.quota;
+        let left = quota.without(used);
+        let detail = format!(
+            "of {} imported games and {} plies, {} games and {} plies are left; nothing was imported",
+            quota.games, quota.plies, left.games, left.plies
+        );
+        Problem::new(Code::TooManyImports, detail)
     }
 }
 
-/// Reads and replays games: the report on each, and the games to store.
-async fn replay(
-    state: &AppState,
-    caller: Caller,
-    visibility: Visibility,
-    games: Vec<GameSource>,
-) -> Result<(ImportReport, Vec<import::Whole>), Problem> {
-    let now = now();
-    let read = move || {
-        games.into_iter().map(|source| ((source.line, source.lines_before), source.read(now))).collect::<Vec<_>>()
-    };
-    let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
-    let (mut items, mut lines, mut imports) = (vec![], vec![], vec![]);
-    for ((line, lines_before), import) in read {
-        match import {
-            Ok(import) => {
-                lines.push((line, lines_before));
-                imports.push(import);
+/// The games of a body.
+struct ReadGames {
+    imports: Arc<[Import]>,
+    /// Of each of these, the line with which it begins, and the number of lines before it.
+    lines: Vec<(usize, usize)>,
+    refused: Vec<ImportedView>,
+    /// The plies of all games together.
+    plies: usize,
+}
+
+impl ReadGames {
+    /// Splits a body and reads its games. It takes as long as the body is large.
+    fn of(kind: Kind, body: Vec<u8>, now: OffsetDateTime) -> Result<Self, Problem> {
+        let (mut imports, mut lines, mut refused) = (vec![], vec![], vec![]);
+        for source in import_body::split(kind, body)? {
+            match read_game(source.form, source.text.as_bytes(), now) {
+                Ok(import) => {
+                    lines.push((source.line, source.lines_before));
+                    imports.push(import);
+                }
+                Err(error) => refused.push(ImportedView::refused(source.line, source.lines_before, error)),
             }
-            Err(refused) => items.push(ImportedView::refused(line, lines_before, refused)),
         }
+        let plies = imports.iter().map(|import: &Import| import.plies.len()).sum();
+        Ok(Self { imports: imports.into(), lines, refused, plies })
     }
-    let mut stored = vec![];
-    let played = import::play(&state.db, imports, Some(caller.player), visibility, now).await?;
-    for ((line, lines_before), played) in lines.into_iter().zip(played) {
-        match played {
-            Ok(game) => {
-                items.push(ImportedView { line, game_id: Some(game.0.id().0), error: None });
-                stored.push(game);
-            }
-            Err(error) => items.push(ImportedView::refused(line, lines_before, error.into())),
-        }
+
+    fn count(&self) -> usize {
+        self.lines.len() + self.refused.len()
     }
-    items.sort_by_key(|item| item.line);
-    let report = ImportReport { imported: stored.len(), refused: items.len() - stored.len(), items };
-    Ok((report, stored))
 }
 
 /// How to import games.
@@ -159,159 +264,9 @@ async fn replay(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ImportGames {
-    /// Who may read the games. Unless given `private`: the caller only.
+    /// Who may read the games. Unless given `private`: the caller only. `public` needs an account.
     #[param(inline)]
     visibility: Option<VisibilityWord>,
-}
-
-/// One game of a body, not read yet.
-struct GameSource {
-    /// The line with which it begins, from 1; in a JSON list, its number.
-    line: usize,
-    /// The number of lines before it, by which the lines of its errors are shifted.
-    lines_before: usize,
-    form: Form,
-    text: String,
-}
-
-impl GameSource {
-    fn read(&self, now: time::OffsetDateTime) -> Result<Import, Refused> {
-        read_game(self.form, self.text.as_bytes(), now)
-    }
-}
-
-/// The body of an import.
-#[derive(Debug)]
-pub struct ImportBody {
-    kind: Kind,
-    text: Bytes,
-}
-
-/// The form of a body, by its `Content-Type`.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Json,
-    JsonLines,
-    Text,
-}
-
-impl Kind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Kind::Json => "json",
-            Kind::JsonLines => "lines",
-            Kind::Text => "text",
-        }
-    }
-
-    fn of(request: &HttpRequest) -> Option<Self> {
-        let declared = request.headers().get(header::CONTENT_TYPE)?.to_str().ok()?;
-        match declared.split(';').next()?.trim().to_ascii_lowercase().as_str() {
-            "application/json" => Some(Kind::Json),
-            "application/x-ndjson" => Some(Kind::JsonLines),
-            "text/plain" => Some(Kind::Text),
-            _ => None,
-        }
-    }
-}
-
-impl FromRequest for ImportBody {
-    type Error = Problem;
-    type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut dev::Payload) -> Self::Future {
-        let detail = "games are sent as text/plain, application/x-ndjson or application/json";
-        let kind = Kind::of(request).ok_or_else(|| Problem::new(Code::UnsupportedMediaType, detail));
-        let plain = check_plain(request);
-        let payload = Payload::from_request(request, payload);
-        Box::pin(async move {
-            let (kind, payload) = (kind?, payload.await.map_err(Problem::internal)?);
-            plain?;
-            let _permit = permits::acquire(&BODY_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
-            let late = |_| Problem::new(Code::MalformedRequest, "the body did not arrive in time");
-            let bytes = timeout(BODY_TIMEOUT, payload.to_bytes_limited(IMPORT_BYTES_MAX)).await.map_err(late)?;
-            let too_long = |_| Problem::new(Code::PayloadTooLarge, "games to import have at most 8 MiB in all");
-            let broken = |_| Problem::new(Code::MalformedRequest, "the body is cut off or cannot be read");
-            Ok(Self { kind, text: bytes.map_err(too_long)?.map_err(broken)? })
-        })
-    }
-}
-
-impl ImportBody {
-    /// Splits the body into games.
-    fn games(&self) -> Result<Vec<GameSource>, Problem> {
-        let text = str::from_utf8(&self.text).map_err(|error| {
-            let detail = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
-            Problem::new(Code::MalformedRequest, detail)
-        })?;
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let games = match self.kind {
-            Kind::Json => split_json(text)?,
-            Kind::JsonLines => {
-                let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-                lines.map(|(line, text)| json_source(line, line - 1, text)).take(GAMES_MAX + 1).collect()
-            }
-            Kind::Text => split_records(text),
-        };
-        if games.is_empty() || games.len() > GAMES_MAX {
-            return Err(Problem::invalid("", format!("from 1 to {GAMES_MAX} games are imported at once")));
-        }
-        Ok(games)
-    }
-}
-
-fn json_source(line: usize, lines_before: usize, text: &str) -> GameSource {
-    GameSource { line, lines_before, form: Form::JsonLines, text: text.to_owned() }
-}
-
-/// One game, or a list of games.
-fn split_json(text: &str) -> Result<Vec<GameSource>, Problem> {
-    if !text.trim_start().starts_with('[') {
-        return Ok(vec![json_source(1, 0, text)]);
-    }
-    let mut json_text = serde_json::Deserializer::from_str(text);
-    let list = json_text.deserialize_seq(ListVisitor).and_then(|list| json_text.end().map(|()| list));
-    let list = list.map_err(|error| Problem::new(Code::MalformedRequest, format!("the body is not JSON: {error}")))?;
-    Ok((1..).zip(list).map(|(line, game)| json_source(line, 0, game.get())).collect())
-}
-
-/// Reads `GAMES_MAX` + 1 items of a list, and ignores the rest.
-struct ListVisitor;
-
-impl<'de> Visitor<'de> for ListVisitor {
-    type Value = Vec<&'de RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of games")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut games = vec![];
-        while games.len() <= GAMES_MAX
-            && let Some(game) = seq.next_element()?
-        {
-            games.push(game);
-        }
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(games)
-    }
-}
-
-fn split_records(text: &str) -> Vec<GameSource> {
-    let mut splitter = Splitter::default();
-    let mut games: Vec<GameSource> = vec![];
-    for (line, content) in (1..).zip(text.split_inclusive('\n')) {
-        if games.len() > GAMES_MAX {
-            break;
-        }
-        let begins = splitter.begins_record(content);
-        match games.last_mut() {
-            Some(last) if !begins => last.text.push_str(content),
-            None if content.trim().is_empty() => {}
-            _ => games.push(GameSource { line, lines_before: line - 1, form: Form::Text, text: content.to_owned() }),
-        }
-    }
-    games
 }
 
 /// The outcome of an import.
@@ -326,7 +281,7 @@ pub struct ImportReport {
 }
 
 /// The outcome for a game: it has either `game_id` or `error`.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ImportedGame)]
 struct ImportedView {
     /// The line with which the game begins, from 1; in a JSON list, its number.
@@ -342,7 +297,7 @@ struct ImportedView {
 }
 
 /// Why a game was not imported.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ImportError)]
 struct ImportErrorView {
     /// The line in the body, from 1; in a JSON list, the line within the game.

@@ -55,6 +55,13 @@ impl FromRequest for IdempotencyKey {
     }
 }
 
+impl IdempotencyKey {
+    /// Whether the request has a key.
+    pub const fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
 /// A creation with an idempotency key.
 #[derive(Clone, Debug)]
 pub struct KeyedRequest {

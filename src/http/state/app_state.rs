@@ -8,10 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
-    sign_ins::SignIns, tokens::Tokens,
+    sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
 };
 use crate::{
-    db::{Lookups, Writers},
+    db::{Lookups, Writers, records::usage::ImportTotal},
+    domain::PlayerKind,
     http::answer::cursor::Cursors,
     live::Hub,
     metrics::{Connections, Metrics},
@@ -44,8 +45,25 @@ pub(crate) struct AppState {
     /// How long a new game waits for a second player.
     pub(crate) open_for: time::Duration,
     pub(crate) webhook_reach: Reach,
+    /// How much of imports each player may have stored.
+    pub(crate) import_quotas: ImportQuotas,
+    pub(crate) uploads: Arc<Uploads>,
     /// Cancelled when the server begins to stop.
     pub(crate) draining: CancellationToken,
+}
+
+/// How many imported games, and plies of them, each player may have stored.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportQuotas {
+    pub account: ImportTotal,
+    pub guest: ImportTotal,
+}
+
+impl ImportQuotas {
+    /// The quota of a player. A guest that becomes an account has that of accounts.
+    pub fn of(&self, kind: PlayerKind) -> ImportTotal {
+        if kind == PlayerKind::Account { self.account } else { self.guest }
+    }
 }
 
 impl AppState {

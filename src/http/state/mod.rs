@@ -10,5 +10,7 @@ pub(crate) mod readings;
 pub(crate) mod recent;
 pub(crate) mod sign_ins;
 pub(crate) mod tokens;
+pub(crate) mod uploads;
 
 pub(crate) use app_state::AppState;
+pub use app_state::ImportQuotas;

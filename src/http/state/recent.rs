@@ -79,6 +79,11 @@ impl RecentGames {
         }
     }
 
+    /// Evicts a game that is deleted.
+    pub fn remove(&self, id: GameId) {
+        self.0.remove(&id);
+    }
+
     /// Evicts all games that show a player's name.
     pub fn forget(&self, player: PlayerId) {
         self.0.retain(|_, remembered| {

@@ -1,4 +1,4 @@
-//! The explorer: the moves of all public games with a result in one position, and their outcomes. Knows no index: see
+//! The explorer: the moves of public games with a result in one position, and their outcomes. Knows no index: see
 //! `db::study::explorer`.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
-    db::study::explorer::{self, MoveStats, PositionStats},
+    db::study::explorer::{self, MoveStats, Origin, PositionStats},
     domain::PositionKey,
     http::{
         answer::{
@@ -36,9 +36,10 @@ use crate::{
 
 /// Explore a position
 ///
-/// The moves that all public games with a result played in a position, or in the opening, by any order of moves before it. Each move has
+/// The moves that public games with a result played in a position, or in the opening, by any order of moves before it. Each move has
 /// the number of its games, their outcomes, and some of the games. Every legal move is listed, those of most games first. A game counts
-/// some seconds after its end.
+/// some seconds after its end. Games against oneself and of fewer than 6 plies do not count. Imported games are left out unless
+/// `imported=true` requests them alone.
 #[utoipa::path(
     tag = "games",
     operation_id = "get_explorer",
@@ -61,12 +62,13 @@ pub async fn get_explorer(
     query: Query<ExplorePosition>,
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    let ExplorePosition { variant, preset, options, position } = query.0;
+    let ExplorePosition { variant, preset, options, position, imported } = query.0;
     let variant: Variant = variant.parse().map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
     let options = written_options(variant, &preset, options.as_deref().unwrap_or_default())?;
     let position = line::start(&options, position.as_deref(), "?position")?;
     let key = PositionKey::from(&position);
-    let explored = ExploredPosition::of(&position, key, &explorer::find(&state.db, key).await?);
+    let origin = if imported { Origin::Imported } else { Origin::Here };
+    let explored = ExploredPosition::of(&position, key, &explorer::find(&state.db, key, origin).await?);
     let body = serde_json::to_string(&explored).expect(ALWAYS_JSON);
     let etag = digest_tag(&body);
     let has = if_none_match.has(&etag);
@@ -93,6 +95,10 @@ pub struct ExplorePosition {
     /// The position, in text notation; the opening unless given.
     #[param(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: Option<String>,
+    /// `true`: games that were played elsewhere and imported. `false`: games that were played here.
+    #[serde(default)]
+    #[param(required = false, default = false)]
+    imported: bool,
 }
 
 /// The moves of games in a position.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     clock::now,
     db::study::notes::{self, Note, Written},
-    domain::{GameId, NoteText, PlayerId},
+    domain::{GameId, NoteText, PlayerId, Refusal},
     http::{
         answer::{
             cursor::Cursors,
@@ -104,6 +104,7 @@ pub async fn write_note(
             return Err(Problem::new(Code::TooManyNotes, detail));
         }
         Written::NoPlayer => return Err(Problem::new(Code::InvalidToken, "the player is deleted")),
+        Written::NoGame => return Err(Problem::from(&Refusal::Unknown)),
     };
     Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(NoteView::of(&note)))
 }

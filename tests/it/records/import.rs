@@ -1,7 +1,7 @@
 //! Imported games: each is stored whole or refused, and every export can be imported again.
 
 use mancala_server::rules::{AnyPosition, Move, notation::Record};
-use reqwest::Method;
+use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -11,9 +11,9 @@ use crate::support::{
     calls::{Guest, send, signed},
 };
 
-const WHOLE: &str = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\n1. CF a 2. A *\n";
+pub const WHOLE: &str = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\n1. CF a 2. A *\n";
 
-async fn import(app: &TestApp, guest: &Guest, query: &str, kind: &str, body: impl Into<reqwest::Body>) -> Answer {
+pub async fn import(app: &TestApp, guest: &Guest, query: &str, kind: &str, body: impl Into<reqwest::Body>) -> Answer {
     let request = app.request(Method::POST, &format!("/v1/games/import{query}"));
     send(signed(request, Some(guest)).header("content-type", kind).body(body)).await
 }
@@ -30,7 +30,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 /// A whole game by the first legal moves, as a record.
-fn whole_game(variant: &str, options: &str, south: &str) -> Record {
+pub fn whole_game(variant: &str, options: &str, south: &str) -> Record {
     let options = mancala_server::rules::AnyOptions::parse(variant.parse().expect("a variant"), "standard", options);
     let opening = AnyPosition::opening(&options.expect("options"));
     let (mut position, mut moves): (_, Vec<Move>) = (opening.clone(), vec![]);
@@ -45,7 +45,7 @@ fn whole_game(variant: &str, options: &str, south: &str) -> Record {
 #[actix_web::test]
 async fn each_record_is_imported_whole_or_refused_with_its_place_and_reason() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let ana = app.account("Ana", "correct horse").await;
     let text = format!(
         "{WHOLE}\n[Variant \"kalah\"]\n1. C {{a comment\n[Variant \"no tag\"]}}\n   g *\n{}\n[Variant \"oware\"]\n1. A b 1-0\n",
         whole_game("congkak", "", "Ana")
@@ -148,9 +148,12 @@ async fn refused_games_create_no_players_from_their_names() {
         )
     };
     let text = [game("Cleo", r#"{"move": "A"}"#), game("Dan", r#"{"move": "A"}, {"move": "B"}"#)].join("\n");
-    // Two imports at once create the same players.
-    let import = || import(&app, &ana, "", "application/x-ndjson", text.clone());
-    let answers = futures_util::future::join_all((0..4).map(|_| import())).await;
+    // Imports at several servers at once create the same players.
+    let imports = (0..4).map(|_| app.second_server().0).map(|address| {
+        let request = signed(Client::new().post(format!("http://{address}/v1/games/import")), Some(&ana));
+        send(request.header("content-type", "application/x-ndjson").body(text.clone()))
+    });
+    let answers = futures_util::future::join_all(imports).await;
     for answer in answers {
         assert_eq!((&answer.body["imported"], &answer.body["refused"]), (&json!(1), &json!(1)), "{answer:?}");
     }
@@ -211,7 +214,7 @@ async fn what_is_exported_is_imported_again_as_it_was() {
 #[actix_web::test]
 async fn imported_games_are_the_importers_unless_others_may_read_them() {
     let app = TestApp::start().await;
-    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (ana, bo) = (app.account("Ana", "correct horse").await, app.guest("Bo").await);
     let own = import(&app, &ana, "", "text/plain", WHOLE).await.string("/items/0/game_id");
     let public = import(&app, &ana, "?visibility=public", "text/plain", WHOLE).await.string("/items/0/game_id");
     app.get_game(&own, Some(&bo)).await.is_problem(404, "not_found");
@@ -237,7 +240,7 @@ async fn imported_games_are_the_importers_unless_others_may_read_them() {
 #[actix_web::test]
 async fn games_are_listed_when_they_were_played() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let ana = app.account("Ana", "correct horse").await;
     let new = app.created(&ana, &json!({"variant": "oware"})).await;
     let ogn = "[Variant \"Oware Abapa\"]\n[Date \"2014.05.11\"]\n[South \"Ana\"]\n[North \"Aalina\"]\n[Result \"*\"]\n\n1. A b *\n";
     let old = import(&app, &ana, "?visibility=public", "text/plain", ogn).await.string("/items/0/game_id");
@@ -250,7 +253,7 @@ async fn games_are_listed_when_they_were_played() {
 #[actix_web::test]
 async fn an_import_sent_again_under_its_key_is_done_once() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let ana = app.account("Ana", "correct horse").await;
     let sent = async || {
         let request = signed(app.request(Method::POST, "/v1/games/import?visibility=public"), Some(&ana));
         send(request.header("content-type", "text/plain").header("idempotency-key", "k").body(WHOLE)).await
@@ -355,7 +358,7 @@ fn json_patch(game: &mut Value, more: &Value) {
 #[actix_web::test]
 async fn an_export_of_a_list_goes_on_where_it_broke_off() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let ana = app.account("Ana", "correct horse").await;
     let records: String = (0..7).map(|n| whole_game("oware", "", &format!("South {n}")).to_string()).collect();
     assert_eq!(import(&app, &ana, "?visibility=public", "text/plain", records).await.body["imported"], 7);
     let lines = |answer: &Answer| -> Vec<Value> {

@@ -1,6 +1,9 @@
 //! Games in and out: export, import, the export of personal data, and the check of stored logs.
 
+pub mod deletion;
 pub mod export;
 pub mod import;
+pub mod import_quota;
 pub mod personal_export;
+pub mod uploads;
 pub mod verify;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::support::{
     app::TestApp,
     calls::{Guest, send},
-    games::walk,
+    games::{some_move, walk},
 };
 
 pub async fn explore(app: &TestApp) {
@@ -49,6 +49,25 @@ pub async fn play(app: &TestApp, id: &str, from: u32, moves: &[(&Guest, &str)]) 
     }
 }
 
+/// Plays some move after the other, until the game has so many plies.
+pub async fn play_on(app: &TestApp, id: &str, plies: u64, south: &Guest, north: &Guest) {
+    let mut game = app.get_game(id, Some(south)).await.body;
+    while game["ply"].as_u64().expect("a number") < plies {
+        let (guest, ply) =
+            (if game["turn"] == "south" { south } else { north }, game["ply"].as_u64().expect("a number") + 1);
+        game = app.played(id, guest, u32::try_from(ply).expect("a short game"), some_move(&game)).await;
+    }
+}
+
+/// A game between two new guests that counts: it begins with this move, has six plies, and South resigns.
+pub async fn resigned(app: &TestApp, first: &str) -> String {
+    let (id, south, north) = app.started(&json!({})).await;
+    play(app, &id, 1, &[(&south, first)]).await;
+    play_on(app, &id, 6, &south, &north).await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    id
+}
+
 #[actix_web::test]
 async fn the_line_that_led_to_the_result_counts_by_the_sides_of_the_board() {
     let app = TestApp::start().await;
@@ -58,10 +77,12 @@ async fn the_line_that_led_to_the_result_counts_by_the_sides_of_the_board() {
     app.offer(&id, &bo, "takeback").await;
     assert_eq!(app.answer_offer(&id, &ana, "takeback", "accept").await.status, 200);
     play(&app, &id, 6, &[(&bo, "C")]).await;
-    // A game that goes on from ply 3 of that one, played by one player.
-    let from = json!({"from": {"game_id": id, "ply": 3}, "opponent": {"type": "self"}});
-    let elsewhere = app.created(&ana, &from).await["id"].as_str().expect("an id").to_owned();
-    play(&app, &elsewhere, 1, &[(&ana, "C")]).await;
+    // A game that goes on from ply 3 of that one.
+    let from = json!({"from": {"game_id": id, "ply": 3}, "side": "south"});
+    let elsewhere = app.created(&bo, &from).await["id"].as_str().expect("an id").to_owned();
+    assert_eq!(app.join_game(&elsewhere, &ana).await.status, 200);
+    play(&app, &elsewhere, 1, &[(&bo, "C")]).await;
+    play_on(&app, &elsewhere, 6, &bo, &ana).await;
     assert_eq!(waiting(&app).await, 0, "nothing has ended");
     assert_eq!(app.resign_game(&id, &ana).await.status, 200);
     assert_eq!(app.resign_game(&elsewhere, &ana).await.status, 200);
@@ -94,32 +115,37 @@ async fn the_line_that_led_to_the_result_counts_by_the_sides_of_the_board() {
     );
     assert_eq!(at(4).await["games"], 0);
     let last = at(6).await;
-    assert_eq!((&last["games"], &last["ended"]), (&json!(2), &json!(2)));
-    // Legal moves are listed for positions that no game came to as well.
-    assert_eq!((last["moves"].as_array().map(Vec::len), &last["moves"][0]["last_played_at"]), (Some(5), &json!(null)));
+    assert_eq!((&last["games"], &last["ended"]), (&json!(2), &json!(1)));
+    // Legal moves that no game played are listed as well.
+    assert_eq!((last["moves"].as_array().map(Vec::len), &last["moves"][1]["last_played_at"]), (Some(5), &json!(null)));
 }
 
 #[actix_web::test]
-async fn only_public_games_with_a_result_count_agreed_and_drawn_ones_too() {
+async fn public_games_of_two_with_a_result_count_agreed_and_drawn_ones_too() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
-    for visibility in ["unlisted", "private"] {
-        let game = app
-            .created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}, "visibility": visibility}))
-            .await;
-        play(&app, &id(&game), 1, &[(&ana, "A")]).await;
-        assert_eq!(app.resign_game(&id(&game), &ana).await.status, 200);
-    }
+    let (unlisted, south, north) = app.started(&json!({"visibility": "unlisted"})).await;
+    play_on(&app, &unlisted, 6, &south, &north).await;
+    assert_eq!(app.resign_game(&unlisted, &south).await.status, 200);
+    // Nor do games against oneself count, and those of a few plies.
+    let alone = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+    play_on(&app, &id(&alone), 6, &ana, &ana).await;
+    assert_eq!(app.resign_game(&id(&alone), &ana).await.status, 200);
+    let (short, south, north) = app.started(&json!({})).await;
+    play_on(&app, &short, 5, &south, &north).await;
+    assert_eq!(app.resign_game(&short, &south).await.status, 200);
     let aborted = app.created(&ana, &json!({"variant": "kalah"})).await;
     assert_eq!(app.abort_game(&id(&aborted), &ana).await.status, 200);
     assert_eq!(waiting(&app).await, 0);
     // A draw leaves the stores as they are, which says nothing; an agreed end of Oware plays the game out.
     let (drawn, south, north) = app.started(&json!({"variant": "oware"})).await;
     play(&app, &drawn, 1, &[(&south, "F")]).await;
+    play_on(&app, &drawn, 6, &south, &north).await;
     app.offer(&drawn, &south, "draw").await;
     assert_eq!(app.answer_offer(&drawn, &north, "draw", "accept").await.status, 200);
     let (agreed, south, north) = app.started(&json!({"variant": "oware"})).await;
     play(&app, &agreed, 1, &[(&south, "F")]).await;
+    play_on(&app, &agreed, 6, &south, &north).await;
     app.offer(&agreed, &south, "end").await;
     assert_eq!(app.answer_offer(&agreed, &north, "end", "accept").await.status, 200);
     // What happens afterwards is not counted again.
@@ -128,15 +154,17 @@ async fn only_public_games_with_a_result_count_agreed_and_drawn_ones_too() {
     assert_eq!(waiting(&app).await, 2);
     explore(&app).await;
     let opening = explored(&app, "variant=oware").await;
-    assert_eq!((&opening["games"], counts(&opening, "F")), (&json!(2), [2, 0, 1, 1]));
-    assert_eq!(opening["moves"][0]["average_margin"], -8.0);
-    let after = explored(
-        &app,
-        &format!("variant=oware&position={}", encoded(opening["moves"][0]["position"].as_str().expect("a text"))),
-    )
-    .await;
-    assert_eq!((&after["games"], &after["ended"], counts(&after, "agree")), (&json!(2), &json!(1), [1, 0, 0, 1]));
-    assert_eq!(after["moves"].as_array().map(Vec::len), Some(7));
+    let result = app.get_game(&agreed, None).await.body["result"].clone();
+    let by = |side: &str| u64::from(result["winner"] == side);
+    let won = [by("south"), 2 - by("south") - by("north"), by("north")];
+    assert_eq!((&opening["games"], counts(&opening, "F")), (&json!(2), [2, won[0], won[1], won[2]]));
+    let [south, north] = ["south", "north"].map(|side| result["score"][side].as_f64().expect("a number"));
+    assert_eq!(opening["moves"][0]["average_margin"], south - north);
+    let moves = app.list_moves(&drawn, "", None).await.body["items"].clone();
+    let last = moves[5]["position"].as_str().expect("a text");
+    let after = explored(&app, &format!("variant=oware&position={}", encoded(last))).await;
+    assert_eq!((&after["games"], &after["ended"]), (&json!(2), &json!(1)));
+    assert_eq!(counts(&after, "agree"), [1, by("south"), 1 - by("south") - by("north"), by("north")]);
     assert_eq!(explored(&app, "variant=kalah").await["games"], 0);
 }
 
@@ -156,6 +184,7 @@ async fn what_cannot_be_asked_is_refused_and_named() {
         ("variant=kalah&position=".to_owned(), "?position", "six fields"),
         ("variant=kalah&ply=3".to_owned(), "?ply", "unknown field"),
         ("variant=kalah&variant=oware".to_owned(), "?variant", "duplicate"),
+        ("variant=kalah&imported=both".to_owned(), "?imported", "true"),
     ] {
         let answer = app.get(&format!("/v1/explorer?{query}"), None).await;
         answer.is_problem(422, "validation_failed");
@@ -196,6 +225,7 @@ async fn games_that_came_to_a_position_are_filtered_paged_and_exported() {
         };
         let (id, south, north) = app.started(&preset).await;
         play(&app, &id, 1, &[(&south, if n == 0 { "A" } else { "B" })]).await;
+        play_on(&app, &id, 6, &south, &north).await;
         assert_eq!(app.resign_game(&id, if n % 2 == 0 { &south } else { &north }).await.status, 200);
         ids.insert(0, id);
     }

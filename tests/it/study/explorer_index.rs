@@ -8,14 +8,18 @@ use std::{
 
 use futures_util::future::join;
 use mancala_server::{
-    db::{DbError, games, records::import, study::explorer_index},
+    db::{
+        DbError, games,
+        records::import::{self, Whole},
+        study::explorer_index,
+    },
     domain::{BySeat, Exploration, GameId, Import, ImportedPly, PlyAction, PositionKey, Reason, Start, Visibility},
     jobs::explorer,
     metrics::Metrics,
     rules::{AnyOptions, AnyPosition, Move, Side, Variant},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::FromRow;
 use time::{Duration, OffsetDateTime, macros::datetime};
@@ -23,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
-    study::explorer::{counts, encoded, explore, explored, play, waiting},
+    study::explorer::{counts, encoded, explore, explored, play_on, resigned, waiting},
     support::{
         app::TestApp,
         binary::{self, Running},
@@ -45,33 +49,35 @@ const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
 
 /// What a row of the explorer says.
 #[derive(Clone, Debug, Default, PartialEq, FromRow)]
-struct Row {
+pub struct Row {
     games: i32,
     south_wins: i32,
     north_wins: i32,
     played_out: i32,
     lead_sum: i64,
-    last_played_at: Option<OffsetDateTime>,
-    sample_game_ids: Vec<Uuid>,
+    pub last_played_at: Option<OffsetDateTime>,
+    pub sample_game_ids: Vec<Uuid>,
 }
 
-/// Everything that the explorer knows: rows by position and move, and games by position.
+/// Everything that the explorer knows: rows by position, origin and move, and games by position.
 #[derive(Debug, Default, PartialEq)]
-struct Everything {
-    rows: BTreeMap<(i64, String), Row>,
-    games: BTreeMap<i64, BTreeSet<Uuid>>,
+pub struct Everything {
+    pub rows: BTreeMap<(i64, bool, String), Row>,
+    pub games: BTreeMap<i64, BTreeSet<Uuid>>,
 }
 
 impl Everything {
-    async fn stored(app: &TestApp) -> Self {
-        let rows = sqlx::query_as::<_, (i64, String, i32)>("select position, move, first_visits from explored_move");
+    pub async fn stored(app: &TestApp) -> Self {
+        let rows = "select position, is_imported, move, first_visits from explored_move";
+        let rows = sqlx::query_as::<_, (i64, bool, String, i32)>(rows);
         let mut first_visits = BTreeMap::<i64, i32>::new();
         let mut everything = Self::default();
-        for (position, mv, firsts) in rows.fetch_all(&app.db).await.expect("rows") {
+        for (position, is_imported, mv, firsts) in rows.fetch_all(&app.db).await.expect("rows") {
             *first_visits.entry(position).or_default() += firsts;
-            let row = sqlx::query_as("select * from explored_move where position = $1 and move = $2");
-            let row = row.bind(position).bind(&mv).fetch_one(&app.db).await.expect("a row");
-            everything.rows.insert((position, mv), row);
+            let row = "select * from explored_move where position = $1 and is_imported = $2 and move = $3";
+            let row = sqlx::query_as(row).bind(position).bind(is_imported).bind(&mv);
+            let row = row.fetch_one(&app.db).await.expect("a row");
+            everything.rows.insert((position, is_imported, mv), row);
         }
         let games: Vec<(i64, Uuid)> =
             sqlx::query_as("select position, game_id from explored_game").fetch_all(&app.db).await.expect("rows");
@@ -85,15 +91,21 @@ impl Everything {
         everything
     }
 
-    /// Counts a game by hand: what was played upon which position, when; and where and when it ended.
-    fn count(&mut self, game: Uuid, line: &[(i64, String, OffsetDateTime)], winner: Option<Side>, lead: Option<i64>) {
+    /// Counts an imported game by hand: what was played upon which position, when; and where and when it ended.
+    pub fn count(
+        &mut self,
+        game: Uuid,
+        line: &[(i64, String, OffsetDateTime)],
+        winner: Option<Side>,
+        lead: Option<i64>,
+    ) {
         let mut visits = BTreeMap::new();
         for (position, mv, at) in line {
             visits.insert((*position, mv.clone()), *at);
         }
         for ((position, mv), at) in visits {
             self.games.entry(position).or_default().insert(game);
-            let row = self.rows.entry((position, mv)).or_default();
+            let row = self.rows.entry((position, true, mv)).or_default();
             row.games += 1;
             row.south_wins += i32::from(winner == Some(Side::South));
             row.north_wins += i32::from(winner == Some(Side::North));
@@ -123,16 +135,23 @@ fn column(position: &AnyPosition) -> i64 {
 }
 
 /// A game by chance, and how it is counted: the line that counts, who won, and by how many seeds if it was played out.
-struct Chance {
-    import: Import,
+pub struct Chance {
+    pub import: Import,
     visibility: Visibility,
-    line: Vec<(i64, String, OffsetDateTime)>,
-    winner: Option<Side>,
-    lead: Option<i64>,
+    pub line: Vec<(i64, String, OffsetDateTime)>,
+    pub winner: Option<Side>,
+    pub lead: Option<i64>,
     is_finished: bool,
 }
 
-fn by_chance(lot: &mut StdRng) -> Chance {
+impl Chance {
+    /// Whether the explorer counts the game if it is public.
+    pub fn counts(&self) -> bool {
+        self.is_finished && self.import.plies.len() >= 6
+    }
+}
+
+pub fn by_chance(lot: &mut StdRng) -> Chance {
     let (variant, preset, overrides) = RULES[lot.random_range(..RULES.len())];
     let options = AnyOptions::parse(variant, preset, overrides).expect("options");
     let mut opening = AnyPosition::opening(&options);
@@ -202,13 +221,13 @@ async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
     let games: Vec<_> = (0..count).map(|_| by_chance(&mut lot)).collect();
     for visibility in [Visibility::Public, Visibility::Unlisted, Visibility::Private] {
         let games: Vec<_> = games.iter().filter(|game| game.visibility == visibility).collect();
-        let records = games.iter().map(|game| game.import.clone()).collect();
+        let records: Vec<_> = games.iter().map(|game| game.import.clone()).collect();
         let played = import::play(&app.db, records, None, visibility, now()).await.expect("a database");
         let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
-        import::store(&app.db, &played, None, now()).await.expect("they are stored");
-        for (chance, (game, _)) in games.into_iter().zip(&played) {
+        import::store(&app.db, &played, None, None, now()).await.expect("they are stored");
+        for (chance, Whole { game, .. }) in games.into_iter().zip(&played) {
             assert_eq!(chance.is_finished, game.result().is_some());
-            if visibility == Visibility::Public && chance.is_finished {
+            if visibility == Visibility::Public && chance.counts() {
                 expected.count(game.id().0, &chance.line, chance.winner, chance.lead);
             }
         }
@@ -231,7 +250,8 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
     explore(&app).await;
     let stored = Everything::stored(&app).await;
     // Some games came to a position twice, and played something else there.
-    let visits = |position| expected.rows.range((position, String::new())..).take_while(move |row| row.0.0 == position);
+    let visits =
+        |position| expected.rows.range((position, true, String::new())..).take_while(move |row| row.0.0 == position);
     let came_again = expected.games.iter().filter(|(position, games)| {
         visits(**position).map(|(_, row)| i64::from(row.games)).sum::<i64>()
             > i64::try_from(games.len()).expect("a count")
@@ -246,13 +266,13 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
         while !position.legal_moves().is_empty() && position.plies() < 4 {
             let rules = format!("variant={variant}&preset={preset}&options={}", encoded(overrides));
             let query = format!("{rules}&position={}", encoded(&position.to_string()));
-            let told = explored(&app, &query).await;
+            let told = explored(&app, &format!("{query}&imported=true")).await;
             let column = column(&position);
             let games = expected.games.get(&column).cloned().unwrap_or_default();
             assert_eq!((&told["games"], told["key"].as_str()), (&json!(games.len()), Some(&*format!("{column:016x}"))));
             let mut best = 0;
             for mv in position.legal_moves() {
-                let row = expected.rows.get(&(column, mv.to_string())).cloned().unwrap_or_default();
+                let row = expected.rows.get(&(column, true, mv.to_string())).cloned().unwrap_or_default();
                 let [games, south, north] = [row.games, row.south_wins, row.north_wins].map(i32::unsigned_abs);
                 assert_eq!(counts(&told, &mv.to_string()), [games, south, games - south - north, north].map(u64::from));
                 best = best.max(row.games);
@@ -342,26 +362,31 @@ async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
 #[actix_web::test]
 async fn appends_and_the_reindex_queue_the_games_that_count() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let mut expected = BTreeSet::new();
     for visibility in Visibility::ALL {
-        for end in ["open", "active", "aborted", "finished"] {
-            let opponent = if end == "open" { "link" } else { "self" };
-            let body = json!({"variant": "kalah", "visibility": visibility.as_str(), "opponent": {"type": opponent}});
-            let id = app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned();
-            match end {
-                "aborted" => assert_eq!(app.abort_game(&id, &ana).await.status, 200),
-                "finished" => {
-                    play(&app, &id, 1, &[(&ana, "C")]).await;
-                    assert_eq!(app.resign_game(&id, &ana).await.status, 200);
+        for (opponent, north) in [("self", &ana), ("link", &bo)] {
+            for (end, plies) in [("open", 0), ("active", 6), ("aborted", 0), ("finished", 5), ("finished", 6)] {
+                let body = json!({"variant": "kalah", "visibility": visibility.as_str(), "opponent": {"type": opponent},
+                    "side": "south"});
+                let body = if opponent == "self" { json_without(body, "side") } else { body };
+                let game = app.created(&ana, &body).await;
+                let id = game["id"].as_str().expect("an id").to_owned();
+                if opponent == "link" && end != "open" {
+                    let code = json!({"join_code": game["join_code"]});
+                    assert_eq!(app.post(&format!("/v1/games/{id}/join"), Some(&bo), &code).await.status, 200);
                 }
-                _ => {}
-            }
-            let id = Uuid::try_parse(&id).expect("an id");
-            let game = games::find_whole(&app.db, GameId(id)).await.expect("a database").expect("a game").game;
-            assert_eq!(game.status().as_str(), end);
-            if Exploration::counts(game.terms().visibility, game.result()) {
-                expected.insert(id);
+                play_on(&app, &id, plies, &ana, north).await;
+                match end {
+                    "aborted" => assert_eq!(app.abort_game(&id, &ana).await.status, 200),
+                    "finished" => assert_eq!(app.resign_game(&id, &ana).await.status, 200),
+                    _ => {}
+                }
+                let id = Uuid::try_parse(&id).expect("an id");
+                let game = games::find_whole(&app.db, GameId(id)).await.expect("a database").expect("a game").game;
+                if Exploration::counts_game(&game) {
+                    expected.insert(id);
+                }
             }
         }
     }
@@ -369,6 +394,18 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
     sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
     explorer_index::begin_anew(&app.db).await.expect("a database");
     assert_eq!(queued(&app).await, expected);
+    // A server of an older release queues others as well: they leave the queue uncounted.
+    sqlx::raw_sql("insert into unexplored_game (game_id) select id from game where result_reason is not null on conflict do nothing")
+        .execute(&app.db)
+        .await
+        .expect("rows come");
+    explore(&app).await;
+    assert_eq!((waiting(&app).await, explored(&app, "variant=kalah").await["games"].as_u64()), (0, Some(1)));
+}
+
+fn json_without(mut body: Value, name: &str) -> Value {
+    body.as_object_mut().expect("an object").remove(name);
+    body
 }
 
 /// The games that wait for being counted.
@@ -382,9 +419,7 @@ async fn a_running_server_learns_of_a_game_that_has_ended() {
     let app = TestApp::start().await;
     let stopping = CancellationToken::new();
     let job = tokio::spawn(explorer::run(app.options.clone(), Arc::new(Metrics::new(0)), stopping.clone()));
-    let (id, south, _) = app.started(&json!({})).await;
-    play(&app, &id, 1, &[(&south, "C")]).await;
-    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    resigned(&app, "C").await;
     eventually("the game counts", async || explored(&app, "variant=kalah").await["games"] == 1).await;
     stopping.cancel();
     job.await.expect("it ends");
@@ -399,9 +434,7 @@ async fn an_unreadable_game_does_not_keep_others_from_counting() {
         "update event set ply = null where game_id = $1 and kind = 'moved'",
         "update event set seat = seat where game_id = $1",
     ] {
-        let (id, south, _) = app.started(&json!({})).await;
-        play(&app, &id, 1, &[(&south, "C")]).await;
-        assert_eq!(app.resign_game(&id, &south).await.status, 200);
+        let id = resigned(&app, "C").await;
         let game = Uuid::try_parse(&id).expect("an id");
         sqlx::query("create table if not exists kept as select * from event limit 0")
             .execute(&app.db)
@@ -461,10 +494,8 @@ async fn local_games_come_before_imports_and_long_games_in_small_batches() {
     };
     let played = import::play(&app.db, vec![long; 12], None, Visibility::Public, now()).await.expect("a database");
     let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
-    import::store(&app.db, &played, None, now()).await.expect("they are stored");
-    let (id, south, _) = app.started(&json!({})).await;
-    play(&app, &id, 1, &[(&south, "C")]).await;
-    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    import::store(&app.db, &played, None, None, now()).await.expect("they are stored");
+    resigned(&app, "C").await;
     let of_one =
         explorer_index::explore(&app.db, now(), 1).await.expect("a database").expect("no other process explores");
     assert_eq!((of_one.games, explored(&app, "variant=kalah").await["games"].as_u64()), (1, Some(1)));
@@ -472,7 +503,7 @@ async fn local_games_come_before_imports_and_long_games_in_small_batches() {
         explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("no other process explores");
     assert_eq!((first.games, first.is_full, waiting(&app).await), (10, true, 2));
     explore(&app).await;
-    assert_eq!(explored(&app, "variant=oware").await["games"], 12);
+    assert_eq!(explored(&app, "variant=oware&imported=true").await["games"], 12);
 }
 
 #[actix_web::test]
@@ -483,9 +514,7 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
     // A counted game is queued again, as no server does, before one that has just ended.
     let again = "insert into unexplored_game (game_id) select game_id from explored_game limit 1";
     sqlx::raw_sql(again).execute(&app.db).await.expect("it is done");
-    let (id, south, _) = app.started(&json!({})).await;
-    play(&app, &id, 1, &[(&south, "C")]).await;
-    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    resigned(&app, "C").await;
     let first =
         explorer_index::explore(&app.db, now(), 50).await.expect("a database").expect("no other process explores");
     assert_eq!((first.games, first.unreadable.len()), (0, 1));
@@ -496,14 +525,13 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
     // Filled anew, all is well.
     explorer_index::begin_anew(&app.db).await.expect("a database");
     explore(&app).await;
-    assert_eq!(Everything::stored(&app).await.games.len(), expected.games.len() + 2);
+    assert_eq!(Everything::stored(&app).await.games.len(), expected.games.len() + 7);
 }
 
 #[actix_web::test]
 async fn emptying_the_index_blocks_its_readers_for_a_moment_only() {
     let app = TestApp::start().await;
-    let (id, south, _) = app.started(&json!({})).await;
-    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    resigned(&app, "C").await;
     explore(&app).await;
     let mut backup = app.db.begin().await.expect("a transaction");
     sqlx::raw_sql("select count(*) from explored_move").execute(&mut *backup).await.expect("it reads");

@@ -3,5 +3,6 @@
 pub mod analyses;
 pub mod explorer;
 pub mod explorer_index;
+pub mod explorer_removal;
 pub mod notes;
 pub mod pictures;

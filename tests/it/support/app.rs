@@ -9,8 +9,8 @@ use std::{
 
 use actix_web::dev::ServerHandle;
 use mancala_server::{
-    db::{self, Writers},
-    http::{self, ANY_ORIGIN, RateLimits, Service, Tokens},
+    db::{self, Writers, records::usage::ImportTotal},
+    http::{self, ANY_ORIGIN, ImportQuotas, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
     webhook::Reach,
@@ -63,6 +63,8 @@ pub struct Setup {
     pub queue_max: usize,
     /// Which addresses webhooks may have. Any by default.
     pub webhook_reach: Reach,
+    /// How much of imports each player may have stored.
+    pub import_quotas: ImportQuotas,
     /// The database of the writers, if it is not the server's own.
     pub writers_database: Option<PgConnectOptions>,
 }
@@ -77,6 +79,10 @@ impl Default for Setup {
             open_for: time::Duration::days(14),
             queue_max: Writers::QUEUE_MAX,
             webhook_reach: Reach::Anywhere,
+            import_quotas: ImportQuotas {
+                account: ImportTotal { games: 5_000, plies: 250_000 },
+                guest: ImportTotal { games: 100, plies: 10_000 },
+            },
             writers_database: None,
         }
     }
@@ -100,6 +106,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         shutdown_timeout_s: 20,
         open_for: setup.open_for,
         webhook_reach: setup.webhook_reach,
+        import_quotas: setup.import_quotas,
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),

@@ -67,7 +67,7 @@ impl Append {
     /// `next` is the game after the events, of which there is at least one.
     pub(crate) fn of(next: &Game, events: &[Event]) -> Self {
         let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
-        let is_to_explore = gets_result && Exploration::counts(next.terms().visibility, next.result());
+        let is_to_explore = gets_result && Exploration::counts_game(next);
         let mut events = events.iter().map(NewEvent::of);
         let first = events.next().expect("an append has at least one event");
         let further: Vec<_> = events.collect();

@@ -32,6 +32,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
             delete from analysis_request where player_id = $1
         ), notes as (
             delete from note where player_id = $1
+        ), usage as (
+            delete from import_usage where player_id = $1
         ), sign_ins as (
             delete from refresh_family where player_id = $1
         ), imported as (

@@ -1,10 +1,11 @@
 //! Imported games, stored with their logs.
 
-use std::{collections::HashMap, sync::Arc};
-
-use mancala_domain::{
-    BySeat, Event, Exploration, Fact, Game, GameId, Import, ImportRejection, Opponent, PlayerId, Visibility,
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
 };
+
+use mancala_domain::{BySeat, Event, Exploration, Fact, Game, GameId, Import, ImportRejection, PlayerId, Visibility};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -12,10 +13,10 @@ use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::{NoContext, Timestamp, Uuid};
 
+use super::usage::{self, ImportTotal, Importer};
 use crate::{
     connection::{DbError, columns, statement},
     games::{
-        Inserted,
         columns::column,
         event_rows::{Detail, MOVED, NewEvent},
         fold::{EndText, Fold},
@@ -27,60 +28,57 @@ use crate::{
 /// How many games are stored by one statement: some ten milliseconds' work.
 const GAMES_AT_ONCE: usize = 100;
 
-/// A game with its whole log.
-pub type Whole = (Game, Vec<Event>);
+/// How long the import of a player waits for another one of the same player.
+const LOCK_TIMEOUT: &str = "set local lock_timeout = '3s'";
+
+/// How long a part of the operator's import waits for another part that creates players with the same names.
+const OPERATOR_TIMEOUT: &str = "set local lock_timeout = '1min'; set local statement_timeout = '1min'";
+
+/// A game with its whole log, and what its players are called.
+#[derive(Debug)]
+pub struct Whole {
+    /// The game.
+    pub game: Game,
+    /// Its log.
+    pub events: Vec<Event>,
+    names: BySeat<String>,
+}
 
 /// The result for each game of an import.
 pub type Replayed = Vec<Result<Whole, ImportRejection>>;
 
-/// Replays games, move by move, with the players that their names stand for. It stores players, and none of the games. For an
-/// erased importer it stores nothing.
+/// Replays games, move by move, with the players that their names stand for. It stores nothing.
 pub async fn play(
     pool: &PgPool,
-    imports: Vec<Import>,
+    imports: impl Into<Arc<[Import]>>,
     importer: Option<PlayerId>,
     visibility: Visibility,
     now: OffsetDateTime,
 ) -> Result<Replayed, DbError> {
-    let imports = Arc::new(imports);
-    let all = names(imports.iter());
-    let mut players = Players::of(&all, &find_players(pool, importer, &all).await?);
-    loop {
-        let (again, among) = (imports.clone(), players.clone());
-        let play = move || {
-            let play = |import: &Import| {
-                let seated = BySeat { first: among.id(&import.names.first), second: among.id(&import.names.second) };
-                let played = import.replay(new_id(import.begun_at), seated, importer, visibility, now);
-                played.map_err(|error| import.rejection(error))
-            };
-            again.iter().map(play).collect::<Replayed>()
+    let imports: Arc<[Import]> = imports.into();
+    let names = names(&imports);
+    let players = Players::of(&names, &find_players(pool, importer, &names).await?);
+    let play = move || {
+        let play = |import: &Import| {
+            let seated = BySeat { first: players.id(&import.names.first), second: players.id(&import.names.second) };
+            let played = import.replay(new_id(import.begun_at), seated, importer, visibility, now);
+            let (game, events) = played.map_err(|error| import.rejection(error))?;
+            Ok(Whole { game, events, names: import.names.clone() })
         };
-        // Some ten thousand moves: on this thread they would block other requests.
-        let played = spawn_blocking(play).await.expect("playing games does not panic");
-        let sound = imports.iter().zip(&played).filter(|(_, played)| played.is_ok());
-        let sound = names(sound.map(|(import, _)| import));
-        if !make_players(pool, importer, &sound, &players, now).await? {
-            return Ok(played);
-        }
-        let stored = Players::of(&sound, &find_players(pool, importer, &sound).await?);
-        if sound.iter().all(|name| stored.id(name) == players.id(name)) {
-            return Ok(played);
-        }
-        // Another import has created players with the same names meanwhile.
-        players.0.extend(stored.0);
-    }
+        imports.iter().map(play).collect()
+    };
+    // Some ten thousand moves: on this thread they would block other requests.
+    Ok(spawn_blocking(play).await.expect("playing games does not panic"))
 }
 
 /// The names of the players, each once.
-fn names<'a>(imports: impl Iterator<Item = &'a Import>) -> Vec<String> {
-    let mut names: Vec<_> = imports.flat_map(|import| [&import.names.first, &import.names.second]).cloned().collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+fn names(imports: &[Import]) -> Vec<String> {
+    let names = imports.iter().flat_map(|import| [&import.names.first, &import.names.second]);
+    names.collect::<BTreeSet<_>>().into_iter().cloned().collect()
 }
 
 /// The players that the names in games stand for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Players(HashMap<String, PlayerId>);
 
 impl Players {
@@ -99,43 +97,6 @@ impl Players {
 fn new_id(at: OffsetDateTime) -> GameId {
     let seconds = u64::try_from(at.unix_timestamp()).unwrap_or(0);
     GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())))
-}
-
-/// Stores the missing players that the names in imported games stand for. `importer` is the player who imports them;
-/// `None` for the operator. Returns `false`, and stores none, if the importer is deleted.
-async fn make_players(
-    pool: &PgPool,
-    importer: Option<PlayerId>,
-    names: &[String],
-    players: &Players,
-    now: OffsetDateTime,
-) -> Result<bool, DbError> {
-    let ids: Vec<_> = names.iter().map(|name| players.id(name).0).collect();
-    // The lock keeps an erasure of the importer away until the players are stored.
-    let row = sqlx::query!(
-        r#"
-        with importer as (
-            select id from player where id = $4 and kind <> 'deleted' for share
-        ), made as (
-            insert into player (id, kind, name, created_at, importer_id)
-            select distinct on (name) given.id, 'imported', given.name, $3::timestamptz, $4::uuid
-            from unnest($1::uuid[], $2::text[]) as given (id, name)
-            where $4::uuid is null or exists (select from importer)
-            order by given.name
-            on conflict (coalesce(importer_id, '00000000-0000-0000-0000-000000000000'), name) where kind = 'imported'
-            do nothing
-        )
-        select $4::uuid is null or exists (select from importer) as "may_import!"
-        "#,
-        &ids,
-        names,
-        now,
-        importer.map(|player| player.0),
-    )
-    .fetch_one(pool)
-    .instrument(statement("insert imported players"))
-    .await?;
-    Ok(row.may_import)
 }
 
 /// The existing ones of the players.
@@ -160,26 +121,55 @@ async fn find_players(
     Ok(rows.into_iter().map(|row| (row.name, PlayerId(row.id))).collect())
 }
 
-/// Stores games of one importer with their whole logs, and the answer to keep under an idempotency key: all of it, durably, or
-/// nothing.
+/// Whether games were stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// All of them, durably.
+    Whole,
+    /// None: the importer is deleted.
+    NoPlayer,
+    /// None: another request used the same idempotency key.
+    KeyUsed,
+    /// None: they exceed the quota, of which so much is used.
+    OverQuota(ImportTotal),
+    /// None: another import has created players with the same names meanwhile. The games can be played again with them.
+    PlayersChanged,
+}
+
+/// Stores games with their whole logs and their new players, and the answer to keep under an idempotency key: all of
+/// it, durably, or nothing. Without an importer the operator imports, and there is no quota.
 pub async fn store(
     pool: &PgPool,
     games: &[Whole],
+    importer: Option<Importer>,
     keyed: Option<&Keyed>,
     now: OffsetDateTime,
-) -> Result<Inserted, DbError> {
+) -> Result<Stored, DbError> {
+    if games.is_empty() {
+        return Ok(Stored::Whole);
+    }
     let mut transaction = pool.begin().await?;
-    if let Some(importer) = games.first().and_then(|(game, _)| importer(game)) {
+    let limits = if importer.is_some() { LOCK_TIMEOUT } else { OPERATOR_TIMEOUT };
+    sqlx::raw_sql(limits).execute(&mut *transaction).instrument(statement("set lock_timeout")).await?;
+    if let Some(Importer { player, .. }) = importer {
         // The lock keeps an erasure of the importer away until the games are stored.
-        let locked = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for share", importer.0);
+        let locked = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for share", player.0);
         if locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
-            return Ok(Inserted::NoPlayer);
+            return Ok(Stored::NoPlayer);
         }
     }
     if let Some(keyed) = keyed
         && !idempotency::claim(&mut *transaction, keyed, now).await?
     {
-        return Ok(Inserted::KeyUsed);
+        return Ok(Stored::KeyUsed);
+    }
+    if let Some(importer) = importer
+        && !usage::add(&mut transaction, importer, total(games)).await?
+    {
+        return Ok(Stored::OverQuota(usage::find(&mut *transaction, importer.player).await?));
+    }
+    if !insert_players(&mut transaction, importer.map(|importer| importer.player), games, now).await? {
+        return Ok(Stored::PlayersChanged);
     }
     for some in games.chunks(GAMES_AT_ONCE) {
         insert_games(&mut transaction, some).await?;
@@ -187,19 +177,54 @@ pub async fn store(
         insert_unexplored(&mut transaction, some).await?;
     }
     transaction.commit().await?;
-    Ok(Inserted::Stored)
+    Ok(Stored::Whole)
 }
 
-/// The player who imports a game; `None` for the operator.
-fn importer(game: &Game) -> Option<PlayerId> {
-    match game.terms().opponent {
-        Opponent::Imported { by } => by,
-        _ => None,
-    }
+fn total(games: &[Whole]) -> ImportTotal {
+    let plies = games.iter().map(|whole| whole.game.ply());
+    ImportTotal { games: u32::try_from(games.len()).unwrap_or(u32::MAX), plies: plies.fold(0, u32::saturating_add) }
+}
+
+/// Stores the players that are not stored yet. `false` if a name stands for another player by now. The imports and
+/// deletions of one importer exclude each other, so no player goes before the games are stored.
+async fn insert_players(
+    connection: &mut PgConnection,
+    importer: Option<PlayerId>,
+    games: &[Whole],
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let seats = games.iter().flat_map(|Whole { game, names, .. }| {
+        let players = game.players();
+        [(&names.first, players.first), (&names.second, players.second)]
+    });
+    let players: BTreeMap<_, _> = seats.filter_map(|(name, player)| Some((name, player?.0))).collect();
+    let (names, ids): (Vec<String>, Vec<Uuid>) = players.into_iter().map(|(name, id)| (name.clone(), id)).unzip();
+    sqlx::query!(
+        r#"
+        insert into player (id, kind, name, created_at, importer_id)
+        select given.id, 'imported', given.name, $3::timestamptz, $4::uuid
+        from unnest($1::uuid[], $2::text[]) as given (id, name)
+        order by given.name
+        on conflict (coalesce(importer_id, '00000000-0000-0000-0000-000000000000'), name) where kind = 'imported'
+        do nothing
+        "#,
+        &ids,
+        &names,
+        now,
+        importer.map(|player| player.0),
+    )
+    .execute(&mut *connection)
+    .instrument(statement("insert imported players"))
+    .await?;
+    let stored = sqlx::query_scalar!(r#"select count(*) as "count!" from player where id = any($1)"#, &ids)
+        .fetch_one(connection)
+        .instrument(statement("count players"))
+        .await?;
+    Ok(usize::try_from(stored) == Ok(ids.len()))
 }
 
 async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let rows: Vec<_> = games.iter().map(|(game, _)| NewGame::of(game)).collect();
+    let rows: Vec<_> = games.iter().map(|whole| NewGame::of(&whole.game)).collect();
     sqlx::query!(
         "insert into game select * from jsonb_populate_recordset(null::game, $1)",
         Json(&rows) as Json<&Vec<NewGame>>,
@@ -211,7 +236,9 @@ async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<
 }
 
 async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let rows = games.iter().flat_map(|(game, events)| events.iter().map(|event| ImportedEventRow::of(game, event)));
+    let rows = games
+        .iter()
+        .flat_map(|Whole { game, events, .. }| events.iter().map(move |event| ImportedEventRow::of(game, event)));
     let columns = ImportedEventColumns::of(rows);
     sqlx::query!(
         r#"
@@ -284,8 +311,9 @@ impl ImportedEventRow {
 async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
     let ids: Vec<_> = games
         .iter()
-        .filter(|(game, _)| Exploration::counts(game.terms().visibility, game.result()))
-        .map(|(game, _)| game.id().0)
+        .map(|whole| &whole.game)
+        .filter(|game| Exploration::counts_game(game))
+        .map(|game| game.id().0)
         .collect();
     sqlx::query!(
         "insert into unexplored_game (game_id, is_imported) select id, true from unnest($1::uuid[]) as id",

@@ -1,4 +1,6 @@
-//! Imported games, and the verification of stored games against their logs.
+//! Imported games, stored, counted and deleted, and the verification of stored games against their logs.
 
+pub mod deletion;
 pub mod import;
+pub mod usage;
 pub mod verify;

@@ -253,12 +253,15 @@ pub async fn release(pool: &PgPool, game: GameId) -> Result<(), DbError> {
 }
 
 /// Stores an analysis, replacing one that covers less. Of several equal ones the first stays: it may have been
-/// announced.
+/// announced. The lock is for a deletion of the game: it either finds this analysis, or there is no game any more.
 pub async fn store(pool: &PgPool, game: GameId, analysis: &Analysis) -> Result<(), DbError> {
     let plies: Vec<_> = analysis.plies.iter().map(PlyText::of).collect();
     sqlx::query!(
         r#"
-        insert into analysis as kept (game_id, ply, edition, analysed_at, plies) values ($1, $2, $3, $4, $5)
+        with present as (
+            select id from game where id = $1 for key share
+        )
+        insert into analysis as kept (game_id, ply, edition, analysed_at, plies) select id, $2, $3, $4, $5 from present
         on conflict (game_id) do update set
             ply = excluded.ply, edition = excluded.edition, analysed_at = excluded.analysed_at, plies = excluded.plies
         where (kept.edition, kept.ply) < (excluded.edition, excluded.ply)

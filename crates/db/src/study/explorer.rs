@@ -45,15 +45,25 @@ pub struct MoveStats {
     pub sample: Vec<GameId>,
 }
 
+/// Which games the explorer shows. Both are counted, each in rows of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Games that were played here.
+    Here,
+    /// Games that were played elsewhere and imported.
+    Imported,
+}
+
 /// The counts of a position; all zero if no game came to it.
-pub async fn find(pool: &PgPool, position: PositionKey) -> Result<PositionStats, DbError> {
+pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Result<PositionStats, DbError> {
     let rows = sqlx::query!(
         r#"
         select move as mv, games, first_visits, south_wins, north_wins, last_played_at, sample_game_ids,
             lead_sum::double precision / nullif(played_out, 0) as average_lead
-        from explored_move where position = $1 order by move limit $2
+        from explored_move where position = $1 and is_imported = $2 order by move limit $3
         "#,
         position_column(position),
+        origin == Origin::Imported,
         MOVES_MAX,
     )
     .fetch_all(pool)

@@ -3,24 +3,20 @@
 //! A game is queued in `unexplored_game` by the statement that ends it, and removed by the transaction that counts it.
 //! So a process that is killed in between leaves no trace. One process at a time does this work.
 
-use std::collections::HashMap;
-
-use mancala_domain::{Event, Exploration, GameId, GameResult, Visibility};
-use mancala_rules::{AnyOptions, AnyPosition};
-use sqlx::{Connection, PgConnection, PgPool, types::Json};
+use mancala_domain::{EXPLORED_PLIES_MIN, GameId};
+use sqlx::{Connection, PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use tokio::time::sleep;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{explorer::position_column, tallies::Tallies};
+use super::{
+    explored_games::{read, visits},
+    tallies::Tallies,
+};
 use crate::{
     connection::{DbError, statement},
-    games::{
-        columns::word,
-        event_rows::{EventRow, MOVED},
-        term_rows::{ResultText, StartText},
-    },
+    games::columns::column,
 };
 
 /// The advisory lock of the process that fills the explorer or empties it.
@@ -100,26 +96,37 @@ async fn explore_next(
     if waiting.is_empty() {
         return Ok(Some(Explored::default()));
     }
-    let mut logs = logs(connection, &waiting).await?;
     let (mut tallies, mut visited) = (Tallies::default(), vec![]);
-    let (mut done, mut unreadable) = (vec![], vec![]);
-    for game in waiting {
-        let id = game.id;
-        match game.explored(logs.remove(&id).unwrap_or_default()) {
-            Ok(exploration) => {
-                tallies.add(id, &exploration);
-                let first_visits = exploration.visits.iter().filter(|visit| visit.is_first);
-                visited.extend(first_visits.map(|visit| (position_column(visit.position), id)));
-                done.push(id);
+    let (mut games, mut unreadable) = (0, vec![]);
+    for game in read(connection, &waiting).await? {
+        let (id, is_imported) = (game.id(), game.is_imported());
+        match game.exploration() {
+            Ok(Some(exploration)) => {
+                tallies.add(id, is_imported, &exploration);
+                visited.extend(visits(id, &exploration));
+                games += 1;
             }
+            // A server of an older release has queued a game that no longer counts.
+            Ok(None) => {}
             Err(error) => unreadable.push((GameId(id), error)),
         }
     }
+    // A game that is queued and not found was deleted.
+    let done: Vec<_> =
+        waiting.into_iter().filter(|id| unreadable.iter().all(|(unreadable, _)| unreadable.0 != *id)).collect();
     tallies.store(connection).await?;
     store_visited(connection, visited).await?;
     settle(connection, &done, &unreadable, now).await?;
-    let games = u32::try_from(done.len()).unwrap_or(limit);
     Ok(Some(Explored { games, unreadable, is_full }))
+}
+
+/// Waits for the process that fills the explorer, and keeps it out until the end of the transaction.
+pub(crate) async fn lock(connection: &mut PgConnection) -> Result<(), DbError> {
+    sqlx::query!("select pg_advisory_xact_lock($1)", ADVISORY_LOCK)
+        .execute(connection)
+        .instrument(statement("lock explorer"))
+        .await?;
+    Ok(())
 }
 
 /// Empties the explorer and queues all games; returns how many there are. Appends never wait for this. Readers of the
@@ -127,19 +134,18 @@ async fn explore_next(
 pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
     let mut transaction = pool.begin().await?;
     allow_long_work(&mut transaction).await?;
-    sqlx::query!("select pg_advisory_xact_lock($1)", ADVISORY_LOCK)
-        .execute(&mut *transaction)
-        .instrument(statement("lock explorer"))
-        .await?;
+    lock(&mut transaction).await?;
     // A game that ends meanwhile is not seen here: the statement that ends it queues it.
     // The condition mirrors `Exploration::counts`; a test compares both.
     sqlx::query!(
         r#"
         insert into unexplored_game as waiting (game_id, is_imported)
-        select id, opponent = 'imported' from game where visibility = 'public' and finished_at is not null
+        select id, opponent = 'imported' from game
+        where visibility = 'public' and finished_at is not null and opponent <> 'self' and ply >= $1
         order by opponent = 'imported', id
         on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
-        "#
+        "#,
+        column(EXPLORED_PLIES_MIN),
     )
     .execute(&mut *transaction)
     .instrument(statement("insert unexplored_game"))
@@ -222,27 +228,11 @@ async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// A queued game with its columns. Missing ones are reported when it is counted.
-struct QueuedGame {
-    id: Uuid,
-    /// Variant, preset and options.
-    terms: Option<(String, String, String)>,
-    visibility: Option<String>,
-    start: Option<StartText>,
-    result: Option<(ResultText, OffsetDateTime)>,
-}
-
-/// The next games, in the order of their ids, and whether there may be more.
-async fn waiting(
-    connection: &mut PgConnection,
-    now: OffsetDateTime,
-    limit: u32,
-) -> Result<(Vec<QueuedGame>, bool), DbError> {
+/// The next games in the queue, and whether there may be more.
+async fn waiting(connection: &mut PgConnection, now: OffsetDateTime, limit: u32) -> Result<(Vec<Uuid>, bool), DbError> {
     let rows = sqlx::query!(
         r#"
-        select waiting.game_id as "id!", ply as "ply?", variant as "variant?", preset as "preset?", options as "options?",
-            start as "start: Json<StartText>", finished_at, result_winner, result_reason, result_score_south,
-            result_score_north, visibility as "visibility?"
+        select waiting.game_id as "id!", ply as "ply?"
         from (
             select game_id, is_imported, number from unexplored_game
             where put_off_until is null or put_off_until <= $1
@@ -262,80 +252,9 @@ async fn waiting(
         plies += i64::from(row.ply.unwrap_or(0));
         *n == 0 || plies <= PLIES_AT_ONCE
     });
-    let waiting = fits.map(|(_, row)| {
-        let (south, north) = (row.result_score_south, row.result_score_north);
-        let result = ResultText::of_columns(row.result_winner, row.result_reason, south, north);
-        QueuedGame {
-            id: row.id,
-            terms: row
-                .variant
-                .zip(row.preset)
-                .zip(row.options)
-                .map(|((variant, preset), options)| (variant, preset, options)),
-            visibility: row.visibility,
-            start: row.start.map(|Json(start)| start),
-            result: result.zip(row.finished_at),
-        }
-    });
-    let mut waiting: Vec<_> = waiting.collect();
+    let waiting: Vec<_> = fits.map(|(_, row)| row.id).collect();
     let is_full = waiting.len() < found || found == limit as usize;
-    waiting.sort_unstable_by_key(|game| game.id);
     Ok((waiting, is_full))
-}
-
-/// The plies of games, as they are in the log.
-async fn logs(connection: &mut PgConnection, games: &[QueuedGame]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
-    let ids: Vec<_> = games.iter().map(|game| game.id).collect();
-    let rows = sqlx::query!(
-        r#"
-        select game_id, at, seq, ply, seat, move as mv, position from event
-        where game_id = any($1) and kind = 'moved' order by game_id, seq
-        "#,
-        &ids,
-    )
-    .fetch_all(connection)
-    .instrument(statement("select moves of games"))
-    .await?;
-    let mut logs: HashMap<Uuid, Vec<EventRow>> = HashMap::with_capacity(games.len());
-    for row in rows {
-        logs.entry(row.game_id).or_default().push(EventRow {
-            at: row.at,
-            seq: row.seq,
-            ply: row.ply,
-            seat: row.seat,
-            kind: MOVED.to_owned(),
-            mv: row.mv,
-            position: row.position,
-            detail: None,
-        });
-    }
-    Ok(logs)
-}
-
-impl QueuedGame {
-    /// Reads the game's positions. The plies are not replayed: the verification checks the log.
-    fn explored(self, log: Vec<EventRow>) -> Result<Exploration, DbError> {
-        let Self { id, terms, visibility, start, result } = self;
-        let inconsistent =
-            |column, detail: &dyn std::fmt::Display| DbError::inconsistent("game", column, id, detail.to_string());
-        let (variant, preset, options) = terms.ok_or_else(|| inconsistent("id", &"there is no such game"))?;
-        let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
-        let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
-        let (result, ended_at) = result.ok_or_else(|| inconsistent("status", &"a queued game has no result"))?;
-        let result: GameResult = result.parse("game", id)?;
-        let visibility = visibility.unwrap_or_default();
-        let visibility = word("game", "visibility", id, &Visibility::ALL, Visibility::as_str, &visibility)?;
-        if !Exploration::counts(visibility, Some(&result)) {
-            return Err(inconsistent("visibility", &"a game that does not count waits"));
-        }
-        let opening = match start {
-            Some(start) => start.parse("game", id, &options)?.position,
-            None => AnyPosition::opening(&options),
-        };
-        let log: Vec<Event> =
-            log.into_iter().map(|row| row.into_event(GameId(id), Some(&options))).collect::<Result<_, _>>()?;
-        Ok(Exploration::of(&opening, &log, &result, ended_at))
-    }
 }
 
 /// A game that was counted before violates the key, and nothing of the batch is stored.

@@ -1,7 +1,9 @@
 //! Analyses, the opening explorer and notes.
 
 pub mod analyses;
+mod explored_games;
 pub mod explorer;
 pub mod explorer_index;
+pub(crate) mod explorer_removal;
 pub mod notes;
 mod tallies;

@@ -39,6 +39,8 @@ pub enum Written {
     TooMany,
     /// The player is deleted.
     NoPlayer,
+    /// The game is deleted.
+    NoGame,
 }
 
 struct Row {
@@ -65,18 +67,23 @@ impl TryFrom<Row> for Note {
 /// nothing. Several new notes at once may exceed the limit by a few.
 pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Written, DbError> {
     // An erasure locks the player's row. So the player is either deleted by now, or the cleanup after the erasure finds
-    // this note.
+    // this note. In the same way a deletion locks the game's row. Only imported games are deleted: the rows of others
+    // are not locked, because moves change them.
     let row = sqlx::query!(
         r#"
         with writer as (
             select id from player where id = $1 and kind <> 'deleted' for no key update
+        ), imported as (
+            select id from game where id = $2 and opponent = 'imported' for key share
+        ), present as (
+            select from imported union all select from game where id = $2 and opponent <> 'imported'
         ), before as (
             select from note where player_id = $1 and game_id = $2 and ply = $3
         ), stored as (
             insert into note as kept (player_id, game_id, ply, text, updated_at)
             select writer.id, $2, $3, $4, $5 from writer
-            where exists (select from before)
-                or (select count(*) from (select from note where player_id = $1 limit $6) counted) < $6
+            where exists (select from present) and (exists (select from before)
+                or (select count(*) from (select from note where player_id = $1 limit $6) counted) < $6)
             on conflict (player_id, game_id, ply) do update
             set text = excluded.text,
                 updated_at = case when kept.text = excluded.text then kept.updated_at else excluded.updated_at end
@@ -84,7 +91,7 @@ pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Wr
             -- another transaction stored it a moment ago.
             returning updated_at, xmax <> '0' as was_there
         )
-        select exists (select from writer) as "player_exists!", (select was_there from stored) as was_there,
+        select exists (select from writer) as "player_exists!", exists (select from present) as "game_exists!", (select was_there from stored) as was_there,
             (select updated_at from stored) as updated_at
         "#,
         player.0,
@@ -102,8 +109,9 @@ pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Wr
             note.updated_at = updated_at;
             if row.was_there == Some(true) { Written::Replaced(note) } else { Written::Added(note) }
         }
-        None if row.player_exists => Written::TooMany,
-        None => Written::NoPlayer,
+        None if !row.player_exists => Written::NoPlayer,
+        None if !row.game_exists => Written::NoGame,
+        None => Written::TooMany,
     })
 }
 

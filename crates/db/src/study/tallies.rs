@@ -1,4 +1,4 @@
-//! What games add to the explorer's counts of moves.
+//! What games add to the explorer's counts of moves, and what deleted games take out of them.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,10 @@ use uuid::Uuid;
 use super::explorer::{SAMPLE_GAMES, position_column};
 use crate::connection::{DbError, columns, statement};
 
-/// What a batch of games adds to the rows of `explored_move`, in the order of their key.
+/// What a batch of games adds to the rows of `explored_move`, in the order of their key: position, whether the games are
+/// imported, and move.
 #[derive(Default)]
-pub(super) struct Tallies(BTreeMap<(i64, String), Tally>);
+pub(super) struct Tallies(BTreeMap<(i64, bool, String), Tally>);
 
 struct Tally {
     games: i32,
@@ -29,11 +30,13 @@ struct Tally {
 }
 
 impl Tallies {
-    pub(super) fn add(&mut self, game: Uuid, exploration: &Exploration) {
+    /// Adds a game. Games are added in the order of their ids.
+    pub(super) fn add(&mut self, game: Uuid, is_imported: bool, exploration: &Exploration) {
         let won_by = |side| i32::from(exploration.winner == Some(side));
         for visit in &exploration.visits {
             let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());
-            let tally = self.0.entry((position_column(visit.position), mv)).or_insert_with(|| Tally::empty(visit.at));
+            let key = (position_column(visit.position), is_imported, mv);
+            let tally = self.0.entry(key).or_insert_with(|| Tally::empty(visit.at));
             tally.games += 1;
             tally.first_visits += i32::from(visit.is_first);
             tally.south_wins += won_by(Side::South);
@@ -41,7 +44,6 @@ impl Tallies {
             tally.played_out += i32::from(exploration.lead.is_some());
             tally.lead_sum += i64::from(exploration.lead.unwrap_or_default());
             tally.last_played_at = tally.last_played_at.max(visit.at);
-            // Games are added in the order of their ids.
             tally.sample.push(game);
             if tally.sample.len() > SAMPLE_GAMES {
                 tally.sample.remove(0);
@@ -52,26 +54,15 @@ impl Tallies {
     /// Adds the tallies to the stored counts. In the order of the key, so that neighbouring rows are written one after
     /// the other.
     pub(super) async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
-        let columns = MoveColumns::of(self.0.into_iter().map(|((position, mv), tally)| MoveRow {
-            position,
-            mv,
-            games: tally.games,
-            first_visits: tally.first_visits,
-            south_wins: tally.south_wins,
-            north_wins: tally.north_wins,
-            played_out: tally.played_out,
-            lead_sum: tally.lead_sum,
-            last_played_at: tally.last_played_at,
-            sample: text_of(&tally.sample),
-        }));
+        let columns = self.columns();
         sqlx::query!(
             r#"
             insert into explored_move as known (
-                position, move, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
-                sample_game_ids
+                position, is_imported, move, games, first_visits, south_wins, north_wins, played_out, lead_sum,
+                last_played_at, sample_game_ids
             )
-            select position, mv, games, first_visits, south_wins, north_wins, played_out, lead_sum, last_played_at,
-                array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
+            select position, is_imported, mv, games, first_visits, south_wins, north_wins, played_out, lead_sum,
+                last_played_at, array(select id from unnest(string_to_array(sample, ',')::uuid[]) as id order by id desc)
             from (
                 select
                     unnest($1::bigint[]) as position,
@@ -83,9 +74,10 @@ impl Tallies {
                     unnest($7::integer[]) as played_out,
                     unnest($8::bigint[]) as lead_sum,
                     unnest($9::timestamptz[]) as last_played_at,
-                    unnest($10::text[]) as sample
+                    unnest($10::text[]) as sample,
+                    unnest($12::boolean[]) as is_imported
             ) given
-            on conflict (position, move) do update set
+            on conflict (position, is_imported, move) do update set
                 games = known.games + excluded.games,
                 first_visits = known.first_visits + excluded.first_visits,
                 south_wins = known.south_wins + excluded.south_wins,
@@ -109,11 +101,81 @@ impl Tallies {
             &columns.last_played_at,
             &columns.sample,
             i64::try_from(SAMPLE_GAMES).expect("a handful"),
+            &columns.is_imported,
         )
         .execute(connection)
         .instrument(statement("insert explored_move"))
         .await?;
         Ok(())
+    }
+
+    /// Takes the tallies of deleted games out of the stored counts. A row without games goes. A row with others keeps
+    /// its `last_played_at`: which of them was last played is not stored.
+    pub(super) async fn remove(self, connection: &mut PgConnection, deleted: &[Uuid]) -> Result<(), DbError> {
+        let columns = self.columns();
+        sqlx::query!(
+            r#"
+            with given as materialized (
+                select
+                    unnest($1::bigint[]) as position,
+                    unnest($2::boolean[]) as is_imported,
+                    unnest($3::text[]) as mv,
+                    unnest($4::integer[]) as games,
+                    unnest($5::integer[]) as first_visits,
+                    unnest($6::integer[]) as south_wins,
+                    unnest($7::integer[]) as north_wins,
+                    unnest($8::integer[]) as played_out,
+                    unnest($9::bigint[]) as lead_sum
+            ), reduced as (
+                update explored_move known set
+                    games = known.games - given.games,
+                    first_visits = known.first_visits - given.first_visits,
+                    south_wins = known.south_wins - given.south_wins,
+                    north_wins = known.north_wins - given.north_wins,
+                    played_out = known.played_out - given.played_out,
+                    lead_sum = known.lead_sum - given.lead_sum,
+                    sample_game_ids = array(
+                        select id from unnest(known.sample_game_ids) as id where id <> all($10) order by id desc
+                    )
+                from given
+                where known.position = given.position and known.is_imported = given.is_imported
+                  and known.move = given.mv and known.games > given.games
+            )
+            delete from explored_move known using given
+            where known.position = given.position and known.is_imported = given.is_imported
+              and known.move = given.mv and known.games <= given.games
+            "#,
+            &columns.position,
+            &columns.is_imported,
+            &columns.mv,
+            &columns.games,
+            &columns.first_visits,
+            &columns.south_wins,
+            &columns.north_wins,
+            &columns.played_out,
+            &columns.lead_sum,
+            deleted,
+        )
+        .execute(connection)
+        .instrument(statement("update explored_move"))
+        .await?;
+        Ok(())
+    }
+
+    fn columns(self) -> MoveColumns {
+        MoveColumns::of(self.0.into_iter().map(|((position, is_imported, mv), tally)| MoveRow {
+            position,
+            is_imported,
+            mv,
+            games: tally.games,
+            first_visits: tally.first_visits,
+            south_wins: tally.south_wins,
+            north_wins: tally.north_wins,
+            played_out: tally.played_out,
+            lead_sum: tally.lead_sum,
+            last_played_at: tally.last_played_at,
+            sample: text_of(&tally.sample),
+        }))
     }
 }
 
@@ -133,9 +195,10 @@ impl Tally {
 }
 
 columns! {
-    /// What is added to a row of `explored_move`.
+    /// What is added to a row of `explored_move`, or taken out of it.
     struct MoveRow => MoveColumns {
         position: i64,
+        is_imported: bool,
         mv: String,
         games: i32,
         first_visits: i32,

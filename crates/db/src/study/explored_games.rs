@@ -1,0 +1,138 @@
+//! Games as the explorer reads them: when it counts them, and when it takes deleted ones out of its counts.
+
+use std::{collections::HashMap, fmt::Display};
+
+use mancala_domain::{Event, Exploration, GameId, GameResult, Visibility};
+use mancala_rules::{AnyOptions, AnyPosition};
+use sqlx::{PgConnection, types::Json};
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::explorer::position_column;
+use crate::{
+    connection::{DbError, statement},
+    games::{
+        columns::{number, word},
+        event_rows::{EventRow, MOVED},
+        term_rows::{ResultText, StartText},
+    },
+    kinds::OpponentKind,
+};
+
+/// A game's columns, and the plies of its log. They are parsed when it is counted.
+pub(super) struct StoredGame {
+    id: Uuid,
+    variant: String,
+    preset: String,
+    options: String,
+    visibility: String,
+    opponent: String,
+    ply: i32,
+    start: Option<StartText>,
+    /// Of a finished game.
+    result: Option<(ResultText, OffsetDateTime)>,
+    log: Vec<EventRow>,
+}
+
+/// The games with these ids that exist, with their plies, in the order of their ids.
+pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<StoredGame>, DbError> {
+    let mut logs = logs(connection, ids).await?;
+    let rows = sqlx::query!(
+        r#"
+        select id, ply, variant, preset, options, opponent, start as "start: Json<StartText>", finished_at, result_winner,
+            result_reason, result_score_south, result_score_north, visibility
+        from game where id = any($1) order by id
+        "#,
+        ids,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select games to explore"))
+    .await?;
+    let games = rows.into_iter().map(|row| {
+        let (south, north) = (row.result_score_south, row.result_score_north);
+        let result = ResultText::of_columns(row.result_winner, row.result_reason, south, north);
+        StoredGame {
+            id: row.id,
+            variant: row.variant,
+            preset: row.preset,
+            options: row.options,
+            visibility: row.visibility,
+            opponent: row.opponent,
+            ply: row.ply,
+            start: row.start.map(|Json(start)| start),
+            result: result.zip(row.finished_at),
+            log: logs.remove(&row.id).unwrap_or_default(),
+        }
+    });
+    Ok(games.collect())
+}
+
+/// The plies of games, as they are in the log.
+async fn logs(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select game_id, at, seq, ply, seat, move as mv, position from event
+        where game_id = any($1) and kind = 'moved' order by game_id, seq
+        "#,
+        ids,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select moves of games"))
+    .await?;
+    let mut logs: HashMap<Uuid, Vec<EventRow>> = HashMap::with_capacity(ids.len());
+    for row in rows {
+        logs.entry(row.game_id).or_default().push(EventRow {
+            at: row.at,
+            seq: row.seq,
+            ply: row.ply,
+            seat: row.seat,
+            kind: MOVED.to_owned(),
+            mv: row.mv,
+            position: row.position,
+            detail: None,
+        });
+    }
+    Ok(logs)
+}
+
+impl StoredGame {
+    pub(super) const fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// Whether the game was played elsewhere.
+    pub(super) fn is_imported(&self) -> bool {
+        self.opponent == OpponentKind::Imported.as_str()
+    }
+
+    /// What the explorer counts of the game; `None` if it does not count. The plies are not replayed: the verification
+    /// checks the log.
+    pub(super) fn exploration(self) -> Result<Option<Exploration>, DbError> {
+        let Self { id, variant, preset, options, visibility, opponent, ply, start, result, log } = self;
+        let inconsistent = |column, detail: &dyn Display| DbError::inconsistent("game", column, id, detail.to_string());
+        let visibility = word("game", "visibility", id, &Visibility::ALL, Visibility::as_str, &visibility)?;
+        let is_against_oneself = opponent == OpponentKind::Oneself.as_str();
+        let result: Option<(GameResult, OffsetDateTime)> =
+            result.map(|(result, ended_at)| Ok::<_, DbError>((result.parse("game", id)?, ended_at))).transpose()?;
+        let plies = number("game", "ply", id, ply)?;
+        let counted =
+            Exploration::counts(visibility, is_against_oneself, plies, result.as_ref().map(|(result, _)| result));
+        let Some((result, ended_at)) = result.filter(|_| counted) else { return Ok(None) };
+        let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
+        let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
+        let opening = match start {
+            Some(start) => start.parse("game", id, &options)?.position,
+            None => AnyPosition::opening(&options),
+        };
+        let log: Vec<Event> =
+            log.into_iter().map(|row| row.into_event(GameId(id), Some(&options))).collect::<Result<_, _>>()?;
+        Ok(Some(Exploration::of(&opening, &log, &result, ended_at)))
+    }
+}
+
+/// The rows of `explored_game` for a game: each position that it came to, once.
+pub(super) fn visits(game: Uuid, exploration: &Exploration) -> impl Iterator<Item = (i64, Uuid)> {
+    let first_visits = exploration.visits.iter().filter(|visit| visit.is_first);
+    first_visits.map(move |visit| (position_column(visit.position), game))
+}

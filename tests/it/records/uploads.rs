@@ -1,0 +1,183 @@
+//! Bodies of imports that arrive slowly: they keep no other import waiting, and their number and memory are bounded.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    records::import::{WHOLE, import},
+    support::{
+        answer::Answer,
+        app::{Setup, TestApp},
+        calls::{Guest, send, signed},
+    },
+};
+
+/// How long the server may take on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// More bodies at once than there were permits for, before a body was received without one.
+const STALLED: usize = 40;
+
+/// An import whose body has only begun to arrive.
+struct Stalled {
+    stream: TcpStream,
+    missing: usize,
+}
+
+impl Stalled {
+    /// Sends all of the body but `missing` bytes, from an address.
+    fn begin(app: &TestApp, guest: &Guest, address: &str, body: &str, missing: usize) -> Self {
+        let mut stream = TcpStream::connect(app.address).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out is set");
+        let (token, length) = (&guest.token, body.len());
+        let head = format!(
+            "POST /v1/games/import HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\nx-forwarded-for: {address}\r\n\
+             content-type: text/plain\r\ncontent-length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).expect("the head is sent");
+        stream.write_all(&body.as_bytes()[..length - missing]).expect("the body is sent");
+        Self { stream, missing }
+    }
+
+    fn is_answered(&self) -> bool {
+        self.stream.set_nonblocking(true).expect("a socket has modes");
+        let is_answered = self.stream.peek(&mut [0]).is_ok();
+        self.stream.set_nonblocking(false).expect("a socket has modes");
+        is_answered
+    }
+
+    /// Sends the rest, as blanks; the answer.
+    fn end(mut self) -> String {
+        self.stream.write_all(" ".repeat(self.missing).as_bytes()).expect("the rest is sent");
+        self.answer()
+    }
+
+    /// The beginning of the answer.
+    fn answer(&mut self) -> String {
+        let mut chunk = [0; 4096];
+        let read = self.stream.read(&mut chunk).expect("the server answers");
+        String::from_utf8_lossy(&chunk[..read]).into_owned()
+    }
+}
+
+/// A server behind a proxy, which tells the clients' addresses.
+async fn behind_a_proxy() -> TestApp {
+    TestApp::start_with(Setup { trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() }).await
+}
+
+async fn import_from(app: &TestApp, guest: &Guest, address: &str) -> Answer {
+    let request = signed(app.request(reqwest::Method::POST, "/v1/games/import"), Some(guest));
+    send(request.header("content-type", "text/plain").header("x-forwarded-for", address).body(WHOLE)).await
+}
+
+/// An upload of which the server knows: it refuses another one of the player.
+async fn received(app: &TestApp, guest: &Guest, address: &str, body: &str, missing: usize) -> Stalled {
+    let begun = Instant::now();
+    let mut stalled = Stalled::begin(app, guest, address, body, missing);
+    while import_from(app, guest, "203.0.113.9").await.status != 429 {
+        assert!(begun.elapsed() < PATIENCE, "the first body does not arrive");
+        if stalled.is_answered() {
+            // The question came first, and the upload was refused for it.
+            stalled = Stalled::begin(app, guest, address, body, missing);
+        }
+    }
+    stalled
+}
+
+#[actix_web::test]
+async fn stalled_uploads_keep_no_import_waiting() {
+    let app = behind_a_proxy().await;
+    let body = format!("{WHOLE}          ");
+    let mut stalled = vec![];
+    for n in 0..STALLED {
+        let guest = app.guest(&format!("Guest {n}")).await;
+        stalled.push(Stalled::begin(&app, &guest, &format!("192.0.2.{n}"), &body, 10));
+    }
+    let ana = app.guest("Ana").await;
+    let answer = import_from(&app, &ana, "198.51.100.1").await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+#[actix_web::test]
+async fn a_player_uploads_one_body_at_a_time() {
+    let app = behind_a_proxy().await;
+    let ana = app.guest("Ana").await;
+    let body = format!("{WHOLE}          ");
+    let first = received(&app, &ana, "192.0.2.1", &body, 10).await;
+    let second = import_from(&app, &ana, "192.0.2.2").await;
+    second.is_problem(429, "rate_limited");
+    assert_eq!(second.headers["retry-after"], "5");
+    let bo = app.guest("Bo").await;
+    assert_eq!(import_from(&app, &bo, "192.0.2.1").await.status, 200, "another player is not affected");
+    let answer = first.end();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(import_from(&app, &ana, "192.0.2.1").await.status, 200);
+}
+
+#[actix_web::test]
+async fn an_address_has_a_few_uploads_at_once() {
+    let app = behind_a_proxy().await;
+    let body = format!("{WHOLE}          ");
+    let (mut stalled, mut refused) = (vec![], None);
+    let begun = Instant::now();
+    while refused.is_none() {
+        assert!(begun.elapsed() < PATIENCE, "no upload is refused");
+        let guest = app.guest("Guest").await;
+        stalled.push(Stalled::begin(&app, &guest, "2001:db8::1", &body, 10));
+        // The same network of 64 bits.
+        let other = app.guest("Other").await;
+        let answer = import_from(&app, &other, "2001:db8::2").await;
+        assert!(stalled.len() < STALLED, "an address has too many");
+        refused = Some(answer).filter(|answer| answer.status != 200);
+    }
+    refused.expect("one is refused").is_problem(429, "rate_limited");
+    let ana = app.guest("Ana").await;
+    assert_eq!(import_from(&app, &ana, "2001:db8:1::1").await.status, 200, "another address is not affected");
+}
+
+#[actix_web::test]
+async fn a_slow_upload_is_cut_off_and_its_player_may_send_again() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let body = format!("{WHOLE}{}", " ".repeat(100_000));
+    let mut slow = Stalled::begin(&app, &ana, "192.0.2.1", &body, 100_000);
+    let mut writer = slow.stream.try_clone().expect("a socket has two ends");
+    // Bytes come all the time, and too few of them.
+    let trickling = thread::spawn(move || {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && writer.write_all(b" ").is_ok() {
+            thread::sleep(Duration::from_millis(200));
+        }
+    });
+    let answer = actix_web::web::block(move || slow.answer()).await.expect("the client ends well");
+    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("did not arrive in time"), "{answer}");
+    assert_eq!(import(&app, &ana, "", "text/plain", WHOLE).await.status, 200);
+    trickling.join().expect("the server closes");
+}
+
+#[actix_web::test]
+async fn the_memory_of_uploads_from_an_address_is_bounded() {
+    let app = behind_a_proxy().await;
+    let large = format!("{WHOLE}{}", "\n".repeat(8 * 1024 * 1024 - WHOLE.len()));
+    let mut stalled = vec![];
+    for n in 0..2 {
+        let guest = app.guest(&format!("Guest {n}")).await;
+        stalled.push(received(&app, &guest, "192.0.2.1", &large, 1).await);
+    }
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    // The bytes that are on their way count when they have arrived.
+    let begun = Instant::now();
+    loop {
+        let answer = import_from(&app, &ana, "192.0.2.1").await;
+        if answer.status != 200 {
+            answer.is_problem(429, "rate_limited");
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the address has no bound");
+    }
+    assert_eq!(import_from(&app, &bo, "192.0.2.2").await.status, 200, "another address is not affected");
+}
