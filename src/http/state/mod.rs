@@ -2,11 +2,13 @@
 
 mod app_state;
 pub(crate) mod history;
+mod key_file;
 pub(crate) mod passwords;
 pub(crate) mod permits;
 pub(crate) mod readiness;
 pub(crate) mod readings;
 pub(crate) mod recent;
+mod signatures;
 pub(crate) mod tokens;
 
 pub(crate) use app_state::AppState;
