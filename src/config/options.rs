@@ -98,6 +98,18 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "off", value_name = "SWITCH")]
     pub webhook_allow_private: Switch,
 
+    /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. Those of
+    /// the computer and of erased players are reserved always
+    #[arg(
+        long,
+        env,
+        global = true,
+        default_value = "admin,administrator,moderator,support,system,mancala",
+        value_delimiter = ',',
+        value_name = "NAMES"
+    )]
+    pub reserved_names: Vec<String>,
+
     /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB; 0 leaves the moves to other
     /// servers of the database
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=ENGINE_THREADS_MAX), value_name = "COUNT")]

@@ -33,6 +33,7 @@ use super::{
 };
 use crate::{
     db::{self, Lookups, Writers, connection::notifications},
+    domain::ReservedNames,
     live::{self, Hub},
     metrics::{Connections, Metrics, Waiters},
     webhook::Reach,
@@ -73,6 +74,8 @@ pub struct Service {
     pub open_for: time::Duration,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
+    /// Names that no player may take.
+    pub reserved_names: ReservedNames,
     pub metrics: Arc<Metrics>,
     /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
@@ -120,6 +123,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         readiness: Arc::default(),
         open_for,
         webhook_reach,
+        reserved_names: Arc::new(service.reserved_names),
         draining,
     };
     watch_recent(&shared.recent, &shared.metrics);
@@ -190,6 +194,7 @@ struct Shared {
     readiness: Arc<Readiness>,
     open_for: time::Duration,
     webhook_reach: Reach,
+    reserved_names: Arc<ReservedNames>,
     draining: CancellationToken,
 }
 
@@ -212,6 +217,7 @@ impl Shared {
             readiness: self.readiness.clone(),
             open_for: self.open_for,
             webhook_reach: self.webhook_reach,
+            reserved_names: self.reserved_names.clone(),
             draining: self.draining.clone(),
         });
         let watched = Arc::downgrade(&state);

@@ -22,7 +22,7 @@ use super::import_forms::{Form, Refused, read_game};
 use crate::{
     clock::now,
     db::{games::Inserted, records::import},
-    domain::{Import, Visibility},
+    domain::{Import, ReservedNames, Visibility},
     http::{
         answer::problem::{Code, Problem},
         layers::limits,
@@ -122,9 +122,10 @@ async fn replay(
     visibility: Visibility,
     games: Vec<GameSource>,
 ) -> Result<(ImportReport, Vec<import::Whole>), Problem> {
-    let now = now();
+    let (now, reserved) = (now(), state.reserved_names.clone());
     let read = move || {
-        games.into_iter().map(|source| ((source.line, source.lines_before), source.read(now))).collect::<Vec<_>>()
+        let read = |source: GameSource| ((source.line, source.lines_before), source.read(now, &reserved));
+        games.into_iter().map(read).collect::<Vec<_>>()
     };
     let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
     let (mut items, mut lines, mut imports) = (vec![], vec![], vec![]);
@@ -174,8 +175,8 @@ struct GameSource {
 }
 
 impl GameSource {
-    fn read(&self, now: time::OffsetDateTime) -> Result<Import, Refused> {
-        read_game(self.form, self.text.as_bytes(), now)
+    fn read(&self, now: time::OffsetDateTime, reserved: &ReservedNames) -> Result<Import, Refused> {
+        read_game(self.form, self.text.as_bytes(), now, reserved)
     }
 }
 

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens};
 use crate::{
     db::{Lookups, Writers},
+    domain::ReservedNames,
     http::answer::cursor::Cursors,
     live::Hub,
     metrics::{Connections, Metrics},
@@ -37,6 +38,8 @@ pub(crate) struct AppState {
     /// How long a new game waits for a second player.
     pub(crate) open_for: time::Duration,
     pub(crate) webhook_reach: Reach,
+    /// Names that no player may take.
+    pub(crate) reserved_names: Arc<ReservedNames>,
     /// Cancelled when the server begins to stop.
     pub(crate) draining: CancellationToken,
 }

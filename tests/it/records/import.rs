@@ -222,7 +222,12 @@ async fn no_name_breaks_a_list_of_games_or_a_picture() {
     let text: String = HOSTILE.map(|name| record(name).expect("a name").to_string()).concat();
     let names = async |importer: &str| {
         let games = app.list_games(&format!("importer={importer}&limit=50"), None).await;
-        let mut names: Vec<_> = games.items().iter().map(|game| game["seats"]["south"]["name"].clone()).collect();
+        let mut names: Vec<_> = games.body["items"]
+            .as_array()
+            .expect("items")
+            .iter()
+            .map(|game| game["seats"]["south"]["name"].clone())
+            .collect();
         names.sort_unstable_by_key(ToString::to_string);
         names
     };

@@ -10,6 +10,7 @@ use std::{
 use actix_web::dev::ServerHandle;
 use mancala_server::{
     db::{self, Writers},
+    domain::ReservedNames,
     http::{self, ANY_ORIGIN, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
@@ -100,6 +101,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         shutdown_timeout_s: 20,
         open_for: setup.open_for,
         webhook_reach: setup.webhook_reach,
+        reserved_names: ReservedNames::new(["admin", "support"]),
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),
