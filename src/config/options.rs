@@ -35,8 +35,8 @@ pub struct Serve {
     pub database: Database,
 
     /// A PEM file with the Ed25519 private key that signs access tokens. The embedded PostgreSQL gets its own key in the data
-    /// folder. With `DATABASE_URL` the option is required, and all servers of a database need the same key. Make one with:
-    /// `openssl genpkey -algorithm ed25519 -out jwt.pem`
+    /// folder. With `DATABASE_URL` the option is required, and all servers of a database need the same key. Only
+    /// the server's user may open it (`chmod 600`). Make one with: `openssl genpkey -algorithm ed25519 -out jwt.pem`
     #[arg(long, env, global = true, value_name = "FILE")]
     pub jwt_private_key_file: Option<PathBuf>,
 
