@@ -1,7 +1,9 @@
 //! What all parts share: one database, the bars so far, and rounds with their costs.
 
 use std::{
-    fs, io,
+    fs::{self, Permissions},
+    io,
+    os::unix::fs::PermissionsExt,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -51,6 +53,7 @@ impl Bench {
         let (embedded, url) = start_embedded(&folder)?;
         let key = folder.join("jwt.pem");
         fs::write(&key, new_key())?;
+        fs::set_permissions(&key, Permissions::from_mode(0o600))?;
         let server = Server::start(&url, &key, &folder.join("server.log"))?;
         println!("start to ready, cold (with initdb and migrations): {:.2} s", begun.elapsed().as_secs_f64());
         drop(server);

@@ -14,11 +14,10 @@ use mancala_server::{
     clock,
     config::{Import, ImportVisibility, Serve},
     db::migrations,
-    domain::{self, Visibility},
+    domain::{ReservedNames, Visibility},
     http::{self, Form, Refused},
-    jobs::transfer::{ImportProgress, import_all},
+    jobs::transfer::{ImportProgress, ReadGame, import_all},
 };
-use time::OffsetDateTime;
 
 use super::{database::with_database, failure::Failure, output::print, progress::bar};
 
@@ -37,6 +36,12 @@ pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
         .map(|path| File::open(path).map(|file| (path, file)).map_err(|e| Failure::of_file(path, &e)));
     let files: Vec<_> = files.collect::<Result<_, _>>()?;
     let bytes = files.iter().filter_map(|(_, file)| file.metadata().ok()).map(|file| file.len()).sum();
+    let reserved = ReservedNames::new(options.reserved_names.iter().map(String::as_str));
+    let read: ReadGame = Arc::new(move |is_json, text, now| {
+        let form = if is_json { Form::JsonLines } else { Form::Text };
+        let refused = |Refused { line, column, detail }| (line, column, detail);
+        http::read_game(form, text, now, &reserved).map_err(refused)
+    });
     let (games, refused) = with_database(options, "stopped before it was done", async |database, pool| {
         migrations::run(database).await.map_err(Failure::new)?;
         let bar = bar(bytes, "bytes of {len}; {eta} left")?;
@@ -51,7 +56,7 @@ pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
             let input = BufReader::with_capacity(BUFFER_BYTES, file);
             let reporting = report.clone();
             let on_progress = Arc::new(move |progress: ImportProgress<'_>| reporting.add(progress));
-            let done = import_all(&pool, input, visibility, clock::now(), read, on_progress).await;
+            let done = import_all(&pool, input, visibility, clock::now(), read.clone(), on_progress).await;
             done.map_err(|error| Failure::of_file(path, &error))?;
             games += report.games.load(Ordering::Relaxed);
             refused += report.refused.load(Ordering::Relaxed);
@@ -85,9 +90,4 @@ impl Report {
             }
         }
     }
-}
-
-fn read(is_json: bool, text: &[u8], now: OffsetDateTime) -> Result<domain::Import, (usize, Option<usize>, String)> {
-    let form = if is_json { Form::JsonLines } else { Form::Text };
-    http::read_game(form, text, now).map_err(|Refused { line, column, detail }| (line, column, detail))
 }

@@ -35,8 +35,8 @@ pub struct Serve {
     pub database: Database,
 
     /// A PEM file with the Ed25519 private key that signs access tokens. The embedded PostgreSQL gets its own key in the data
-    /// folder. With `DATABASE_URL` the option is required, and all servers of a database need the same key. Make one with:
-    /// `openssl genpkey -algorithm ed25519 -out jwt.pem`
+    /// folder. With `DATABASE_URL` the option is required, and all servers of a database need the same key. Only
+    /// the server's user may open it (`chmod 600`). Make one with: `openssl genpkey -algorithm ed25519 -out jwt.pem`
     #[arg(long, env, global = true, value_name = "FILE")]
     pub jwt_private_key_file: Option<PathBuf>,
 
@@ -117,6 +117,18 @@ pub struct Serve {
     /// The ports at which webhooks may be, separated by commas. With `--webhook-allow-private on`, all ports are allowed
     #[arg(long, env, global = true, default_value = "443", value_parser = webhook_ports, value_name = "PORTS")]
     pub webhook_ports: Ports,
+
+    /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. Those of
+    /// the computer and of erased players are reserved always
+    #[arg(
+        long,
+        env,
+        global = true,
+        default_value = "admin,administrator,moderator,support,system,mancala",
+        value_delimiter = ',',
+        value_name = "NAMES"
+    )]
+    pub reserved_names: Vec<String>,
 
     /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB; 0 leaves the moves to other
     /// servers of the database

@@ -35,6 +35,7 @@ use super::{
 };
 use crate::{
     db::{self, Lookups, Writers, connection::notifications},
+    domain::ReservedNames,
     live::{self, Hub},
     metrics::{Connections, Metrics, Waiters},
     webhook::Reach,
@@ -77,6 +78,8 @@ pub struct Service {
     pub webhook_reach: Reach,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
+    /// Names that no player may take.
+    pub reserved_names: ReservedNames,
     pub metrics: Arc<Metrics>,
     /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
@@ -210,6 +213,7 @@ struct Shared {
     webhook_reach: Reach,
     import_quotas: ImportQuotas,
     uploads: Arc<Uploads>,
+    reserved_names: Arc<ReservedNames>,
     draining: CancellationToken,
 }
 
@@ -230,6 +234,7 @@ impl Shared {
             readiness: Arc::default(),
             open_for: service.open_for,
             webhook_reach: service.webhook_reach,
+            reserved_names: Arc::new(service.reserved_names),
             import_quotas: service.import_quotas,
             uploads: Arc::default(),
             draining: service.draining,
@@ -258,6 +263,7 @@ impl Shared {
             webhook_reach: self.webhook_reach,
             import_quotas: self.import_quotas,
             uploads: self.uploads.clone(),
+            reserved_names: self.reserved_names.clone(),
             draining: self.draining.clone(),
         });
         let watched = Arc::downgrade(&state);

@@ -1,10 +1,10 @@
-//! The rounds of maintenance: ends games of erased players, and deletes what has expired.
+//! The rounds of maintenance: claims names that an older release stored, ends games of erased players, and deletes what has expired.
 
 use std::{sync::Arc, time::Duration};
 
 use sqlx::postgres::PgConnectOptions;
 
-use super::{erasure, purge};
+use super::{erasure, names, purge};
 use crate::{
     clock::now,
     db::{self, Writers},
@@ -18,6 +18,10 @@ pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, settings: pu
     let pool = db::pool(database, 1);
     let mut guests = purge::Guests::default();
     loop {
+        // At once after the start, which may be the first of this release.
+        if let Err(error) = names::claim(&pool).await {
+            tracing::warn!("not all names of accounts were claimed: {error}");
+        }
         tokio::time::sleep(PAUSE).await;
         if let Err(error) = erasure::end_games(&pool, &writers, now()).await {
             tracing::warn!("not all games of erased players were ended: {error}");

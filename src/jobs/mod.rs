@@ -13,6 +13,7 @@ pub mod deadlines;
 pub mod erasure;
 pub mod explorer;
 pub mod maintenance;
+pub mod names;
 mod pace;
 pub mod purge;
 pub mod transfer;

@@ -93,8 +93,9 @@ async fn text_of(pool: PgPool, ids: Vec<GameId>, write: WriteGame) -> Result<Str
     Ok(text)
 }
 
-/// Reads one game from its text, JSON or a text record. The error has the line, maybe the column (both from 1), and the cause.
-pub type ReadGame = fn(is_json: bool, &[u8], now: OffsetDateTime) -> Result<Import, (usize, Option<usize>, String)>;
+/// Reads one game from its text: whether it is JSON, and now. The error has the line, maybe the column (both from 1), and the cause.
+pub type ReadGame =
+    Arc<dyn Fn(bool, &[u8], OffsetDateTime) -> Result<Import, (usize, Option<usize>, String)> + Send + Sync>;
 
 /// The progress of an import.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +132,7 @@ pub async fn import_all(
         }
         let part =
             ImportChunk { games, is_json: reader.is_json == Some(true), bytes: std::mem::take(&mut reader.bytes) };
-        parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, read, on_progress.clone())));
+        parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, read.clone(), on_progress.clone())));
         while parts.len() >= CONCURRENT_PARTS || is_last && !parts.is_empty() {
             if let Some(part) = parts.pop_front() {
                 part.await.expect("importing games does not panic")?;

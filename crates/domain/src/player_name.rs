@@ -2,10 +2,14 @@
 
 use std::{fmt, str::FromStr};
 
+use icu_properties::{CodePointSetData, props::DefaultIgnorableCodePoint};
 use thiserror::Error;
 use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_security::general_security_profile::{GeneralSecurityProfile, IdentifierType};
+
+use crate::likeness;
 
 /// The name that others see, in Unicode's form NFC: 1 to 32 characters, none of them a control character or invisible,
 /// and no blank at either end.
@@ -15,6 +19,9 @@ pub struct PlayerName(String);
 impl PlayerName {
     /// The longest name, in characters: what fits beside a board on a phone.
     pub const CHARS_MAX: usize = 32;
+
+    /// The name of all erased players.
+    pub(crate) const DELETED: &'static str = "Deleted player";
 
     /// A stored name. An earlier release, which knew fewer invisible characters, may have accepted it.
     pub const fn from_stored(name: String) -> Self {
@@ -28,7 +35,7 @@ impl PlayerName {
 
     /// The name that an erased player is shown with.
     pub fn of_deleted() -> Self {
-        Self("Deleted player".to_owned())
+        Self(Self::DELETED.to_owned())
     }
 
     /// The name as text.
@@ -36,11 +43,17 @@ impl PlayerName {
         &self.0
     }
 
-    /// The key by which names are compared: Unicode's full case folding, with all blanks alike. Names with the same key
-    /// read alike.
+    /// The key by which an account signs in: Unicode's full case folding, with all blanks alike. It is the same in every
+    /// release.
     pub fn key(&self) -> String {
         let words: Vec<_> = self.0.split_whitespace().collect();
         UniCase::unicode(words.join(" ")).to_folded_case().nfc().collect()
+    }
+
+    /// What the name looks like, in one or two forms, sorted. Names read alike if they have a form in common; no two
+    /// accounts may. Another release may know a newer Unicode, and other forms.
+    pub fn forms(&self) -> Vec<String> {
+        likeness::forms(&self.0)
     }
 }
 
@@ -80,15 +93,23 @@ impl fmt::Display for PlayerName {
 }
 
 /// Characters that show nothing, turn the writing direction, or have no common meaning: those of Unicode's categories
-/// "other", line and paragraph, and the others that show nothing.
+/// "other", line and paragraph; those that a program may leave out; and letters, marks and digits that no living script
+/// has (UTS #39).
 fn is_invisible(c: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, Surrogate, Unassigned};
+    use IdentifierType::{Default_Ignorable, Deprecated, Exclusion, Not_Character};
+    let is_of_words = matches!(
+        c.general_category_group(),
+        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Mark | GeneralCategoryGroup::Number
+    );
     matches!(
         c.general_category(),
         Control | Format | Surrogate | PrivateUse | Unassigned | LineSeparator | ParagraphSeparator
-    ) || matches!(c,
-        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fffc}' | '\u{1d159}' | '\u{e0100}'..='\u{e01ef}')
+    ) || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
+        || is_of_words
+            && matches!(c.identifier_type(), Some(Default_Ignorable | Deprecated | Exclusion | Not_Character))
+        // Symbols that show nothing of their own, which no property tells.
+        || matches!(c, '\u{2800}' | '\u{fffc}' | '\u{1d159}')
 }
 
 /// Whether a character stands by itself: blanks and marks, which combine with another character, do not.
@@ -136,6 +157,72 @@ mod tests {
         }
         assert_eq!("e\u{301}".repeat(32).parse::<PlayerName>().expect("32 characters").as_str(), "é".repeat(32));
         assert_eq!("e\u{301}".repeat(1 << 20).parse::<PlayerName>(), Err(PlayerNameError::Length));
+    }
+
+    #[test]
+    fn an_invisible_character_is_known_by_its_properties() {
+        for unseen in [
+            '\u{34f}',
+            '\u{ad}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{17b4}',
+            '\u{180b}',
+            '\u{180f}',
+            '\u{200b}',
+            '\u{2065}',
+            '\u{2800}',
+            '\u{3164}',
+            '\u{fe0f}',
+            '\u{ffa0}',
+            '\u{1107f}',
+            '\u{13441}',
+            '\u{13442}',
+            '\u{13443}',
+            '\u{13455}',
+            '\u{16fe4}',
+            '\u{1da9b}',
+            '\u{e0001}',
+            '\u{e0fff}',
+            '\u{149}',
+            '\u{673}',
+            '\u{16a0}',
+        ] {
+            let name = format!("Ana{unseen}");
+            assert_eq!(name.parse::<PlayerName>(), Err(PlayerNameError::Invisible), "{:x}", u32::from(unseen));
+        }
+        for marks in ["\u{301}", "\u{301}\u{302}", "\u{20dd}", "\u{93f}"] {
+            assert_eq!(marks.parse::<PlayerName>(), Err(PlayerNameError::Invisible), "{marks:?}");
+        }
+        // Living scripts, some of which few people write; symbols, digits, wide letters.
+        for seen in [
+            "ꦗꦮ",
+            "ᬩᬮᬶ",
+            "ᐃᓄᒃᑎᑐᑦ",
+            "ᏣᎳᎩ",
+            "ߒߞߏ",
+            "ཀ་ཁ",
+            "ជា",
+            "نِدا",
+            "தமிழ்",
+            "한글",
+            "日本",
+            "Ňàü",
+            "½",
+            "٣",
+            "𝕬𝖓𝖆",
+            "ａｎａ",
+            "★",
+            "♟",
+            "🙂",
+            "👨🏽",
+            "—",
+            "…",
+            "O’Neil",
+            "a.b_c-d",
+        ] {
+            assert!(seen.parse::<PlayerName>().is_ok(), "{seen}");
+        }
     }
 
     #[test]

@@ -32,6 +32,17 @@ pub enum EmbeddedError {
         owner: u32,
     },
 
+    /// The database belongs to the user `nobody`, whom an earlier release ran PostgreSQL as.
+    #[error(
+        "the database {0} belongs to nobody, as which programs of any origin run: \
+         create a user postgres, and give the database to it (chown -R postgres: {0})",
+        folder.display()
+    )]
+    OwnedByNobody {
+        /// The database.
+        folder: PathBuf,
+    },
+
     /// The data folder is writable by its group or by all users.
     #[error(
         "other users may write to {}: forbid it (chmod go-w), or choose another data folder",
@@ -80,14 +91,14 @@ pub enum EmbeddedError {
     /// This process runs as root, and the machine has no unprivileged user to run PostgreSQL.
     #[error(
         "PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody to run it: \
-         create one, or run the server as another user"
+         create postgres, or run the server as another user"
     )]
     NoUnprivilegedUser,
 
     /// This process runs as root, and no unprivileged identity can reach the data folder and the programs.
     #[error(
         "PostgreSQL refuses to run as root, and {identity} cannot reach {} or run {}: \
-         make the folders above searchable (chmod o+x), choose another data folder, or run the server as another user",
+         make the folders above searchable (chmod o+x) for a user postgres, choose another data folder, or run the server as another user",
         folder.display(),
         programs.display()
     )]

@@ -12,7 +12,7 @@ use nix::unistd::{Gid, Uid, geteuid};
 
 use crate::binaries::Binaries;
 use crate::error::{EmbeddedError, at};
-use crate::file_system::lock;
+use crate::file_system::{is_own_lock, lock};
 use crate::identity::{self, Identity, Ids};
 use crate::socket;
 use crate::version::parse_major;
@@ -35,7 +35,7 @@ pub(crate) fn own_folder(folder: &Path) -> Result<PathBuf, EmbeddedError> {
         let folder = folder.canonicalize()?;
         let (found, is_empty) = (fs::metadata(&folder)?, fs::read_dir(&folder)?.next().is_none());
         // A folder that is empty or has our lock is for this database alone, so that its mode may be set.
-        let is_dedicated = found.uid() == geteuid().as_raw() && (is_empty || folder.join("lock").exists());
+        let is_dedicated = found.uid() == geteuid().as_raw() && (is_empty || is_own_lock(&folder.join("lock")));
         if is_dedicated {
             fs::set_permissions(&folder, Permissions::from_mode(mode))?;
         }
@@ -84,8 +84,9 @@ pub(crate) fn owner_of(home: &Path, binaries: &Binaries) -> Result<Identity, Emb
     let found = fs::metadata(&data).map_err(at("read the metadata of", &data))?;
     let owner = Ids { uid: Uid::from_raw(found.uid()), gid: Gid::from_raw(found.gid()) };
     let identity = match (geteuid().is_root(), owner.uid.is_root()) {
+        (true, false) if identity::is_shared(owner) => return Err(EmbeddedError::OwnedByNobody { folder: data }),
         (true, false) => Identity::User(owner),
-        (true, true) => Identity::Namespace(unprivileged()?),
+        (true, true) => Identity::Namespace(identity::inner().ok_or(EmbeddedError::NoUnprivilegedUser)?),
         (false, _) if owner.uid == geteuid() => Identity::Own,
         (false, _) => {
             return Err(EmbeddedError::NotOurs { folder: data, owner: found.uid() });
@@ -103,23 +104,23 @@ pub(crate) fn choose_home<'a>(
     if !geteuid().is_root() {
         return Ok((folder, Identity::Own));
     }
-    let ids = unprivileged()?;
-    for identity in [Identity::User(ids), Identity::Namespace(ids)] {
+    let candidates = identity::for_root();
+    for &identity in &candidates {
         if reach(binaries, folder, identity)? {
             return Ok((folder, identity));
         }
     }
+    let Some(&identity) = candidates.first() else { return Err(EmbeddedError::NoUnprivilegedUser) };
+    // The files of a namespace are root's, who reaches every folder.
+    if !matches!(identity, Identity::User(_)) {
+        return Err(out_of_reach(binaries, folder, identity));
+    }
     own_folder(fallback)?;
-    let identity = Identity::User(ids);
     if !reach(binaries, fallback, identity)? {
         return Err(out_of_reach(binaries, folder, identity));
     }
     tracing::warn!("{identity} cannot reach {}: the database is in {}", folder.display(), fallback.display());
     Ok((fallback, identity))
-}
-
-fn unprivileged() -> Result<Ids, EmbeddedError> {
-    identity::unprivileged().ok_or(EmbeddedError::NoUnprivilegedUser)
 }
 
 fn reach(binaries: &Binaries, folder: &Path, identity: Identity) -> Result<bool, EmbeddedError> {

@@ -18,16 +18,17 @@ const NAME_LETTERS: usize = 34;
 /// Draws a board as SVG.
 ///
 /// ```
-/// use mancala_picture::{Handedness, Scene, SceneStatus, Theme, View, draw_board};
+/// use mancala_picture::{Handedness, PlayerLabel, Scene, SceneStatus, Theme, View, draw_board};
 /// use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
 ///
 /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
 /// let position = AnyPosition::opening(&options);
-/// let names = BySide { south: Some("Ana"), north: Some("Bo") };
+/// let ana = PlayerLabel { name: "Ana", mark: None };
+/// let names = BySide { south: Some(ana), north: Some(PlayerLabel { name: "Bo", mark: Some("guest") }) };
 /// let scene = Scene { position: &position, names, ply: 0, last: None, status: SceneStatus::of(&position) };
 /// let view = View { bottom: Side::South, handedness: Handedness::Plain, theme: Theme::Auto };
 /// let svg = draw_board(&scene, view);
-/// assert!(svg.starts_with("<svg ") && svg.contains("Oware: Ana against Bo, the opening</title>"));
+/// assert!(svg.starts_with("<svg ") && svg.contains("Oware: Ana against Bo (guest), the opening</title>"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
@@ -92,7 +93,7 @@ impl PlayerLine {
         };
         Self {
             y: if is_bottom { layout::BOARD_BOTTOM + 33 } else { layout::BOARD_TOP - 15 },
-            name: words::cut(&words::player_name(&scene.names, side), NAME_LETTERS),
+            name: words::short_name(&scene.names, side, NAME_LETTERS),
             role: words::role(scene, side),
             badge,
         }

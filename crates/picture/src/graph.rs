@@ -4,6 +4,7 @@ use askama::Template;
 use mancala_rules::{AnyPosition, BySide, Side, Variant};
 
 use crate::{
+    scene::PlayerLabel,
     svg::render,
     view::{Theme, View},
     words,
@@ -43,7 +44,7 @@ pub struct Course<'a> {
     /// The variant of the game, which the title names.
     pub variant: Variant,
     /// The player at each side in the end; `None` for a free seat.
-    pub names: BySide<Option<&'a str>>,
+    pub names: BySide<Option<PlayerLabel<'a>>>,
     /// The points in the order of plies; the last [`POINTS_MAX`] are drawn. Not empty.
     pub points: Vec<Point>,
 }
@@ -104,13 +105,14 @@ impl Point {
 /// Draws the graph of a game as SVG. Above zero is the lead of the side at the bottom of the view.
 ///
 /// ```
-/// use mancala_picture::{Course, Fault, Handedness, Point, Theme, View, draw_graph};
+/// use mancala_picture::{Course, Fault, Handedness, PlayerLabel, Point, Theme, View, draw_graph};
 /// use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
 ///
 /// let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Kalah, "standard", "")?);
 /// let (next, _) = opening.play("C".parse()?)?;
 /// let points = vec![Point::of(0, &opening), Point::of(1, &next).with_fault(Fault::Mistake, Side::South)];
-/// let names = BySide { south: Some("Ana"), north: Some("Bo") };
+/// let label = |name| Some(PlayerLabel { name, mark: None });
+/// let names = BySide { south: label("Ana"), north: label("Bo") };
 /// let course = Course { variant: Variant::Kalah, names, points };
 /// let view = View { bottom: Side::South, handedness: Handedness::Plain, theme: Theme::Auto };
 /// let svg = draw_graph(&course, view);
@@ -133,7 +135,7 @@ pub fn draw_graph(course: &Course, view: View) -> String {
     let [mistakes, blunders] = Fault::ALL.map(marks);
     let has_marks = points.iter().any(|point| point.fault.is_some());
     let letters = if has_marks { NAME_LETTERS_BESIDE_KEY } else { NAME_LETTERS };
-    let ahead = |side| format!("{} ahead", words::cut(&words::player_name(&course.names, side), letters));
+    let ahead = |side| format!("{} ahead", words::short_name(&course.names, side, letters));
     let picture = GraphSvg {
         title: format!("{}, seeds ahead by ply", words::players(course.variant, &course.names)),
         description: description(course, points),

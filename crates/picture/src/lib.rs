@@ -20,5 +20,5 @@ mod words;
 
 pub use board::draw_board;
 pub use graph::{Course, Fault, POINTS_MAX, Point, draw_graph};
-pub use scene::{LastMove, Scene, SceneStatus};
+pub use scene::{LastMove, PlayerLabel, Scene, SceneStatus};
 pub use view::{Handedness, Theme, View};

@@ -8,13 +8,22 @@ pub struct Scene<'a> {
     /// The position to draw.
     pub position: &'a AnyPosition,
     /// The player at each side of this position; `None` for a free seat, or for a position without a game.
-    pub names: BySide<Option<&'a str>>,
+    pub names: BySide<Option<PlayerLabel<'a>>>,
     /// The number of the ply that led to the position; 0 for the opening.
     pub ply: u32,
     /// The move that led to the position, if it is shown.
     pub last: Option<LastMove<'a>>,
     /// The status of the game.
     pub status: SceneStatus,
+}
+
+/// A player in a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlayerLabel<'a> {
+    /// The player's name.
+    pub name: &'a str,
+    /// What the player is, in parentheses after the name: for kinds of players whose names are not unique.
+    pub mark: Option<&'static str>,
 }
 
 /// The move that led to a position.
@@ -25,7 +34,7 @@ pub struct LastMove<'a> {
     /// The side that moved.
     pub side: Side,
     /// The name of the player who moved.
-    pub name: Option<&'a str>,
+    pub name: Option<PlayerLabel<'a>>,
     /// The effects of the move, in their order.
     pub effects: &'a [Effect],
 }

@@ -2,11 +2,27 @@
 
 use mancala_rules::{BySide, Effect, Pit, Side, Variant};
 
-use crate::scene::{Scene, SceneStatus};
+use crate::scene::{PlayerLabel, Scene, SceneStatus};
 
-/// The name of the player at a side, or else of the side.
-pub fn player_name(names: &BySide<Option<&str>>, side: Side) -> String {
-    names[side].map_or_else(|| side_name(side).to_owned(), xml_text)
+/// The name of the player at a side with its mark, or else of the side.
+pub fn player_name(names: &BySide<Option<PlayerLabel>>, side: Side) -> String {
+    names[side].map_or_else(|| side_name(side).to_owned(), marked)
+}
+
+/// The same in so many letters. The name is cut, and its mark stays.
+pub fn short_name(names: &BySide<Option<PlayerLabel>>, side: Side, letters: usize) -> String {
+    let Some(PlayerLabel { name, mark }) = names[side] else { return side_name(side).to_owned() };
+    let mark = suffix(mark);
+    format!("{}{mark}", cut(&xml_text(name), letters.saturating_sub(mark.chars().count())))
+}
+
+/// "Ana (guest)".
+fn marked(label: PlayerLabel) -> String {
+    format!("{}{}", xml_text(label.name), suffix(label.mark))
+}
+
+fn suffix(mark: Option<&str>) -> String {
+    mark.map(|mark| format!(" ({mark})")).unwrap_or_default()
 }
 
 /// The name of a side.
@@ -18,7 +34,7 @@ pub const fn side_name(side: Side) -> &'static str {
 }
 
 /// The game and its players: "Kalah", or "Kalah: Ana against Bo".
-pub fn players(variant: Variant, names: &BySide<Option<&str>>) -> String {
+pub fn players(variant: Variant, names: &BySide<Option<PlayerLabel>>) -> String {
     if names.south.is_none() && names.north.is_none() {
         return variant.title().to_owned();
     }
@@ -68,7 +84,7 @@ pub fn role(scene: &Scene, side: Side) -> &'static str {
 }
 
 /// A name, cut to so many letters if it is longer. East Asian letters and emoji count as two.
-pub fn cut(name: &str, letters: usize) -> String {
+fn cut(name: &str, letters: usize) -> String {
     let width = |c: char| if c < '\u{1100}' { 1 } else { 2 };
     if name.chars().map(width).sum::<usize>() <= letters {
         return name.to_owned();
@@ -96,13 +112,13 @@ fn row(scene: &Scene, side: Side, at: &str) -> String {
         .map(|pit| if board.is_burnt(pit) { format!("{pit} burnt") } else { format!("{pit} {}", board.seeds(pit)) });
     let pits: Vec<_> = pits.collect();
     let (name, store) = (side_name(side), board.store(side));
-    let label = scene.names[side].map_or_else(|| name.to_owned(), |player| format!("{name}, {}", xml_text(player)));
+    let label = scene.names[side].map_or_else(|| name.to_owned(), |player| format!("{name}, {}", marked(player)));
     format!("{label}, {at}: {}, store {store}.", pits.join(", "))
 }
 
 fn last_move(scene: &Scene) -> Option<String> {
     let last = scene.last.as_ref()?;
-    let by = last.name.map_or_else(|| side_name(last.side).to_owned(), xml_text);
+    let by = last.name.map_or_else(|| side_name(last.side).to_owned(), marked);
     let mut parts = vec![format!("Last move: {} by {by}", last.word)];
     for effect in last.effects {
         match effect {
@@ -160,6 +176,20 @@ mod tests {
         ] {
             assert_eq!(cut(name, letters), shown);
         }
+    }
+
+    #[test]
+    fn a_mark_stays_when_its_name_is_cut() {
+        let names = |name, mark| BySide { south: Some(PlayerLabel { name, mark }), north: None };
+        for (name, mark, letters, shown) in [
+            ("Ana", Some("guest"), 11, "Ana (guest)"),
+            ("Anabel", Some("guest"), 12, "Ana… (guest)"),
+            ("ああああ", Some("imported"), 16, "ああ… (imported)"),
+            ("Anabel", None, 5, "Anab…"),
+        ] {
+            assert_eq!(short_name(&names(name, mark), Side::South, letters), shown);
+        }
+        assert_eq!(short_name(&names("Ana", None), Side::North, 3), "North");
     }
 
     #[test]

@@ -72,8 +72,8 @@ impl Tokens {
     }
 
     /// The caller of a valid ticket for this game's events, or for those of all games; `None` if it is invalid or expired.
-    fn verify_ticket(&self, ticket: &str, game: Option<GameId>) -> Option<Caller> {
-        let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE))?;
+    fn verify_ticket(&self, ticket: &str, game: Option<GameId>, now: OffsetDateTime) -> Option<Caller> {
+        let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE), now)?;
         let (player, is_guest) = (PlayerId(claims.sub), claims.kind.is_guest());
         let caller = Caller { player, credentials_version: claims.cv, is_guest };
         (claims.game == game.map(|game| game.0)).then_some(caller)
@@ -97,7 +97,7 @@ pub async fn admit(
         problem
     };
     let invalid = || refused(Problem::new(Code::InvalidToken, "the ticket is invalid for this stream, or has expired"));
-    let caller = state.tokens.verify_ticket(ticket, game).ok_or_else(invalid)?;
+    let caller = state.tokens.verify_ticket(ticket, game, now()).ok_or_else(invalid)?;
     match player::find(state, caller).await {
         Ok(_) => Ok(Some(caller)),
         Err(problem) if problem.code() == Code::InvalidToken => Err(refused(problem)),
@@ -178,14 +178,17 @@ mod tests {
     fn a_ticket_is_valid_for_its_game_until_it_expires() {
         let (tokens, now) = (tokens(&new_key()), now());
         let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
-        assert_eq!(tokens.verify_ticket(&ticket, Some(GAME)), Some(caller()));
-        assert_eq!(tokens.verify_ticket(&ticket, Some(GameId(Uuid::from_u128(9)))), None);
-        assert_eq!(tokens.verify_ticket(&ticket, None), None);
+        assert_eq!(tokens.verify_ticket(&ticket, Some(GAME), now), Some(caller()));
+        assert_eq!(tokens.verify_ticket(&ticket, Some(GameId(Uuid::from_u128(9))), now), None);
+        assert_eq!(tokens.verify_ticket(&ticket, None, now), None);
         let of_all = tokens.issue_ticket(caller(), None, now, now + TICKET_LIFETIME);
-        assert_eq!(tokens.verify_ticket(&of_all, None), Some(caller()));
-        assert_eq!(tokens.verify_ticket(&of_all, Some(GAME)), None);
+        assert_eq!(tokens.verify_ticket(&of_all, None, now), Some(caller()));
+        assert_eq!(tokens.verify_ticket(&of_all, Some(GAME), now), None);
         let expired = tokens.issue_ticket(caller(), Some(GAME), now - TICKET_LIFETIME, now - Duration::minutes(1));
-        assert_eq!(tokens.verify_ticket(&expired, Some(GAME)), None);
+        assert_eq!(tokens.verify_ticket(&expired, Some(GAME), now), None);
+        let early = now + Duration::seconds(6);
+        let early = tokens.issue_ticket(caller(), Some(GAME), early, early + TICKET_LIFETIME);
+        assert_eq!(tokens.verify_ticket(&early, Some(GAME), now), None);
     }
 
     #[test]
@@ -194,7 +197,7 @@ mod tests {
         let ticket = tokens.issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
         assert_eq!(tokens.verify(ticket.as_bytes(), now), None);
         let token = tokens.issue(caller(), now);
-        assert_eq!(tokens.verify_ticket(&token, Some(GAME)), None);
+        assert_eq!(tokens.verify_ticket(&token, Some(GAME), now), None);
     }
 
     #[test]
@@ -202,8 +205,8 @@ mod tests {
         let (old, new) = (new_key(), new_key());
         let now = now();
         let ticket = tokens(&old).issue_ticket(caller(), Some(GAME), now, now + TICKET_LIFETIME);
-        assert_eq!(tokens(&new).verify_ticket(&ticket, Some(GAME)), None);
+        assert_eq!(tokens(&new).verify_ticket(&ticket, Some(GAME), now), None);
         let public = PublicKey::from_pem(&PublicKey::pem_of(&old).expect("a key")).expect("a public key");
-        assert_eq!(tokens(&new).accepting(&[public]).verify_ticket(&ticket, Some(GAME)), Some(caller()));
+        assert_eq!(tokens(&new).accepting(&[public]).verify_ticket(&ticket, Some(GAME), now), Some(caller()));
     }
 }

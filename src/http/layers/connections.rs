@@ -1,18 +1,20 @@
 //! Connections: how many there may be, and how long one may be open without a request.
 //!
 //! actix-web has a timeout for the first request of a connection, and one for the beginning of the next request. It has none
-//! for the rest of that request, the end of an unread body, or a client that does not read its answer. This module adds those
-//! timeouts.
+//! for the rest of that request's head, the end of an unread body, or a client that does not read its answer. This module adds
+//! those timeouts.
 
 use std::{
     any::Any,
     cell::{Cell, RefCell},
     error::Error as StdError,
-    net::{IpAddr, Shutdown, TcpStream},
+    future::poll_fn,
+    io,
+    net::{IpAddr, TcpStream as StdTcpStream},
     os::fd::AsFd,
     pin::Pin,
     rc::Rc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
 
@@ -26,7 +28,8 @@ use actix_web::{
 };
 use ipnet::IpNet;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use tokio::time::sleep;
+use rustix::net::{Shutdown, shutdown};
+use tokio::{io::Interest, net::TcpStream, select, time::sleep};
 
 use super::{crowd::Crowd, limits::network};
 
@@ -97,35 +100,43 @@ pub fn maximum() -> usize {
     usize::try_from(connections).expect("12,288 is a usize everywhere")
 }
 
+/// How late the system may report bytes that were read already.
+const REPORT_DELAY: Duration = Duration::from_secs(1);
+
 /// A connection, as its requests see it.
 struct Connection {
+    /// A duplicate of the socket that actix-web reads. The system reports arriving bytes for both.
     socket: TcpStream,
     /// The address whose share it takes; `None` for a trusted proxy.
     address: Option<IpAddr>,
-    /// Whether it is counted among the worker's connections.
-    is_counted: bool,
+    deadlines: Deadlines,
+}
+
+/// When a connection is shut down.
+struct Deadlines {
     /// How long it may idle between two requests.
     keep_alive: Duration,
     /// The deadline for its next request; `None` while one is answered.
     until: Cell<Option<Instant>>,
     /// The deadline for reading what was sent so far, at [`RATE_MIN`].
     read_until: Cell<Instant>,
+    /// When the last answer was given to actix-web, until bytes arrive after it.
+    answered_at: Cell<Option<Instant>>,
 }
 
 /// Watches a new connection, and shuts it down after its deadline. Its requests can find it until it closes.
 pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration, room: &Room) {
     // Without a free file the connection is served but not watched. In that case the process has many watched ones.
-    let socket = io.downcast_ref::<rt::net::TcpStream>().and_then(|io| io.as_fd().try_clone_to_owned().ok());
-    let Some(socket) = socket.map(TcpStream::from) else { return };
+    let socket = io.downcast_ref::<TcpStream>().and_then(|io| io.as_fd().try_clone_to_owned().ok());
+    let socket = socket.map(StdTcpStream::from).and_then(|socket| TcpStream::from_std(socket).ok());
+    let Some(socket) = socket else { return };
     let address = address_of(&socket, room);
     if !make_room(address, room) {
         // This fails if it is closed already.
-        let _ = socket.shutdown(Shutdown::Both);
+        let _ = shutdown(&socket, Shutdown::Both);
         return;
     }
-    let now = Instant::now();
-    let (until, read_until) = (Cell::new(Some(now + 2 * REQUEST_TIMEOUT)), Cell::new(now));
-    let connection = Rc::new(Connection { socket, address, is_counted: true, keep_alive, until, read_until });
+    let connection = Rc::new(Connection { socket, address, deadlines: Deadlines::new(keep_alive) });
     OPEN_COUNT.set(OPEN_COUNT.get() + 1);
     if let Some(address) = address {
         OPEN.with_borrow_mut(|open| open.enter(address, &connection));
@@ -134,15 +145,19 @@ pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration, room: &R
     data.insert(connection);
     rt::spawn(async move {
         while let Some(connection) = watched.upgrade() {
-            let wait = connection.until.get().map(|until| until.saturating_duration_since(Instant::now()));
+            let wait = connection.deadlines.until.get().map(|until| until.saturating_duration_since(Instant::now()));
             if wait.is_some_and(|wait| wait.is_zero()) {
                 // This fails if it is closed already.
-                let _ = connection.socket.shutdown(Shutdown::Both);
+                let _ = shutdown(&connection.socket, Shutdown::Both);
                 return;
             }
+            // The task does not own the connection while it waits, so that the last request closes it.
             drop(connection);
-            // The deadline may move closer meanwhile.
-            sleep(wait.unwrap_or(REQUEST_TIMEOUT).min(REQUEST_TIMEOUT)).await;
+            select! {
+                // The deadline may move closer meanwhile.
+                () = sleep(wait.unwrap_or(REQUEST_TIMEOUT).min(REQUEST_TIMEOUT)) => {}
+                () = poll_fn(|cx| watched.upgrade().map_or(Poll::Ready(()), |connection| connection.poll_head(cx))) => {}
+            }
         }
     });
 }
@@ -165,9 +180,9 @@ fn make_room(address: Option<IpAddr>, room: &Room) -> bool {
         (open.most_dispensable(Connection::idle_since), is_over_share)
     });
     let Some(idle) = idle else { return !is_over_share };
-    let _ = idle.socket.shutdown(Shutdown::Both);
+    let _ = shutdown(&idle.socket, Shutdown::Both);
     // It is not chosen again before it is closed.
-    idle.until.set(None);
+    idle.deadlines.pause();
     true
 }
 
@@ -179,13 +194,13 @@ pub async fn follow(
     let Some(connection) = request.conn_data::<Rc<Connection>>().cloned() else {
         return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
     };
-    connection.until.set(None);
+    connection.deadlines.pause();
     let version = request.version();
     // actix-web reads and discards the rest of a body of unknown length, which may never end. So the connection gets no idle
     // time.
     let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
     let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
-    let idle = if is_chunked { Duration::ZERO } else { connection.keep_alive };
+    let idle = if is_chunked { Duration::ZERO } else { connection.deadlines.keep_alive };
     let size = outcome.as_ref().map_or(BodySize::None, |response| response.response().body().size());
     let bytes = match size {
         BodySize::None => 0,
@@ -204,7 +219,7 @@ pub async fn follow(
             });
         }
     };
-    connection.answer(bytes, idle);
+    connection.deadlines.answer(bytes, idle);
     outcome
 }
 
@@ -226,11 +241,11 @@ impl MessageBody for Streamed {
         let piece = Pin::new(&mut self.body).poll_next(cx);
         match &piece {
             Poll::Ready(Some(Ok(bytes))) => {
-                self.connection.answer(u64::try_from(bytes.len()).unwrap_or(u64::MAX), self.idle);
+                self.connection.deadlines.answer(u64::try_from(bytes.len()).unwrap_or(u64::MAX), self.idle);
             }
-            Poll::Ready(_) => self.connection.answer(0, self.idle),
+            Poll::Ready(_) => self.connection.deadlines.answer(0, self.idle),
             // The handler is awaited, not the client.
-            Poll::Pending => self.connection.until.set(None),
+            Poll::Pending => self.connection.deadlines.pause(),
         }
         piece
     }
@@ -239,9 +254,7 @@ impl MessageBody for Streamed {
 impl Drop for Connection {
     fn drop(&mut self) {
         // A thread that ends may have dropped them.
-        if self.is_counted {
-            let _ = OPEN_COUNT.try_with(|count| count.set(count.get() - 1));
-        }
+        let _ = OPEN_COUNT.try_with(|count| count.set(count.get() - 1));
         if let Some(address) = self.address {
             let _ = OPEN.try_with(|open| open.borrow_mut().leave(address));
         }
@@ -251,31 +264,79 @@ impl Drop for Connection {
 impl Connection {
     /// When the connection's last answer was read, or might have been; `None` while a request is answered.
     fn idle_since(&self) -> Option<Instant> {
-        self.until.get().map(|_| self.read_until.get())
+        self.deadlines.until.get().map(|_| self.deadlines.read_until.get())
+    }
+
+    /// Ready when the head of a next request has begun to arrive. actix-web may have read its bytes already.
+    fn poll_head(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if ready!(self.socket.poll_read_ready(cx)).is_ok() {
+            // Takes the report, and reads nothing.
+            let _ = self.socket.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+            if self.deadlines.receive(Instant::now()) {
+                return Poll::Ready(());
+            }
+            // For the next report. After the client has closed its end there is one at once, and none is needed.
+            let _ = self.socket.poll_read_ready(cx);
+        }
+        Poll::Pending
+    }
+}
+
+impl Deadlines {
+    /// Those of a new connection: actix-web has a timeout for the first head, which answers 408.
+    fn new(keep_alive: Duration) -> Self {
+        let now = Instant::now();
+        Self {
+            keep_alive,
+            until: Cell::new(Some(now + 2 * REQUEST_TIMEOUT)),
+            read_until: Cell::new(now),
+            answered_at: Cell::new(None),
+        }
+    }
+
+    /// No deadline: the server works on an answer.
+    fn pause(&self) {
+        self.until.set(None);
     }
 
     /// Sets the deadline: time to read these bytes after all earlier ones, and then to send the next request.
     fn answer(&self, bytes: u64, idle: Duration) {
+        let now = Instant::now();
         let reading = Duration::from_millis(bytes.saturating_mul(1000) / RATE_MIN);
-        let read_until = self.read_until.get().max(Instant::now()) + reading;
+        let read_until = self.read_until.get().max(now) + reading;
         self.read_until.set(read_until);
         self.until.set(Some(read_until + idle + REQUEST_TIMEOUT));
+        self.answered_at.set(Some(now));
+    }
+
+    /// Bytes have arrived. After an answer they are of the next request's head, which has its own time from its first
+    /// byte on, and after the time to read the answer. Returns whether the deadline moved closer.
+    fn receive(&self, now: Instant) -> bool {
+        let Some(until) = self.until.get() else { return false };
+        // The report of the answered request itself may come after its answer. It is one report.
+        let is_late = self.answered_at.take().is_some_and(|at| now.saturating_duration_since(at) < REPORT_DELAY);
+        let by = self.read_until.get().max(now) + REQUEST_TIMEOUT;
+        let is_closer = !is_late && by < until;
+        if is_closer {
+            self.until.set(Some(by));
+        }
+        is_closer
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{io::Read, net::TcpListener};
+    use std::io::Read;
 
     use super::*;
 
     /// Connects to a worker so many times, and watches the worker's ends.
-    async fn connect(room: &Room, count: usize) -> Vec<(Extensions, TcpStream)> {
+    async fn connect(room: &Room, count: usize) -> Vec<(Extensions, StdTcpStream)> {
         let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("an address");
         let mut ends = vec![];
         for _ in 0..count {
-            let client = TcpStream::connect(address).expect("it listens");
+            let client = StdTcpStream::connect(address).expect("it listens");
             client.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout is set");
             let (accepted, _) = listener.accept().await.expect("a client connects");
             let mut data = Extensions::new();
@@ -285,7 +346,7 @@ mod tests {
         ends
     }
 
-    fn is_closed((_, client): &(Extensions, TcpStream)) -> bool {
+    fn is_closed((_, client): &(Extensions, StdTcpStream)) -> bool {
         matches!((&mut &*client).read(&mut [0]), Ok(0))
     }
 
@@ -297,7 +358,7 @@ mod tests {
         assert!(is_closed(&ends[0]) && is_closed(&ends[1]) && !is_closed(&ends[7]));
         ends.drain(..2);
         for (data, _) in &ends {
-            data.get::<Rc<Connection>>().expect("it is watched").until.set(None);
+            data.get::<Rc<Connection>>().expect("it is watched").deadlines.pause();
         }
         let refused = connect(&room, 1).await;
         assert!(is_closed(&refused[0]) && !ends.iter().any(is_closed));
@@ -308,18 +369,39 @@ mod tests {
 
     #[test]
     fn a_streamed_body_has_the_same_minimum_rate_as_a_whole_one() {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let socket = TcpStream::connect(listener.local_addr().expect("an address")).expect("it listens");
         let begin = Instant::now();
-        let (until, read_until) = (Cell::new(None), Cell::new(begin));
-        let connection =
-            Connection { socket, address: None, is_counted: false, keep_alive: KEEP_ALIVE, until, read_until };
+        let deadlines = Deadlines::new(KEEP_ALIVE);
         for _ in 0..100 {
-            connection.answer(RATE_MIN, KEEP_ALIVE);
+            deadlines.answer(RATE_MIN, KEEP_ALIVE);
         }
-        connection.answer(0, KEEP_ALIVE);
-        let given = connection.until.get().expect("a deadline is set") - begin;
+        deadlines.answer(0, KEEP_ALIVE);
+        let given = deadlines.until.get().expect("a deadline is set") - begin;
         let expected = Duration::from_secs(100) + KEEP_ALIVE + REQUEST_TIMEOUT;
         assert!(given >= expected && given < expected + Duration::from_secs(5), "{given:?}");
+    }
+
+    #[test]
+    fn a_next_head_has_its_time_from_its_first_byte_on() {
+        let deadlines = Deadlines::new(KEEP_ALIVE);
+        let first = deadlines.until.get().expect("a deadline is set");
+        assert!(!deadlines.receive(first) && deadlines.until.get() == Some(first), "actix-web times the first head");
+        deadlines.pause();
+        assert!(!deadlines.receive(Instant::now()), "the body of a request that is being answered");
+        deadlines.answer(0, KEEP_ALIVE);
+        let answered_at = deadlines.read_until.get();
+        assert!(!deadlines.receive(answered_at), "the answered request may be reported late");
+        let begins_at = answered_at + KEEP_ALIVE / 2;
+        assert!(deadlines.receive(begins_at));
+        assert!(!deadlines.receive(begins_at + Duration::from_secs(1)), "no byte after the first gives more time");
+        assert_eq!(deadlines.until.get(), Some(begins_at + REQUEST_TIMEOUT));
+        deadlines.pause();
+        deadlines.answer(10 * RATE_MIN, KEEP_ALIVE);
+        let read_until = deadlines.read_until.get();
+        assert!(deadlines.receive(read_until - Duration::from_secs(5)), "more than the delay of a report");
+        assert_eq!(
+            deadlines.until.get(),
+            Some(read_until + REQUEST_TIMEOUT),
+            "the answer before it is still being read"
+        );
     }
 }

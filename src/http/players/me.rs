@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    profiles::{ProfileView, name_taken, parse_name, parse_password},
+    profiles::{ProfileView, choose_password, name_taken, parse_name, refuse_reserved},
     tokens::TokenSet,
 };
 use crate::{
@@ -89,10 +89,16 @@ pub async fn update_me(
     if delete_webhooks && password.is_none() {
         return Err(Problem::invalid("/delete_webhooks", "is only possible together with a new password"));
     }
-    let name = name.map(|name| parse_name(&name)).transpose()?;
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
-    find(&state, caller).await?;
-    let hash = match password.map(|password| parse_password(&password)).transpose()? {
+    let own = find(&state, caller).await?.player;
+    // A player keeps a name that was reserved later. A guest becomes no account with it.
+    let is_new = |name: &String| *name != own.name.as_str();
+    let name = name.filter(is_new).map(|name| parse_name(&name, &state.reserved_names)).transpose()?;
+    let named = name.as_ref().unwrap_or(&own.name);
+    if own.kind == PlayerKind::Guest && password.is_some() {
+        refuse_reserved(named, &state.reserved_names)?;
+    }
+    let hash = match password.map(|password| choose_password(&password, named)).transpose()? {
         Some(password) => Some(state.passwords.hash(password).await?),
         None => None,
     };

@@ -14,7 +14,7 @@ use super::tokens::TokenSet;
 use crate::{
     clock::now,
     db::players::{self, Counts},
-    domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
+    domain::{Password, Player, PlayerId, PlayerKind, PlayerName, ReservedNames},
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
@@ -52,13 +52,13 @@ pub async fn create_player(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let CreatePlayer { name, password } = body.0;
-    let name = name.map(|name| parse_name(&name)).transpose()?;
-    let password = password.map(|password| parse_password(&password)).transpose()?;
+    let name = name.map(|name| parse_name(&name, &state.reserved_names)).transpose()?;
     let (kind, name) = match (name, &password) {
         (None, Some(_)) => return Err(Problem::invalid("/name", "an account needs a name")),
         (Some(name), Some(_)) => (PlayerKind::Account, name),
         (name, None) => (PlayerKind::Guest, name.unwrap_or_else(|| PlayerName::for_guest(rand::random()))),
     };
+    let password = password.map(|password| choose_password(&password, &name)).transpose()?;
     let hash = match password {
         Some(password) => Some(state.passwords.hash(password).await?),
         None => None,
@@ -109,23 +109,32 @@ pub(crate) fn no_player() -> Problem {
     Problem::not_found("there is no such player")
 }
 
-pub(crate) fn parse_name(name: &str) -> Result<PlayerName, Problem> {
-    name.parse().map_err(|error| Problem::invalid("/name", format!("{error}")))
+/// A name that a player takes.
+pub(crate) fn parse_name(name: &str, reserved: &ReservedNames) -> Result<PlayerName, Problem> {
+    let name: PlayerName = name.parse().map_err(|error| Problem::invalid("/name", format!("{error}")))?;
+    refuse_reserved(&name, reserved)?;
+    Ok(name)
 }
 
-pub(crate) fn parse_password(password: &str) -> Result<Password, Problem> {
-    password.parse().map_err(|error| Problem::invalid("/password", format!("{error}")))
+pub(crate) fn refuse_reserved(name: &PlayerName, reserved: &ReservedNames) -> Result<(), Problem> {
+    let detail = "this name, or one that reads alike, is reserved";
+    if reserved.contains(name.as_str()) { Err(Problem::invalid("/name", detail)) } else { Ok(()) }
+}
+
+/// A password that the player of this name chooses.
+pub(crate) fn choose_password(password: &str, name: &PlayerName) -> Result<Password, Problem> {
+    Password::choose(password, name).map_err(|error| Problem::invalid("/password", format!("{error}")))
 }
 
 pub(crate) fn name_taken() -> Problem {
-    Problem::new(Code::NameTaken, "an account has this name, or one that reads the same")
+    Problem::new(Code::NameTaken, "an account has this name, or one that reads alike")
 }
 
 /// The name and the password of the new player.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreatePlayer {
-    /// What others see; generated for a guest without one. Only the names of accounts are unique, regardless of case.
+    /// What others see; generated for a guest without one. Only the names of accounts are unique: no two of them read alike.
     #[schema(min_length = 1, max_length = 32, example = "Ana")]
     name: Option<String>,
     /// Makes the player an account.

@@ -25,7 +25,7 @@ use crate::{
         import::{self, Stored, Whole},
         usage::{self, ImportTotal, Importer},
     },
-    domain::{Import, PlayerKind, Visibility},
+    domain::{Import, PlayerKind, ReservedNames, Visibility},
     http::{
         answer::problem::{Code, Problem},
         layers::{client_address::client_address, limits},
@@ -136,8 +136,9 @@ impl Importing {
         {
             return Ok(replayed);
         }
-        let (kind, at) = (self.kind, now());
-        let games = spawn_blocking(move || ReadGames::of(kind, body, at)).await.map_err(Problem::internal)??;
+        let (kind, at, reserved) = (self.kind, now(), self.state.reserved_names.clone());
+        let games =
+            spawn_blocking(move || ReadGames::of(kind, body, at, &reserved)).await.map_err(Problem::internal)??;
         if games.plies > PLIES_MAX {
             let detail =
                 format!("at most {PLIES_MAX} plies are imported at once, and these games have {}", games.plies);
@@ -239,10 +240,10 @@ struct ReadGames {
 
 impl ReadGames {
     /// Splits a body and reads its games. It takes as long as the body is large.
-    fn of(kind: Kind, body: Vec<u8>, now: OffsetDateTime) -> Result<Self, Problem> {
+    fn of(kind: Kind, body: Vec<u8>, now: OffsetDateTime, reserved: &ReservedNames) -> Result<Self, Problem> {
         let (mut imports, mut lines, mut refused) = (vec![], vec![], vec![]);
         for source in import_body::split(kind, body)? {
-            match read_game(source.form, source.text.as_bytes(), now) {
+            match read_game(source.form, source.text.as_bytes(), now, reserved) {
                 Ok(import) => {
                     lines.push((source.line, source.lines_before));
                     imports.push(import);

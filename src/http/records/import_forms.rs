@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
 
 use crate::{
-    domain::{BySeat, Import, ImportRejection, ImportedPly, PlyAction, Reason, Start, TextLocation},
+    domain::{BySeat, Import, ImportRejection, ImportedPly, PlyAction, Reason, ReservedNames, Start, TextLocation},
     http::{variants::catalog::STANDARD, view::options::OptionValueView},
     rules::{
         AnyOptions, AnyPosition, BySide, Move, Side, Variant,
@@ -60,12 +60,15 @@ impl Refused {
 /// The earliest time of a game: UUIDs hold no earlier one.
 const EARLIEST: OffsetDateTime = datetime!(1970-01-01 00:00 UTC);
 
-/// Reads one game. A game without a date was played `now`.
-pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
-    match form {
+/// Reads one game. A game without a date was played `now`. Its players get no reserved names.
+pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime, reserved: &ReservedNames) -> Result<Import, Refused> {
+    let import = match form {
         Form::JsonLines => read_json(bytes, now),
         Form::Text => read_text(bytes, now),
-    }
+    }?;
+    let BySeat { first, second } = import.names;
+    let names = BySeat { first: reserved.imported(first, NAME_MAX), second: reserved.imported(second, NAME_MAX) };
+    Ok(Import { names, ..import })
 }
 
 fn read_text(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     db::{Lookups, Writers, records::usage::ImportTotal},
-    domain::PlayerKind,
+    domain::{PlayerKind, ReservedNames},
     http::answer::cursor::Cursors,
     live::Hub,
     metrics::{Connections, Metrics},
@@ -48,6 +48,8 @@ pub(crate) struct AppState {
     /// How much of imports each player may have stored.
     pub(crate) import_quotas: ImportQuotas,
     pub(crate) uploads: Arc<Uploads>,
+    /// Names that no player may take.
+    pub(crate) reserved_names: Arc<ReservedNames>,
     /// Cancelled when the server begins to stop.
     pub(crate) draining: CancellationToken,
 }

@@ -3,12 +3,14 @@
 mod app_state;
 pub(crate) mod heavy;
 pub(crate) mod history;
+mod key_file;
 pub(crate) mod passwords;
 pub(crate) mod permits;
 pub(crate) mod readiness;
 pub(crate) mod readings;
 pub(crate) mod recent;
 pub(crate) mod sign_ins;
+mod signatures;
 pub(crate) mod tokens;
 pub(crate) mod uploads;
 

@@ -1,13 +1,6 @@
 //! Access tokens: JWTs signed with Ed25519, the keys that sign and verify them, and the caller that a token names.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    fs::{self, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-};
+use std::{collections::HashMap, fmt, fs, io, path::Path};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ed25519_dalek::{
@@ -25,11 +18,16 @@ use jsonwebtoken::{
 };
 use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use super::{
+    key_file::{self, KeyFileError, Links},
+    signatures,
+};
 use crate::domain::PlayerId;
 
 /// How long an access token is valid.
@@ -78,8 +76,8 @@ pub struct PublicKey(VerifyingKey);
 /// Why a key cannot be used.
 #[derive(Debug, Error)]
 pub enum KeyError {
-    #[error("the signing key {path} cannot be read: {source}")]
-    Unreadable { path: String, source: io::Error },
+    #[error("the signing key {path} cannot be used: {source}")]
+    Unreadable { path: String, source: KeyFileError },
     #[error("{variable} names a file, and is not the key itself: there is no such file")]
     NoFile { variable: &'static str },
     #[error(
@@ -140,31 +138,39 @@ struct Verified {
 }
 
 impl Tokens {
-    /// Signs with the key in a PEM file.
+    /// Signs with the key in a PEM file, which only the server's user and root may open.
     pub fn from_file(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
+        Self::read_from(path, Links::Followed, issuer, audience)
+    }
+
+    /// Signs with the server's own key in a PEM file. Creates a missing file, readable by its owner only.
+    pub fn from_file_or_new(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
+        match key_file::write_new(path, &new_key()) {
+            Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+                Err(KeyError::Unwritable { path: path.display().to_string(), source })
+            }
+            Ok(()) | Err(_) => Self::read_from(path, Links::Refused, issuer, audience),
+        }
+    }
+
+    fn read_from(path: &Path, links: Links, issuer: &str, audience: &str) -> Result<Self, KeyError> {
         let name = || path.display().to_string();
-        let pem = fs::read_to_string(path).map_err(|source| {
+        let pem = key_file::read(path, links).map_err(|source| {
             let no_file = KeyError::NoFile { variable: "JWT_PRIVATE_KEY_FILE" };
             if may_be_shown(path) { KeyError::Unreadable { path: name(), source } } else { no_file }
         })?;
         Self::from_pem(&pem, issuer, audience).ok_or_else(|| KeyError::NotEd25519 { path: name() })
     }
 
-    /// Signs with the key in a PEM file. Creates a missing file, readable by its owner only.
-    pub fn from_file_or_new(path: &Path, issuer: &str, audience: &str) -> Result<Self, KeyError> {
-        if !path.exists() {
-            write_new_key(path).map_err(|source| KeyError::Unwritable { path: path.display().to_string(), source })?;
-        }
-        Self::from_file(path, issuer, audience)
-    }
-
     /// Signs with a private key in PKCS #8 PEM; `None` if it is no Ed25519 key.
     pub fn from_pem(pem: &str, issuer: &str, audience: &str) -> Option<Self> {
+        signatures::install();
         let key = SigningKey::from_pkcs8_pem(pem).ok()?;
         let (kid, jwk, verifying) = PublicKey(key.verifying_key()).published()?;
         let signing = EncodingKey::from_ed_der(without_public_key(&key).to_pkcs8_der().ok()?.as_bytes());
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.leeway = CLOCK_LEEWAY_S;
+        validation.validate_nbf = true;
         validation.set_issuer(&[issuer]);
         validation.set_audience(&[audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
@@ -230,12 +236,30 @@ impl Tokens {
         if let Some(Verified { caller, until }) = self.verified.get(&hash) {
             return (now.unix_timestamp() <= until).then_some(caller);
         }
-        let key = self.verifying.get(&jsonwebtoken::decode_header(token).ok()?.kid?)?;
-        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?.claims;
+        let claims: Claims = self.claims(token, jsonwebtoken::decode_header(token).ok()?, &self.validation, now)?;
         let caller =
             Caller { player: PlayerId(claims.sub), credentials_version: claims.cv, is_guest: claims.kind.is_guest() };
         self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });
         Some(caller)
+    }
+
+    /// The claims of a token that an accepted key signed, and that is valid now: neither expired nor issued in the future.
+    fn claims<C: DeserializeOwned>(
+        &self,
+        token: &[u8],
+        header: Header,
+        validation: &Validation,
+        now: OffsetDateTime,
+    ) -> Option<C> {
+        // `crit` names extensions that every reader must know (RFC 7515, section 4.1.11). This one knows none.
+        if header.crit.is_some() {
+            return None;
+        }
+        let key = self.verifying.get(&header.kid?)?;
+        let claims = jsonwebtoken::decode::<Value>(token, key, validation).ok()?.claims;
+        let latest = now.unix_timestamp().saturating_add_unsigned(CLOCK_LEEWAY_S);
+        let is_early = claims.get("iat").is_some_and(|iat| iat.as_i64().is_none_or(|issued_at| issued_at > latest));
+        if is_early { None } else { serde_json::from_value(claims).ok() }
     }
 }
 
@@ -256,15 +280,20 @@ impl Tokens {
     }
 
     /// The claims of a token of another kind, if an accepted key signed it for this audience and it has not expired.
-    pub fn verify_other<C: DeserializeOwned>(&self, token: &[u8], kind: &str, audience: &str) -> Option<C> {
+    pub fn verify_other<C: DeserializeOwned>(
+        &self,
+        token: &[u8],
+        kind: &str,
+        audience: &str,
+        now: OffsetDateTime,
+    ) -> Option<C> {
         if token.len() > TOKEN_BYTES_MAX {
             return None;
         }
         let header = jsonwebtoken::decode_header(token).ok().filter(|header| header.typ.as_deref() == Some(kind))?;
-        let key = self.verifying.get(&header.kid?)?;
         let mut validation = self.validation.clone();
         validation.set_audience(&[audience]);
-        Some(jsonwebtoken::decode::<C>(token, key, &validation).ok()?.claims)
+        self.claims(token, header, &validation, now)
     }
 }
 
@@ -298,6 +327,7 @@ impl PublicKey {
 
     /// Its id, its published form, and the key that verifies.
     fn published(&self) -> Option<(String, Jwk, DecodingKey)> {
+        signatures::install();
         let x = BASE64_URL_SAFE_NO_PAD.encode(self.0.as_bytes());
         let mut jwk = Jwk {
             common: CommonParameters {
@@ -335,13 +365,4 @@ pub fn new_key() -> String {
 /// The first version of PKCS #8, which holds the private key alone and which every reader knows.
 fn without_public_key(key: &SigningKey) -> KeypairBytes {
     KeypairBytes { secret_key: key.to_bytes(), public_key: None }
-}
-
-/// Writes a new key to a temporary file and renames it, so that no reader sees half a key.
-fn write_new_key(path: &Path) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    file.write_all(new_key().as_bytes())?;
-    file.sync_all()?;
-    fs::rename(new, path)
 }

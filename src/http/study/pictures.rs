@@ -16,7 +16,7 @@ use crate::{
         games::{self, SeatedGame},
         study::analyses,
     },
-    domain::{Class, Game, JudgedPly, Ply, Seat, Status, seat_at},
+    domain::{Class, Game, JudgedPly, Player, PlayerKind, Ply, Seat, Status, seat_at},
     http::{
         answer::{
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, PICTURE_POLICY, VARIES, digest_tag},
@@ -37,7 +37,8 @@ use crate::{
         view::wire::SideWord,
     },
     picture::{
-        Course, Fault, Handedness, LastMove, POINTS_MAX, Point, Scene, SceneStatus, Theme, View, draw_board, draw_graph,
+        Course, Fault, Handedness, LastMove, POINTS_MAX, PlayerLabel, Point, Scene, SceneStatus, Theme, View,
+        draw_board, draw_graph,
     },
     rules::{AnyPosition, BySide, Side},
 };
@@ -278,16 +279,26 @@ fn past_scene<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition
             .into_iter()
             .filter_map(|seat| seated.players[seat].as_ref())
             .find(|player| player.id == ply.player)
-            .map(|player| player.name.as_str()),
+            .map(label),
         effects: &ply.effects,
     });
     Scene { position, names: names(seated, position), ply: number, last, status: SceneStatus::of(position) }
 }
 
-/// The players' names by their sides in a position.
-fn names<'a>(seated: &'a SeatedGame, position: &AnyPosition) -> BySide<Option<&'a str>> {
-    let name = |side| seated.players[seat_at(position, side)].as_ref().map(|player| player.name.as_str());
+/// The players by their sides in a position.
+fn names<'a>(seated: &'a SeatedGame, position: &AnyPosition) -> BySide<Option<PlayerLabel<'a>>> {
+    let name = |side| seated.players[seat_at(position, side)].as_ref().map(label);
     BySide { south: name(Side::South), north: name(Side::North) }
+}
+
+/// A picture has no `kind` beside a name. So it marks the kinds that may have the name of another player.
+fn label(player: &Player) -> PlayerLabel<'_> {
+    let mark = match player.kind {
+        PlayerKind::Guest => Some("guest"),
+        PlayerKind::Imported => Some("imported"),
+        PlayerKind::Account | PlayerKind::Computer | PlayerKind::Deleted => None,
+    };
+    PlayerLabel { name: player.name.as_str(), mark }
 }
 
 fn view(side: Option<SideWord>, mirror: Option<bool>, theme: Option<ThemeWord>) -> View {

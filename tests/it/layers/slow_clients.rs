@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use mancala_server::http::KEEP_ALIVE;
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -102,6 +103,20 @@ async fn every_slow_head_is_cut_off_the_first_of_a_connection_or_a_later_one() {
         ("", String::new(), Some(PAUSE), "HTTP/1.1 408"),
     ])
     .await;
+}
+
+#[actix_web::test]
+async fn a_slow_later_head_is_cut_off_long_before_the_connection_would_be_idle() {
+    let app = TestApp::start().await;
+    assert!(KEEP_ALIVE > PATIENCE);
+    for first in [
+        "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nhost: x\r\n\r\nGET /livez HTTP/1.1\r\nhost: x\r\nx: ",
+    ] {
+        let (answer, took) = send_beside(app.address, first, "G".to_owned(), Some(PAUSE)).await;
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+        assert!(answer.starts_with("HTTP/1.1 200") && took < PATIENCE, "{took:?} {answer}");
+    }
 }
 
 #[actix_web::test]

@@ -61,7 +61,7 @@ async fn names_of_accounts_are_unique_to_a_reader() {
         let answer = app.post("/v1/players", None, &json!({"name": name, "password": PASSWORD})).await;
         answer.is_problem(409, "name_taken");
     }
-    // A guest may be called anything.
+    // A guest may have the name of an account.
     let guest = app.guest("Strasse").await;
     app.patch("/v1/me", Some(&guest), &json!({"password": PASSWORD})).await.is_problem(409, "name_taken");
     assert_eq!(app.get("/v1/me", Some(&guest)).await.body["kind"], "guest");

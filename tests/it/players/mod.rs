@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod erasure;
 pub mod guests;
+pub mod names;
 pub mod refresh;
 pub mod revocation;
 pub mod sign_ins;

@@ -1,6 +1,6 @@
 //! Imported games: each is stored whole or refused, and every export can be imported again.
 
-use mancala_server::rules::{AnyPosition, Move, notation::Record};
+use mancala_server::rules::{AnyOptions, AnyPosition, Move, Variant, notation::Record};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
 
 /// A whole game by the first legal moves, as a record.
 pub fn whole_game(variant: &str, options: &str, south: &str) -> Record {
-    let options = mancala_server::rules::AnyOptions::parse(variant.parse().expect("a variant"), "standard", options);
+    let options = AnyOptions::parse(variant.parse().expect("a variant"), "standard", options);
     let opening = AnyPosition::opening(&options.expect("options"));
     let (mut position, mut moves): (_, Vec<Move>) = (opening.clone(), vec![]);
     while let Some(&mv) = position.legal_moves().first() {
@@ -209,6 +209,52 @@ async fn what_is_exported_is_imported_again_as_it_was() {
     assert_eq!(played(&imported), played(&json.body));
     let text = async |id: &str| app.get(&format!("/v1/games/{id}/export?format=text"), None).await.text;
     assert_eq!(text(&id).await, text(&again).await);
+}
+
+/// Names that mean something in some form of records, in JSON, or in XML.
+const HOSTILE: [&str; 8] =
+    ["x\"] {", "\\", "a\\\" }", "]]> --", "<&'>&amp;", "; % ( { [", "\\\\\"", "{\"name\": null}"];
+
+#[actix_web::test]
+async fn no_name_breaks_a_list_of_games_or_a_picture() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let options = AnyOptions::parse(Variant::Kalah, "standard", "").expect("options");
+    let opening = AnyPosition::opening(&options);
+    let record = |name: &str| Record::new(&opening, vec![]).expect("a record").with_names(name, "Bo");
+    let text: String = HOSTILE.map(|name| record(name).expect("a name").to_string()).concat();
+    let names = async |importer: &str| {
+        let games = app.list_games(&format!("importer={importer}&limit=50"), None).await;
+        let mut names: Vec<_> = games.body["items"]
+            .as_array()
+            .expect("items")
+            .iter()
+            .map(|game| game["seats"]["south"]["name"].clone())
+            .collect();
+        names.sort_unstable_by_key(ToString::to_string);
+        names
+    };
+    let mut expected = HOSTILE.map(|name| json!(name)).to_vec();
+    expected.sort_unstable_by_key(ToString::to_string);
+    let answer = import(&app, &ana, "?visibility=public", "text/plain", text).await;
+    assert_eq!(answer.body["imported"], json!(HOSTILE.len()), "{answer:?}");
+    assert_eq!(names(&ana.id).await, expected);
+    for kind in ["text/plain", "application/x-ndjson"] {
+        let bo = app.guest("Bo").await;
+        let request = app.request(Method::GET, &format!("/v1/games/export?importer={}", ana.id)).header("accept", kind);
+        let exported = send(request).await.text;
+        let answer = import(&app, &bo, "?visibility=public", kind, exported).await;
+        assert_eq!(answer.body["imported"], json!(HOSTILE.len()), "{kind} {answer:?}");
+        assert_eq!(names(&bo.id).await, expected, "{kind}");
+    }
+    for item in answer.body["items"].as_array().expect("items") {
+        let id = item["game_id"].as_str().expect("an id");
+        let svg = app.get(&format!("/v1/games/{id}/board.svg"), None).await.text;
+        let picture = roxmltree::Document::parse(&svg).expect("well-formed XML");
+        let title = picture.descendants().find(|node| node.attribute("id") == Some("title")).expect("a title");
+        let name = app.get_game(id, None).await.string("/seats/south/name");
+        assert!(title.text().is_some_and(|title| title.starts_with(&format!("Kalah: {name}"))), "{title:?}");
+    }
 }
 
 #[actix_web::test]

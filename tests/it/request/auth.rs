@@ -4,6 +4,7 @@ use base64::{
     Engine,
     prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
 };
+use ed25519_dalek::{Signer, SigningKey, pkcs8::DecodePrivateKey};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use mancala_server::{
     domain::PlayerId,
@@ -11,6 +12,7 @@ use mancala_server::{
 };
 use reqwest::{Method, header};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use time::Duration;
 use uuid::Uuid;
 
@@ -28,6 +30,13 @@ fn segment(token: &str, n: usize) -> Value {
 
 fn encoded(value: &Value) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(value.to_string())
+}
+
+/// HMAC with SHA-256 (RFC 2104) and a key of up to 64 bytes.
+fn hmac(key: &[u8], text: &str) -> Vec<u8> {
+    let pad = |byte: u8| (0..64).map(|n| key.get(n).unwrap_or(&0) ^ byte).collect::<Vec<_>>();
+    let inner = Sha256::new().chain_update(pad(0x36)).chain_update(text).finalize();
+    Sha256::new().chain_update(pad(0x5c)).chain_update(inner).finalize().to_vec()
 }
 
 #[actix_web::test]
@@ -115,14 +124,34 @@ async fn a_token_that_this_server_did_not_issue_is_refused_everywhere() {
         format!("{}.{}.{}", encoded(&head), parts[1], parts[2])
     };
     // The public key as the secret of a symmetric algorithm, which a careless verifier accepts.
-    let mut hs256 = Header::new(Algorithm::HS256);
-    hs256.kid = head["kid"].as_str().map(str::to_owned);
-    let symmetric =
-        jsonwebtoken::encode(&hs256, &claims, &EncodingKey::from_secret(b"mancala-server")).expect("a token");
+    let key = SigningKey::from_pkcs8_pem(&app.key).expect("a key");
+    let text = format!("{}.{}", encoded(&json!({"alg": "HS256", "kid": head["kid"]})), parts[1]);
+    let symmetric = format!("{text}.{}", BASE64_URL_SAFE_NO_PAD.encode(hmac(key.verifying_key().as_bytes(), &text)));
     let mut signature = BASE64_URL_SAFE_NO_PAD.decode(parts[2]).expect("base64");
     signature[10] ^= 1;
 
+    // Signed with the server's own key, and still not valid.
+    let signed = |head: &Value, claims: Value| {
+        let key = &SigningKey::from_pkcs8_pem(&app.key).expect("a key");
+        let text = format!("{}.{}", encoded(head), encoded(&claims));
+        format!("{text}.{}", BASE64_URL_SAFE_NO_PAD.encode(key.sign(text.as_bytes()).to_bytes()))
+    };
+    let claiming = |more: Value| {
+        let mut claims = claims.clone();
+        claims.as_object_mut().expect("claims").extend(more.as_object().expect("claims").clone());
+        signed(&head, claims)
+    };
+    let soon = now.unix_timestamp() + 60;
+    let mut critical = head.clone();
+    critical["crit"] = json!(["exp"]);
+    let own = Guest { id: ana.id.clone(), token: claiming(json!({"nbf": now.unix_timestamp()})) };
+    assert_eq!(app.get("/v1/me", Some(&own)).await.status, 200, "what is signed here is valid otherwise");
+
     let forged = [
+        ("not valid yet", claiming(json!({"nbf": soon}))),
+        ("not a time", claiming(json!({"nbf": "soon"}))),
+        ("issued in the future", claiming(json!({"iat": soon, "exp": soon + 900}))),
+        ("an unknown extension is critical", signed(&critical, claims.clone())),
         ("expired", app.tokens.issue(guest(player), now - Duration::minutes(16))),
         ("signed by another key", other(ISSUER, AUDIENCE)),
         ("another server's", other("elsewhere", AUDIENCE)),

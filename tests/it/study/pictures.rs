@@ -108,7 +108,7 @@ async fn a_board_is_drawn_as_it_is_and_as_it_was_after_any_ply() {
         assert_eq!(app.play_move(&id, guest, ply, word).await.status, 201);
     }
     let opening = board(&app, &id, "?ply=0", None).await;
-    assert_eq!(text_of(&picture(&opening), "title"), "Kalah: Ana against Bo, the opening");
+    assert_eq!(text_of(&picture(&opening), "title"), "Kalah: Ana (guest) against Bo (guest), the opening");
     for ply in 0..=4 {
         let answer = board(&app, &id, &format!("?ply={ply}"), None).await;
         shows(&picture(&answer), &app.get(&format!("/v1/games/{id}/positions/{ply}"), None).await.body["board"]);
@@ -116,14 +116,14 @@ async fn a_board_is_drawn_as_it_is_and_as_it_was_after_any_ply() {
     let now = board(&app, &id, "", None).await;
     assert_eq!(now.text, board(&app, &id, "?ply=4", None).await.text);
     let shown = picture(&now);
-    assert_eq!(text_of(&shown, "title"), "Kalah: Ana against Bo after ply 4");
+    assert_eq!(text_of(&shown, "title"), "Kalah: Ana (guest) against Bo (guest) after ply 4");
     assert_eq!(
         text_of(&shown, "desc"),
-        "South, Ana, at the bottom: A 0, B 5, C 5, D 5, E 0, F 5, store 8. \
-         North, Bo, at the top: a 0, b 0, c 1, d 6, e 6, f 6, store 1. \
-         Last move: A by Ana, 7 seeds captured from E, b. Bo to move."
+        "South, Ana (guest), at the bottom: A 0, B 5, C 5, D 5, E 0, F 5, store 8. \
+         North, Bo (guest), at the top: a 0, b 0, c 1, d 6, e 6, f 6, store 1. \
+         Last move: A by Ana (guest), 7 seeds captured from E, b. Bo (guest) to move."
     );
-    assert_eq!(texts(&shown, "name"), ["Bo", "Ana"]);
+    assert_eq!(texts(&shown, "name"), ["Bo (guest)", "Ana (guest)"]);
     assert_eq!(texts(&shown, "role"), ["to move"]);
     assert_eq!(texts(&shown, "caption"), ["Kalah · ply 4 · last move A"]);
     assert_eq!(marked(&shown, "lifted"), ["A"]);
@@ -145,7 +145,7 @@ async fn a_board_is_seen_from_either_side_in_a_mirror_and_in_each_theme() {
                 let answer = board(&app, &id, &query, None).await;
                 let shown = picture(&answer);
                 shows(&shown, &expected);
-                let names = if side == "south" { ["Bo", "Ana"] } else { ["Ana", "Bo"] };
+                let names = if side == "south" { ["Bo (guest)", "Ana (guest)"] } else { ["Ana (guest)", "Bo (guest)"] };
                 assert_eq!(texts(&shown, "name"), names, "{query}");
                 assert_eq!(answer.text.contains("prefers-color-scheme"), theme == "auto");
                 seen.push(answer.text);
@@ -170,12 +170,13 @@ async fn a_picture_shows_any_players_name_as_text() {
         assert!(names.iter().all(|name| title.contains(name)), "{path}: {title}");
     }
     let answer = board(&app, &id, "", None).await;
-    assert_eq!(texts(&picture(&answer), "name"), [names[1], names[0]]);
+    let cut = ["\"' onload='x' ]]> &amp; <… (guest)", "</text><script>alert(1)</… (guest)"];
+    assert_eq!(texts(&picture(&answer), "name"), cut);
     let long = ["あ".repeat(32), "W".repeat(32)];
     let (id, ..) = game_of(&app, [&long[0], &long[1]], json!({})).await;
     let answer = board(&app, &id, "", None).await;
     let shown = picture(&answer);
-    assert_eq!(texts(&shown, "name"), [long[1].clone(), format!("{}…", "あ".repeat(16))]);
+    assert_eq!(texts(&shown, "name"), ["W".repeat(25), "あ".repeat(12)].map(|name| format!("{name}… (guest)")));
     assert!(text_of(&shown, "desc").contains(&long[0]));
 }
 
@@ -196,20 +197,26 @@ async fn a_picture_tells_how_a_game_stands_beside_the_board() {
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     assert_eq!(app.play_move(&id, &bo, 2, "swap").await.status, 201);
     let answer = board(&app, &id, "?ply=1", None).await;
-    assert_eq!(texts(&picture(&answer), "name"), ["Bo", "Ana"]);
+    assert_eq!(texts(&picture(&answer), "name"), ["Bo (guest)", "Ana (guest)"]);
     app.offer(&id, &bo, "takeback").await;
     assert_eq!(app.answer_offer(&id, &ana, "takeback", "accept").await.status, 200);
     let answer = board(&app, &id, "", None).await;
-    assert_eq!(texts(&picture(&answer), "name"), ["Bo", "Ana"]);
+    assert_eq!(texts(&picture(&answer), "name"), ["Bo (guest)", "Ana (guest)"]);
     assert!(texts(&picture(&answer), "caption")[0].ends_with("last move takeback"));
     assert_eq!(app.play_move(&id, &bo, 4, "swap").await.status, 201);
     assert_eq!(app.resign_game(&id, &bo).await.status, 200);
     let answer = board(&app, &id, "", None).await;
     let shown = picture(&answer);
     // Bo sits South now, and has given up.
-    assert_eq!((texts(&shown, "name"), texts(&shown, "role")), (vec!["Ana".into(), "Bo".into()], vec!["won".into()]));
+    assert_eq!(
+        (texts(&shown, "name"), texts(&shown, "role")),
+        (vec!["Ana (guest)".into(), "Bo (guest)".into()], vec!["won".into()])
+    );
     let desc = text_of(&shown, "desc");
-    assert!(desc.contains("Last move: swap by Bo.") && desc.ends_with("Ana won (resignation)."), "{desc}");
+    assert!(
+        desc.contains("Last move: swap by Bo (guest).") && desc.ends_with("Ana (guest) won (resignation)."),
+        "{desc}"
+    );
     // At that ply the game had no winner.
     let answer = board(&app, &id, "?ply=4", None).await;
     assert_eq!(texts(&picture(&answer), "role"), ["to move"]);
@@ -345,7 +352,7 @@ async fn a_picture_that_the_client_has_is_not_sent_again() {
     // Names are in it, and may change.
     assert_eq!(app.patch("/v1/me", Some(&ana), &json!({"name": "Anna"})).await.status, 200);
     let renamed = ask(&path, &tag).await;
-    assert_eq!(texts(&picture(&renamed), "name"), ["Bo", "Anna"]);
+    assert_eq!(texts(&picture(&renamed), "name"), ["Bo (guest)", "Anna (guest)"]);
     let opening = position(&app, "kalah", &[]).await;
     let tag = opening.headers["etag"].to_str().expect("a tag");
     assert_eq!(ask("/v1/variants/kalah/board.svg", tag).await.status, 304);
@@ -383,7 +390,7 @@ async fn a_graph_has_every_ply_and_says_who_was_ahead() {
     let begun = app.get(&path, None).await;
     assert_eq!(
         text_of(&picture(&begun), "desc"),
-        "After ply 0: Ana has 0 seeds, Bo 0. Ana was never ahead. Bo was never ahead."
+        "After ply 0: Ana (guest) has 0 seeds, Bo (guest) 0. Ana (guest) was never ahead. Bo (guest) was never ahead."
     );
     for (ply, guest, word) in [(1, &ana, "E"), (2, &bo, "c"), (3, &bo, "a"), (4, &ana, "A"), (5, &bo, "c")] {
         assert_eq!(app.play_move(&id, guest, ply, word).await.status, 201);
@@ -393,10 +400,10 @@ async fn a_graph_has_every_ply_and_says_who_was_ahead() {
         let answer = signed(app.request(Method::GET, &format!("{path}{query}")), Some(&bo));
         let answer = send(answer).await;
         let shown = picture(&answer);
-        assert_eq!(text_of(&shown, "title"), "Kalah: Ana against Bo, seeds ahead by ply");
+        assert_eq!(text_of(&shown, "title"), "Kalah: Ana (guest) against Bo (guest), seeds ahead by ply");
         assert_eq!(
             text_of(&shown, "desc"),
-            "After ply 5: Ana has 8 seeds, Bo 1. Ana was ahead by 7 at most, after ply 4. Bo was never ahead."
+            "After ply 5: Ana (guest) has 8 seeds, Bo (guest) 1. Ana (guest) was ahead by 7 at most, after ply 4. Bo (guest) was never ahead."
         );
         let line = shown.descendants().find(|node| node.attribute("class") == Some("line")).expect("a line");
         assert_eq!(line.attribute("d").expect("a path").matches(' ').count(), 6);

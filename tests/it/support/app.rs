@@ -10,6 +10,7 @@ use std::{
 use actix_web::dev::ServerHandle;
 use mancala_server::{
     db::{self, Writers, records::usage::ImportTotal},
+    domain::ReservedNames,
     http::{self, ANY_ORIGIN, ImportQuotas, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
@@ -107,6 +108,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         open_for: setup.open_for,
         webhook_reach: setup.webhook_reach,
         import_quotas: setup.import_quotas,
+        reserved_names: ReservedNames::new(["admin", "support"]),
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),

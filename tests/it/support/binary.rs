@@ -1,9 +1,11 @@
 //! The server's binary as a child process, with its options, signals and log.
 
 use std::{
-    env, fs,
-    io::{BufRead, BufReader},
+    env,
+    fs::{self, OpenOptions},
+    io::{BufRead, BufReader, Write},
     net::TcpStream,
+    os::unix::fs::OpenOptionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -62,7 +64,10 @@ impl File {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let name = format!("{}-{}.pem", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::write(&path, content).expect("a file is written");
+        // A private key that others may read is refused.
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).expect("a file");
+        file.write_all(content.as_bytes()).expect("a file is written");
         Self(path)
     }
 

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// The constraint that a second account with the same name violates.
-const NAME_CONSTRAINT: &str = "account_name_key_key";
+/// The constraints that a second account violates if its name is the same, or reads alike.
+const NAME_CONSTRAINTS: [&str; 2] = ["account_name_key_key", "name_claim_pkey"];
 
 /// Whether a player could be stored under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,11 @@ pub async fn insert(
         with made as (
             insert into player (id, kind, name, created_at) values ($1, $2, $3, $4) returning id
         ), account as (
-            insert into account (player_id, name_key, password_hash)
-            select made.id, $5, $6 from made where $6::text is not null
+            insert into account (player_id, name_key, password_hash, claims_of)
+            select made.id, $5, $6, $5 from made where $6::text is not null
+            returning player_id
+        ), claim as (
+            insert into name_claim (form, player_id) select unnest($10::text[]), account.player_id from account
         ), family as (
             insert into refresh_family (id, player_id, used_generation) select $7, made.id, 0 from made returning id
         )
@@ -63,6 +66,7 @@ pub async fn insert(
         sign_in.family,
         &sign_in.first,
         sign_in.expires_at,
+        &player.name.forms(),
     )
     .execute(pool)
     .instrument(statement("insert player"))
@@ -113,8 +117,11 @@ pub async fn update(
     webhooks: WebhookChoice,
     now: OffsetDateTime,
 ) -> Result<Named, DbError> {
+    // The CTE `account` keeps the account in step; it is created with the first password. Only a new name is claimed: that of
+    // an account may read like another one's from the time before claims, and then its password can still be changed.
+    let is_new_name = before.player.kind != after.kind || before.player.name != after.name;
+    let forms = is_new_name.then(|| after.name.forms());
     let mut transaction = pool.begin().await?;
-    // The CTE `account` keeps the account in step; it is created with the first password.
     let stored = sqlx::query!(
         r#"
         with changed as (
@@ -122,11 +129,21 @@ pub async fn update(
             where id = $1 and kind = $2 and name = $3 and credentials_version = $4
             returning id
         ), account as (
-            insert into account (player_id, name_key, password_hash)
-            select id, $7, coalesce($8, (select password_hash from account where player_id = $1))
+            insert into account (player_id, name_key, password_hash, claims_of)
+            select id, $7, coalesce($8, (select password_hash from account where player_id = $1)),
+                case when $9::text[] is not null then $7 end
             from changed where $5 = 'account'
             on conflict (player_id) do update
-            set name_key = excluded.name_key, password_hash = excluded.password_hash
+            set name_key = excluded.name_key, password_hash = excluded.password_hash,
+                claims_of = coalesce(excluded.claims_of, account.claims_of)
+            returning player_id
+        ), given_up as (
+            delete from name_claim using account
+            where name_claim.player_id = account.player_id and name_claim.form <> all($9)
+        ), claim as (
+            insert into name_claim (form, player_id)
+            select form, account.player_id from account cross join unnest($9) as form
+            where not exists (select from name_claim held where held.form = form and held.player_id = account.player_id)
         )
         select id from changed
         "#,
@@ -138,6 +155,7 @@ pub async fn update(
         after.name.as_str(),
         after.name.key(),
         password_hash,
+        forms.as_deref() as Option<&[String]>,
     )
     .fetch_optional(&mut *transaction)
     .instrument(statement("update player"))
@@ -190,7 +208,7 @@ fn named(stored: Result<u64, sqlx::Error>) -> Result<Named, DbError> {
     match stored.map_err(DbError::from) {
         Ok(0) => Ok(Named::Changed),
         Ok(_) => Ok(Named::Stored),
-        Err(DbError::Constraint { name }) if name == NAME_CONSTRAINT => Ok(Named::Taken),
+        Err(DbError::Constraint { name }) if NAME_CONSTRAINTS.contains(&name.as_str()) => Ok(Named::Taken),
         Err(error) => Err(error),
     }
 }

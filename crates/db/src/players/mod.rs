@@ -4,6 +4,7 @@ mod accounts;
 mod counts;
 mod erasure;
 mod guests;
+pub mod name_claims;
 pub mod refresh_tokens;
 pub mod revocations;
 mod rows;

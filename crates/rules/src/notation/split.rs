@@ -15,35 +15,63 @@ use super::BYTE_ORDER_MARK;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Splitter {
-    /// Whether a comment goes on from the line before.
-    in_comment: bool,
+    /// What goes on from the line before.
+    inside: Inside,
     /// Whether this record has had anything but tags and comments.
     has_moves: bool,
+}
+
+/// What a character belongs to. The same as for the reader of records, which [`Source`](super::scan::Source) scans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Inside {
+    /// Neither a comment nor a tag.
+    #[default]
+    Moves,
+    /// A comment, which may have many lines.
+    Comment,
+    /// A tag, which may have many lines.
+    Tag,
+    /// The value of a tag, which ends with its line at the latest.
+    Value {
+        /// Whether a backslash precedes, so that a quote does not end the value.
+        is_escaped: bool,
+    },
 }
 
 impl Splitter {
     /// Whether the next line of the text begins a new record.
     pub fn begins_record(&mut self, line: &str) -> bool {
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        let begins = !self.in_comment && self.has_moves && line.trim_start().starts_with('[');
-        if begins {
-            self.has_moves = false;
-        }
-        let mut in_tag = false;
-        let mut in_quotes = false;
+        // Whether nothing but blanks and whole comments has come so far.
+        let mut is_first = self.inside == Inside::Moves;
+        let mut begins = false;
         for c in line.chars() {
-            match c {
-                '}' if self.in_comment => self.in_comment = false,
-                _ if self.in_comment => {}
-                '"' if in_tag => in_quotes = !in_quotes,
-                _ if in_quotes => {}
-                ']' if in_tag => in_tag = false,
-                _ if in_tag => {}
-                '{' => self.in_comment = true,
-                '[' => in_tag = true,
-                _ if c.is_whitespace() => {}
-                _ => self.has_moves = true,
-            }
+            self.inside = match (self.inside, c) {
+                (Inside::Comment, '}') | (Inside::Tag, ']') => Inside::Moves,
+                (Inside::Comment, _) => Inside::Comment,
+                (Inside::Tag, '"') => Inside::Value { is_escaped: false },
+                (Inside::Tag, '_' | '-') => Inside::Tag,
+                (Inside::Tag, c) if c.is_ascii_alphanumeric() || c.is_whitespace() => Inside::Tag,
+                (Inside::Value { is_escaped: false }, '"') => Inside::Tag,
+                (Inside::Value { is_escaped }, c) => Inside::Value { is_escaped: c == '\\' && !is_escaped },
+                // What no tag contains ends a broken one, so that it spoils no other record.
+                (Inside::Moves | Inside::Tag, '{') => Inside::Comment,
+                (Inside::Moves, c) if c.is_whitespace() => Inside::Moves,
+                (Inside::Moves | Inside::Tag, '[') => {
+                    begins |= is_first && self.has_moves;
+                    self.has_moves &= !begins;
+                    is_first = false;
+                    Inside::Tag
+                }
+                (Inside::Moves | Inside::Tag, _) => {
+                    is_first = false;
+                    self.has_moves = true;
+                    Inside::Moves
+                }
+            };
+        }
+        if matches!(self.inside, Inside::Value { .. }) {
+            self.inside = Inside::Moves;
         }
         begins
     }

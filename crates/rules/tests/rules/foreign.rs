@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::{
     properties::{choices, config, made_up_position},
-    record::with_all_seeds,
+    record::{hostile_name, with_all_seeds},
 };
 
 proptest! {
@@ -70,6 +70,7 @@ proptest! {
         from in 0..40_usize,
         plies in 0..150_usize,
         site in "[^\\x00-\\x1f\\x7f-\\x9f]{0,20}",
+        names in (hostile_name(), hostile_name()),
     ) {
         let start = played(&choices[..from]);
         let fen = ogn::write_fen(&start).expect("six pits");
@@ -81,7 +82,7 @@ proptest! {
             moves.push(legal[choice % legal.len()]);
             position.play_unchecked(moves[moves.len() - 1]);
         }
-        let record = Record::new(&start, moves).expect("legal moves").with_names("a \"b\"", "").expect("short names");
+        let record = Record::new(&start, moves).expect("legal moves").with_names(&names.0, &names.1).expect("short names");
         let file = Ogn::new(record).with_detail(Detail::Site, &site).expect("a short text");
         let text = file.to_text().expect("abapa");
         prop_assert_eq!(Ogn::parse(text.as_bytes()), Ok(file), "{}", text);

@@ -4,7 +4,7 @@
 use mancala_rules::{
     AnyOptions, AnyPosition, Move, Side, Variant,
     notation::{
-        Record, kgp,
+        Record, Splitter, kgp,
         ogn::{self, Ogn},
         read_moves, write_moves,
     },
@@ -52,7 +52,10 @@ pub fn positions(data: &[u8]) {
 /// A game record, or moves from the opening of each game.
 pub fn records(data: &[u8]) {
     if let Ok(record) = Record::from_bytes(data) {
+        let text = str::from_utf8(data).expect("a record is text");
+        assert_eq!(split(text), [text], "what is read as one record is not divided");
         let written = record.to_string();
+        assert_eq!(split(&format!("{written}{written}")), [written.as_str(), &written]);
         assert_eq!(written.parse(), Ok(record), "{written}");
     }
     let Ok(text) = str::from_utf8(data) else { return };
@@ -64,6 +67,20 @@ pub fn records(data: &[u8]) {
             assert_eq!(read_moves(&opening, &written), Ok(moves), "{written}");
         }
     }
+}
+
+/// A text of many records, divided as importers divide it.
+pub fn split(text: &str) -> Vec<String> {
+    let mut splitter = Splitter::default();
+    let mut records: Vec<String> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let begins = splitter.begins_record(line);
+        match records.last_mut() {
+            Some(last) if !begins => last.push_str(line),
+            _ => records.push(line.to_owned()),
+        }
+    }
+    records
 }
 
 /// A file of Aualé, or a position in one line.

@@ -11,7 +11,10 @@ use mancala_rules::{
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
-use crate::properties::{any_options, choices, config, made_up_position};
+use crate::{
+    properties::{any_options, choices, config, made_up_position},
+    readers::split,
+};
 
 proptest! {
     #![proptest_config(config(300))]
@@ -33,6 +36,15 @@ proptest! {
     fn decoration_and_order_do_not_matter(record in any_record(), picks in vec(any::<u8>(), 200)) {
         let text = decorate(&record, &picks);
         prop_assert_eq!(text.parse::<Record>(), Ok(record), "{}", text);
+    }
+
+    #[test]
+    fn many_records_are_divided_as_they_are_read(records in vec((any_record(), vec(any::<u8>(), 200)), 1..4)) {
+        let whole: String = records.iter().map(|(record, picks)| decorate(record, picks)).collect();
+        let (read, broken): (Vec<_>, Vec<_>) = split(&whole).iter().map(|text| text.parse::<Record>()).partition(Result::is_ok);
+        prop_assert_eq!(broken, [], "{}", whole);
+        let expected = records.into_iter().map(|(record, _)| Ok(record));
+        prop_assert_eq!(read, expected.collect::<Vec<_>>(), "{}", whole);
     }
 
     #[test]
@@ -84,6 +96,11 @@ fn any_record() -> impl Strategy<Value = Record> {
             record.clone().ended(result, by_players.get(termination).copied()).unwrap_or(record)
         },
     )
+}
+
+/// A name of any characters, most of which mean something in some form of records.
+pub fn hostile_name() -> impl Strategy<Value = String> {
+    prop_oneof!["[\"\\\\\\[\\]{}();%<>&'*.1 -]{1,20}", "[^\\x00-\\x1f\\x7f-\\x9f]{1,20}", Just("x\"] {".to_owned())]
 }
 
 /// Plays the choices, as far as the game goes.
@@ -443,6 +460,22 @@ fn a_position_with_other_seeds_makes_no_record() {
     assert_eq!(read_moves(&few, "C f").unwrap().len(), 2);
     let error = Record::new(&few, Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "the game cannot start there: the seeds in pits and stores must be 48 in all, not 6");
+}
+
+#[test]
+fn a_name_does_not_hide_the_records_after_its_own() {
+    let hostile = kalah("1. C").parse::<Record>().unwrap().with_names("x\"] {", "\\").unwrap().to_string();
+    let next = kalah("1. A\n");
+    assert_eq!(split(&format!("{hostile}{next}")), [hostile, next]);
+}
+
+#[test]
+fn a_broken_tag_spoils_no_other_record() {
+    let next = kalah("1. A\n");
+    for broken in ["[South \"Ana\n1. C *\n", "[South\n1. C *\n", "[South \"Ana\" 1. C *\n"] {
+        let broken = kalah(broken);
+        assert_eq!(split(&format!("{broken}{next}")), [broken.as_str(), &next]);
+    }
 }
 
 #[test]
