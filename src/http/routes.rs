@@ -82,21 +82,26 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(notes::delete_note)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
-                .service(endpoints::create_webhook)
-                .service(endpoints::list_webhooks)
-                .service(endpoints::get_webhook)
-                .service(endpoints::update_webhook)
-                .service(endpoints::delete_webhook)
-                .service(endpoints::rotate_webhook_secret)
-                .service(endpoints::verify_webhook)
-                .service(deliveries::ping_webhook)
-                .service(deliveries::list_webhook_deliveries)
-                .service(deliveries::redeliver_webhook),
+                .configure(webhooks),
         )
         .service(problems::get_problem)
         .service(tokens::get_jwks)
         .service(health::get_liveness)
         .service(health::get_readiness);
+}
+
+fn webhooks(routes: &mut Routes<'_>) {
+    routes
+        .service(endpoints::create_webhook)
+        .service(endpoints::list_webhooks)
+        .service(endpoints::get_webhook)
+        .service(endpoints::update_webhook)
+        .service(endpoints::delete_webhook)
+        .service(endpoints::rotate_webhook_secret)
+        .service(endpoints::verify_webhook)
+        .service(deliveries::ping_webhook)
+        .service(deliveries::list_webhook_deliveries)
+        .service(deliveries::redeliver_webhook);
 }
 
 /// The path of the document.

@@ -156,8 +156,9 @@ pub async fn delete_imports(
 #[delete("/games/{id}")]
 pub async fn delete_game(
     state: Data<AppState>,
-    caller: Caller,
+    // First, because another route may have the same path with other methods.
     path: GamePath,
+    caller: Caller,
     _: Query<NoQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {

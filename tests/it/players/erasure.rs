@@ -215,7 +215,7 @@ async fn rows_of(app: &TestApp, guest: &Guest) -> i64 {
 #[actix_web::test]
 async fn imports_of_an_interrupted_erasure_are_erased_by_the_job() {
     let app = TestApp::start().await;
-    let zelda = app.guest("Zelda").await;
+    let zelda = app.account("Zelda", "a long pass phrase").await;
     for visibility in ["private", "public"] {
         assert_eq!(import(&app, &zelda, &format!("?visibility={visibility}"), visibility).await.status, 200);
     }

@@ -12,7 +12,7 @@ use tracing::Instrument;
 use crate::connection::{DbError, statement};
 
 /// Erases a player: the row stays, without a name, for the seats in games. Returns the new `credentials_version`, or `None` if
-/// there was nobody to erase. Unfinished games are left to the caller, and imported ones too: see [`erase_imports`].
+/// the player does not exist or is erased already. Unfinished games are left to the caller, and imported ones too: see [`erase_imports`].
 pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<Option<i32>, DbError> {
     let mut transaction = pool.begin().await?;
     // Creations of the player hold the lock for a moment each, and there may be many.
