@@ -50,6 +50,8 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         alone.push(bench.round(&mut load, &payers, time).await?.played);
         for _ in 0..COMPUTERS_GAMES {
             let game = json!({"variant": "congkak", "side": "north", "opponent": {"type": "computer", "level": 8}});
+            // A guest has few games against the computer.
+            let token = guest(&mut asking).await?;
             asking.post("/v1/games", &token, &game.to_string(), 201).await?;
         }
         computer.push(bench.round(&mut load, &payers, time).await?.played);

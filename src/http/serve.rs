@@ -28,7 +28,8 @@ use super::{
     request::{accept, auth},
     routes,
     state::{
-        AppState, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens,
+        AppState, networks::Networks, passwords::Passwords, readiness::Readiness, readings::Readings,
+        recent::RecentGames, tokens::Tokens,
     },
 };
 use crate::{
@@ -71,6 +72,8 @@ pub struct Service {
     pub shutdown_timeout_s: u64,
     /// How long an open game waits for a second player.
     pub open_for: time::Duration,
+    /// How many games against the computer all guests of one network may have at once, if rate limits are on.
+    pub network_games_max: u32,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
     pub metrics: Arc<Metrics>,
@@ -96,32 +99,17 @@ pub enum RateLimits {
 /// Runs the server on a listener until it is stopped or dropped. The caller handles signals, and calls this on
 /// actix-web's runtime.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
-    let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, webhook_reach, .. } =
-        service;
-    let workers = workers.clamp(1, WORKERS_MAX);
-    let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
-    let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
+    let workers = service.workers.clamp(1, WORKERS_MAX);
+    let limits = (service.rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
+    let (keep_alive, shutdown_timeout_s) = (service.keep_alive, service.shutdown_timeout_s);
+    let cors_origins = service.cors_origins.clone();
+    let trusted_proxies = Data::new(TrustedProxies(service.trusted_proxies.clone()));
     let document = routes::document();
     paths::set(&document);
-    let document = routes::document_json(document, public_url);
-    watch_waiters(&hub, &writers, &metrics, &database);
-    watch_writers(&writers, &metrics);
-    let shared = Shared {
-        database,
-        connections: DATABASE_CONNECTIONS_MAX / workers,
-        writers,
-        tokens: Arc::new(tokens),
-        passwords: Arc::new(Passwords::start()?),
-        recent: Arc::new(RecentGames::new()),
-        hub,
-        readings: Arc::default(),
-        metrics,
-        readiness: Arc::default(),
-        open_for,
-        webhook_reach,
-        draining,
-    };
+    let document = routes::document_json(document, service.public_url.clone());
+    let shared = Shared::new(service, workers)?;
+    watch_waiters(&shared.hub, &shared.writers, &shared.metrics, &shared.database);
+    watch_writers(&shared.writers, &shared.metrics);
     watch_recent(&shared.recent, &shared.metrics);
     // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
     let server = HttpServer::new(move || {
@@ -189,11 +177,36 @@ struct Shared {
     metrics: Arc<Metrics>,
     readiness: Arc<Readiness>,
     open_for: time::Duration,
+    networks: Networks,
+    network_games_max: u32,
     webhook_reach: Reach,
     draining: CancellationToken,
 }
 
 impl Shared {
+    fn new(service: Service, workers: u32) -> std::io::Result<Self> {
+        let Service { database, writers, tokens, hub, metrics, open_for, webhook_reach, draining, .. } = service;
+        // Behind a proxy that is not known as one, all guests seem to share a network: without rate limits they share nothing.
+        let network_key = (service.rate_limits == RateLimits::On).then(|| tokens.network_key());
+        Ok(Self {
+            database,
+            connections: DATABASE_CONNECTIONS_MAX / workers,
+            writers,
+            tokens: Arc::new(tokens),
+            passwords: Arc::new(Passwords::start()?),
+            recent: Arc::new(RecentGames::new()),
+            hub,
+            readings: Arc::default(),
+            metrics,
+            readiness: Arc::default(),
+            open_for,
+            networks: Networks::new(network_key),
+            network_games_max: service.network_games_max,
+            webhook_reach,
+            draining,
+        })
+    }
+
     /// The state of one more worker, with connections of its own. Call it on the worker's thread.
     fn worker_state(&self) -> Arc<AppState> {
         let read_permits = usize::try_from(self.connections / 2).unwrap_or(1).max(1);
@@ -211,6 +224,8 @@ impl Shared {
             metrics: self.metrics.clone(),
             readiness: self.readiness.clone(),
             open_for: self.open_for,
+            networks: self.networks,
+            network_games_max: self.network_games_max,
             webhook_reach: self.webhook_reach,
             draining: self.draining.clone(),
         });

@@ -17,6 +17,7 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
+        layers::client_address::client_address,
         request::extract::{NoQuery, OptionalBody, Query},
         state::AppState,
         view::wire::{PlayerKindWord, Timestamp},
@@ -43,6 +44,7 @@ use crate::{
 #[post("/players")]
 pub async fn create_player(
     state: Data<AppState>,
+    request: HttpRequest,
     _: Query<NoQuery>,
     body: OptionalBody<CreatePlayer>,
 ) -> Result<HttpResponse, Problem> {
@@ -59,7 +61,8 @@ pub async fn create_player(
         None => None,
     };
     let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
-    let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref()).await?.ok_or_else(name_taken)?;
+    let network = state.networks.of(client_address(&request));
+    let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref(), network).await?.ok_or_else(name_taken)?;
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 

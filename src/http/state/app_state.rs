@@ -6,7 +6,10 @@ use sqlx::PgPool;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::{passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, tokens::Tokens};
+use super::{
+    networks::Networks, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
+    tokens::Tokens,
+};
 use crate::{
     db::{Lookups, Writers},
     http::answer::cursor::Cursors,
@@ -36,6 +39,9 @@ pub(crate) struct AppState {
     pub(crate) readiness: Arc<Readiness>,
     /// How long a new game waits for a second player.
     pub(crate) open_for: time::Duration,
+    pub(crate) networks: Networks,
+    /// How many games against the computer all guests of one network may have at once.
+    pub(crate) network_games_max: u32,
     pub(crate) webhook_reach: Reach,
     /// Cancelled when the server begins to stop.
     pub(crate) draining: CancellationToken,

@@ -2,6 +2,7 @@
 
 mod app_state;
 pub(crate) mod history;
+pub(crate) mod networks;
 pub(crate) mod passwords;
 pub(crate) mod permits;
 pub(crate) mod readiness;

@@ -3,5 +3,6 @@
 pub mod accounts;
 pub mod erasure;
 pub mod guests;
+pub mod networks;
 pub mod refresh;
 pub mod stats;

@@ -6,6 +6,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
+    networks::Network,
     refresh_tokens::SignIn,
     rows::{OwnPlayer, OwnPlayerRow},
 };
@@ -25,17 +26,20 @@ pub enum Named {
     Changed,
 }
 
-/// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in.
+/// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in. The network is
+/// stored of a guest only.
 pub async fn insert(
     pool: &PgPool,
     player: &Player,
     password_hash: Option<&str>,
+    network: Option<Network>,
     sign_in: &SignIn,
 ) -> Result<Named, DbError> {
     let stored = sqlx::query!(
         r#"
         with made as (
-            insert into player (id, kind, name, created_at) values ($1, $2, $3, $4) returning id
+            insert into player (id, kind, name, created_at, network)
+            values ($1, $2, $3, $4, case $2 when 'guest' then $10::uuid end) returning id
         ), account as (
             insert into account (player_id, name_key, password_hash)
             select made.id, $5, $6 from made where $6::text is not null
@@ -53,6 +57,7 @@ pub async fn insert(
         sign_in.family,
         &sign_in.first,
         sign_in.expires_at,
+        network.map(|network| network.0),
     )
     .execute(pool)
     .instrument(statement("insert player"))
@@ -104,8 +109,8 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .transpose()
 }
 
-/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins. `before` is the
-/// player as it was read, for optimistic locking.
+/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins and ends what a guest
+/// shares with its network. `before` is the player as it was read, for optimistic locking.
 pub async fn update(
     pool: &PgPool,
     before: &OwnPlayer,
@@ -116,7 +121,8 @@ pub async fn update(
     let stored = sqlx::query!(
         r#"
         with changed as (
-            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer
+            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer,
+                network = case when $8::text is null then network end
             where id = $1 and kind = $2 and name = $3 and credentials_version = $4
             returning id
         ), account as (
@@ -125,6 +131,10 @@ pub async fn update(
             from changed where $5 = 'account'
             on conflict (player_id) do update
             set name_key = excluded.name_key, password_hash = excluded.password_hash
+        ), games as (
+            update computer_game set network = null from changed where $8::text is not null and player_id = changed.id
+        ), endpoints as (
+            update webhook set network = null from changed where $8::text is not null and player_id = changed.id
         )
         select id from changed
         "#,

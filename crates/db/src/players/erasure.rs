@@ -14,7 +14,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
         r#"
         with erased as (
             update player
-            set kind = 'deleted', name = $2, erased_at = $3, credentials_version = credentials_version + 1
+            set kind = 'deleted', name = $2, erased_at = $3, credentials_version = credentials_version + 1,
+                network = null
             where id = $1 and kind <> 'deleted' returning id
         ), account as (
             delete from account using erased where player_id = erased.id
@@ -22,10 +23,12 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<(
             delete from idempotency_key using erased where player_id = erased.id
         ), analyses as (
             delete from analysis_request using erased where player_id = erased.id
+        ), games as (
+            update computer_game set network = null from erased where player_id = erased.id
         ), notes as (
             delete from note using erased where player_id = erased.id
         ), endpoints as (
-            update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
+            update webhook set player_id = null, network = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
                 due_at = null, flag_at = null, disabled_at = $3, disabled_reason = 'deleted'
             from erased where player_id = erased.id
         )

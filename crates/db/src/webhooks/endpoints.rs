@@ -12,10 +12,14 @@ use super::flags::{FLAG_AGAIN_AFTER, flag_now};
 use crate::{
     connection::{DbError, statement},
     idempotency::{self, Keyed},
+    players::lock_requester,
 };
 
 /// How many webhooks a player has at most.
 pub const WEBHOOKS_MAX: u32 = 10;
+
+/// How many webhooks all guests of one network have at most.
+pub const NETWORK_WEBHOOKS_MAX: u32 = 20;
 
 /// How long the previous secret signs as well after a rotation.
 pub const OVERLAP: Duration = Duration::hours(24);
@@ -60,6 +64,8 @@ pub enum Made {
     Stored,
     /// The player has reached the limit.
     TooMany,
+    /// The guests of the player's network have reached their limit.
+    TooManyOfNetwork,
     /// Another request used the same idempotency key.
     KeyUsed,
     /// The player is deleted.
@@ -118,21 +124,31 @@ impl From<Row> for Webhook {
 /// Stores a new webhook, with the answer to keep under an idempotency key, and flags its player's games.
 pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> Result<Made, DbError> {
     let mut transaction = pool.begin().await?;
-    // The lock serializes the requests of one player, so that each counts the ones before it.
-    let player =
-        sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", webhook.player.0);
-    if player.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
-        return Ok(Made::NoPlayer);
-    }
+    let Some(requester) = lock_requester(&mut transaction, webhook.player).await? else { return Ok(Made::NoPlayer) };
     if let Some(keyed) = keyed
         && !idempotency::claim(&mut *transaction, keyed, webhook.created_at).await?
     {
         return Ok(Made::KeyUsed);
     }
-    let stored = sqlx::query!(
+    let held = sqlx::query!(
         r#"
-        insert into webhook (id, player_id, created_at, url, events, secret, flag_at)
-        select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from webhook where player_id = $2) < $8
+        select (select count(*) from webhook where player_id = $1) as "own!",
+            (select count(*) from webhook where network = $2 and player_id is not null) as "of_network!"
+        "#,
+        webhook.player.0,
+        requester.network,
+    );
+    let held = held.fetch_one(&mut *transaction).instrument(statement("count webhook")).await?;
+    if held.own >= i64::from(WEBHOOKS_MAX) {
+        return Ok(Made::TooMany);
+    }
+    if held.of_network >= i64::from(NETWORK_WEBHOOKS_MAX) {
+        return Ok(Made::TooManyOfNetwork);
+    }
+    sqlx::query!(
+        r#"
+        insert into webhook (id, player_id, created_at, url, events, secret, flag_at, network)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
         "#,
         webhook.id,
         webhook.player.0,
@@ -141,14 +157,11 @@ pub async fn insert(pool: &PgPool, webhook: &Webhook, keyed: Option<&Keyed>) -> 
         webhook.events.as_deref(),
         webhook.secret,
         webhook.created_at + FLAG_AGAIN_AFTER,
-        i64::from(WEBHOOKS_MAX),
+        requester.network,
     )
     .execute(&mut *transaction)
     .instrument(statement("insert webhook"))
     .await?;
-    if stored.rows_affected() == 0 {
-        return Ok(Made::TooMany);
-    }
     transaction.commit().await?;
     flag_now(pool, webhook.player).await;
     Ok(Made::Stored)

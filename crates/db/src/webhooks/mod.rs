@@ -7,6 +7,6 @@ mod health;
 pub mod queue;
 
 pub use endpoints::{
-    Changes, EventFilter, Made, OVERLAP, PREVIOUS_MAX, WEBHOOKS_MAX, Webhook, delete, delete_of_erased, find, insert,
-    list, rotate, update,
+    Changes, EventFilter, Made, NETWORK_WEBHOOKS_MAX, OVERLAP, PREVIOUS_MAX, WEBHOOKS_MAX, Webhook, delete,
+    delete_of_erased, find, insert, list, rotate, update,
 };
