@@ -50,6 +50,8 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         alone.push(bench.round(&mut load, &pids, time).await?.played);
         for _ in 0..COMPUTER_GAMES {
             let game = json!({"variant": "congkak", "side": "north", "opponent": {"type": "computer", "level": 8}});
+            // A guest has few games against the computer.
+            let token = guest(&mut connection).await?;
             connection.post("/v1/games", &token, &game.to_string(), 201).await?;
         }
         computer.push(bench.round(&mut load, &pids, time).await?.played);

@@ -32,7 +32,7 @@ impl Background {
         writers: &Arc<Writers>,
         metrics: &Arc<Metrics>,
     ) -> Result<Self, Failure> {
-        let maintaining = maintenance::run(database.clone(), writers.clone(), purge_settings(options));
+        let maintaining = maintenance::run(database.clone(), writers.clone(), maintenance_settings(options));
         let settling = deadlines::run(database.clone(), writers.clone());
         let tasks = [actix_web::rt::spawn(maintaining), actix_web::rt::spawn(settling)];
         let mut threads = vec![start_webhooks(options, database, writers, metrics)?];
@@ -116,7 +116,10 @@ pub fn webhook_reach(options: &Serve) -> Reach {
     }
 }
 
-fn purge_settings(options: &Serve) -> purge::Settings {
-    let days = Some(options.guest_retention_days).filter(|days| *days > 0);
-    purge::Settings { guest_retention: days.map(|days| time::Duration::days(days.into())) }
+fn maintenance_settings(options: &Serve) -> maintenance::Settings {
+    let after = |days: u16| (days > 0).then(|| time::Duration::days(days.into()));
+    maintenance::Settings {
+        purge: purge::Settings { guest_retention: after(options.guest_retention_days) },
+        abandoned_after: after(options.guest_game_days),
+    }
 }

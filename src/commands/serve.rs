@@ -86,6 +86,7 @@ fn service(
         workers: u32::try_from(cores()).unwrap_or(u32::MAX),
         public_url: options.public_url.clone(),
         shutdown_timeout_s: options.shutdown_timeout_s,
+        network_games_max: options.guest_network_games,
         open_for: time::Duration::days(options.open_game_days.into()),
         webhook_reach: webhook_reach(options),
         import_quotas: ImportQuotas {

@@ -61,6 +61,15 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS")]
     pub guest_retention_days: u16,
 
+    /// Days after which a guest's game against the computer ends if the guest is to move and does not; 0 for never
+    #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
+    pub guest_game_days: u16,
+
+    /// Games against the computer that all guests of one network may have at once, beside the limit of each guest; a network is
+    /// an IPv4 address or a /48 of IPv6. Needs rate limits
+    #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=NETWORK_GAMES_MAX), value_name = "NUMBER")]
+    pub guest_network_games: u32,
+
     /// The URL by which clients reach the service, such as `https://api.example/mancala`: the server in `/openapi.json`. Unless
     /// set, the document says `/`, the origin from which it was read
     #[arg(long, env, global = true, value_parser = public_url, value_name = "URL")]
@@ -89,7 +98,8 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
     pub writers: u32,
 
-    /// Rate limits for each player and each address; each process counts on its own
+    /// Rate limits for each player and each address, which each process counts on its own, and the limits that guests of one
+    /// network share
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 
@@ -152,6 +162,9 @@ pub struct Serve {
 
 /// Each writer holds a connection, and all servers share about a hundred connections of the database.
 const WRITERS_MAX: i64 = 32;
+
+/// More games than one network has guests that play.
+const NETWORK_GAMES_MAX: i64 = 1_000_000;
 
 /// More threads than a machine has to spare for the engine.
 const ENGINE_THREADS_MAX: i64 = 64;

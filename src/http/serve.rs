@@ -29,8 +29,8 @@ use super::{
     request::{accept, auth},
     routes,
     state::{
-        AppState, ImportQuotas, heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings,
-        recent::RecentGames, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
+        AppState, ImportQuotas, heavy::Heavy, networks::Networks, passwords::Passwords, readiness::Readiness,
+        readings::Readings, recent::RecentGames, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
     },
 };
 use crate::{
@@ -74,6 +74,8 @@ pub struct Service {
     pub shutdown_timeout_s: u64,
     /// How long an open game waits for a second player.
     pub open_for: time::Duration,
+    /// How many games against the computer all guests of one network may have at once, if rate limits are on.
+    pub network_games_max: u32,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
     /// How much of imports each player may have stored.
@@ -210,6 +212,8 @@ struct Shared {
     metrics: Arc<Metrics>,
     readiness: Arc<Readiness>,
     open_for: time::Duration,
+    networks: Networks,
+    network_games_max: u32,
     webhook_reach: Reach,
     import_quotas: ImportQuotas,
     uploads: Arc<Uploads>,
@@ -219,6 +223,8 @@ struct Shared {
 
 impl Shared {
     fn start(service: Service, workers: u32) -> io::Result<Self> {
+        // Behind a proxy that is not known as one, all guests seem to share a network: without rate limits they share nothing.
+        let network_key = (service.rate_limits == RateLimits::On).then(|| service.tokens.network_key());
         Ok(Self {
             heavy: Arc::new(Heavy::start(service.database.clone())?),
             database: service.database,
@@ -233,6 +239,8 @@ impl Shared {
             metrics: service.metrics,
             readiness: Arc::default(),
             open_for: service.open_for,
+            networks: Networks::new(network_key),
+            network_games_max: service.network_games_max,
             webhook_reach: service.webhook_reach,
             reserved_names: Arc::new(service.reserved_names),
             import_quotas: service.import_quotas,
@@ -260,6 +268,8 @@ impl Shared {
             metrics: self.metrics.clone(),
             readiness: self.readiness.clone(),
             open_for: self.open_for,
+            networks: self.networks,
+            network_games_max: self.network_games_max,
             webhook_reach: self.webhook_reach,
             import_quotas: self.import_quotas,
             uploads: self.uploads.clone(),

@@ -2,13 +2,13 @@
 //!
 //! The requests wait in a queue in the database until the analysis is stored and the game's log has its event. If a process
 //! dies, another one takes the request when the lease expires. A stored analysis is not repeated.
+//!
+//! While requests of others wait, a game is analysed in slices: after each, the judged plies are stored with the request, which
+//! moves into the next round. A later worker goes on from there. Every ply is judged with the same bounds in any case.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard},
+    time::{Duration, Instant},
 };
 
 use sqlx::{PgPool, postgres::PgConnectOptions};
@@ -21,7 +21,7 @@ use crate::{
     db::{
         self, DbError, Writers,
         games::{self, Appended},
-        study::analyses,
+        study::analyses::{self, PartialAnalysis},
     },
     domain::{
         ANALYSIS_EDITION, Analysis, Class, Event, Fact, Game, GameId, JudgedPly, Moved, PLIES_ANALYSED_MAX, PlyAction,
@@ -37,6 +37,12 @@ const LEASE: time::Duration = time::Duration::seconds(30);
 
 /// The interval between two renewals of the lease.
 const RENEWAL: Duration = Duration::from_secs(1);
+
+/// How long the game of an account is analysed before requests of others come first: a game of usual length in one slice.
+const SLICE: Duration = Duration::from_secs(6);
+
+/// The same of a guest's game. Guests are free, and so are many of them.
+const GUEST_SLICE: Duration = Duration::from_secs(2);
 
 /// The pause between two polls of the queue.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -101,6 +107,7 @@ async fn analyse_next(
             metrics.analysis_ended(AnalysisOutcome::Done);
             analyses::end(pool, game, ply).await?;
         }
+        Ok(JobOutcome::GaveWay) => analyses::give_way(pool, game).await?,
         // Another process takes the request, or this one after its next start.
         Ok(JobOutcome::Stopped) => analyses::release(pool, game).await?,
         // The lease expires, and the request is retried a few times.
@@ -121,6 +128,8 @@ async fn analyse_next(
 enum JobOutcome {
     /// The analysis is stored up to this ply, or there is nothing to analyse.
     Over(u32),
+    /// Requests of others come first.
+    GaveWay,
     /// The server stops, or the lease was lost.
     Stopped,
     /// The analysis failed with this cause.
@@ -201,67 +210,112 @@ async fn judge(
         _ => None,
     };
     let plies: Vec<_> = log.iter().filter_map(moved).collect();
-    let (start, done, stop) = (game.terms().opening(), Arc::<AtomicU32>::default(), Arc::<Signal>::default());
-    let (counted, raised) = (done.clone(), stop.clone());
-    let mut judging = spawn_blocking(move || judge_all(&start, &plies, &counted, &raised));
-    loop {
-        let judged = tokio::select! {
-            judged = &mut judging => Some(judged),
-            () = stopping.cancelled(), if !stop.is_stop() => {
-                stop.stop();
-                None
-            }
-            () = sleep(RENEWAL) => None,
+    let (start, id) = (game.terms().opening(), game.id());
+    let (judged, stop) = (Arc::new(Judged::from_part(pool, game).await?), Arc::<Signal>::default());
+    let slice = if analyses::is_of_guest(pool, id).await? { GUEST_SLICE } else { SLICE };
+    let (begun, done_before) = (Instant::now(), judged.lock().done);
+    let (mut gives_way, mut is_leased) = (false, true);
+    let (filled, raised) = (judged.clone(), stop.clone());
+    let mut judging = spawn_blocking(move || judge_all(&start, &plies, &filled, &raised));
+    let ended = loop {
+        tokio::select! {
+            ended = &mut judging => break ended,
+            () = stopping.cancelled(), if !stop.is_stop() => stop.stop(),
+            () = sleep(RENEWAL) => {}
             never = keep_pace(&stop, writers) => match never {},
-        };
-        match judged {
-            Some(Ok(Ok(plies))) => return Ok(Ok(plies)),
-            Some(Ok(Err(ReviewError::Stopped))) => return Ok(Err(JobOutcome::Stopped)),
-            Some(Ok(Err(error @ ReviewError::Illegal(_)))) => {
-                return Ok(Err(JobOutcome::Failed(error.to_string())));
-            }
-            Some(Err(error)) => return Ok(Err(JobOutcome::Failed(error.to_string()))),
-            None => match analyses::advance(pool, game.id(), done.load(Ordering::Relaxed), now() + LEASE).await {
-                Ok(true) => {}
-                // The lease is lost or cannot be renewed: another process starts anew, so this result has no use.
-                Ok(false) | Err(_) => stop.stop(),
-            },
         }
+        let done = judged.lock().done;
+        // If the lease is lost or cannot be renewed, another process goes on, and this result has no use.
+        if !matches!(analyses::advance(pool, id, done, now() + LEASE).await, Ok(true)) {
+            is_leased = false;
+            stop.stop();
+        } else if begun.elapsed() >= slice && done > done_before && !stop.is_stop() {
+            gives_way = analyses::do_others_wait(pool, id).await.unwrap_or(false);
+            if gives_way {
+                stop.stop();
+            }
+        }
+    };
+    match ended {
+        Ok(Ok(())) => Ok(Ok(judged.in_order())),
+        Ok(Err(ReviewError::Stopped)) => {
+            let part = judged.lock().clone();
+            if is_leased && part.done > done_before {
+                analyses::keep(pool, id, &part).await?;
+            }
+            Ok(Err(if gives_way { JobOutcome::GaveWay } else { JobOutcome::Stopped }))
+        }
+        Ok(Err(error @ ReviewError::Illegal(_))) => Ok(Err(JobOutcome::Failed(error.to_string()))),
+        Err(error) => Ok(Err(JobOutcome::Failed(error.to_string()))),
     }
 }
 
-/// Judges the last plies of a game, from last to first: the engine's table of later positions speeds up the earlier ones.
-fn judge_all(
-    start: &AnyPosition,
-    plies: &[Moved],
-    done: &AtomicU32,
-    stop: &Signal,
-) -> Result<Vec<JudgedPly>, ReviewError> {
+/// The judged plies of a game, the last one first, which the engine's thread adds.
+struct Judged(Mutex<PartialAnalysis>);
+
+impl Judged {
+    /// The plies that an earlier slice has judged, if the game has not gone on since.
+    async fn from_part(pool: &PgPool, game: &Game) -> Result<Self, DbError> {
+        let fits = |part: &PartialAnalysis| part.ply == game.ply() && part.edition == ANALYSIS_EDITION;
+        let none = PartialAnalysis { ply: game.ply(), edition: ANALYSIS_EDITION, ..PartialAnalysis::default() };
+        Ok(Self(Mutex::new(analyses::partial(pool, game.id()).await?.filter(fits).unwrap_or(none))))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PartialAnalysis> {
+        self.0.lock().expect("nothing panics while it holds the plies")
+    }
+
+    /// How many plies are done, and the proven value of the position before the last of them, if there is one.
+    fn progress(&self, plies: &[Moved]) -> (usize, Option<Value>) {
+        let part = self.lock();
+        let done = (part.done as usize).min(plies.len());
+        let latest = plies.get(plies.len() - done).map(|ply| ply.ply);
+        let judged = part.plies.last().filter(|judged| Some(judged.number) == latest);
+        (done, judged.map(|judged| judged.best).filter(|best| best.is_exact))
+    }
+
+    /// Adds the next ply; a taken back one has no judgement.
+    fn add(&self, ply: Option<JudgedPly>) {
+        let mut part = self.lock();
+        part.plies.extend(ply);
+        part.done += 1;
+    }
+
+    fn in_order(&self) -> Vec<JudgedPly> {
+        self.lock().plies.iter().rev().cloned().collect()
+    }
+}
+
+/// Judges the last plies of a game, from last to first: the engine's table of later positions speeds up the earlier ones. It
+/// begins after the plies that are judged already.
+fn judge_all(start: &AnyPosition, plies: &[Moved], judged: &Judged, stop: &Signal) -> Result<(), ReviewError> {
     let count = plies.len().min(PLIES_ANALYSED_MAX as usize);
     let nodes = (GAME_NODES_MAX / u64::try_from(count.max(1)).unwrap_or(u64::MAX)).min(PLY_NODES_MAX);
-    let (chunks, mut engine, mut judged) = (chunks(start, plies), Engine::new(TABLE_MIB), vec![]);
-    // The proven value of the position after a ply, if there is one.
-    let mut proven: Option<Value> = None;
-    let mut left = count;
-    for (position, plies) in chunks.into_iter().rev() {
+    let mut engine = Engine::new(TABLE_MIB);
+    // `proven` is the proven value of the position after a ply, if there is one.
+    let (mut done, mut proven) = judged.progress(plies);
+    let mut left = count.saturating_sub(done);
+    for (position, plies) in chunks(start, plies).into_iter().rev() {
+        if done >= plies.len() {
+            done -= plies.len();
+            continue;
+        }
         let befores = positions(position, plies);
-        for (position, ply) in befores.iter().zip(plies).rev().take(left) {
-            proven = match ply.mv {
+        for (position, ply) in befores.iter().zip(plies).rev().skip(done).take(left) {
+            let ply = match ply.mv {
                 PlyAction::Move(mv) => {
                     let review = engine.review(position, mv, Limits::nodes(nodes), stop)?;
-                    let ply = judged_ply(position, mv, ply, review, proven);
-                    let before = Some(ply.best).filter(|best| best.is_exact);
-                    judged.push(ply);
-                    before
+                    Some(judged_ply(position, mv, ply, review, proven))
                 }
                 PlyAction::Takeback { .. } => None,
             };
-            done.fetch_add(1, Ordering::Relaxed);
+            proven = ply.as_ref().map(|ply| ply.best).filter(|best| best.is_exact);
+            judged.add(ply);
         }
-        left = left.saturating_sub(befores.len());
+        left = left.saturating_sub(befores.len() - done);
+        done = 0;
     }
-    judged.reverse();
-    Ok(judged)
+    Ok(())
 }
 
 /// The plies in chunks, each with the position before its first ply.

@@ -2,6 +2,8 @@
 //!
 //! The turns wait in a queue in the database, with a lease. If a process dies while it thinks, another one takes the turn when
 //! the lease expires. If two processes think about one turn, optimistic locking stores one move.
+//!
+//! The more turns wait, the less time each of them has: then the computer plays the best move that it has found so far.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -20,7 +22,7 @@ use crate::{
         self, DbError, Writers,
         games::{
             self, Appended,
-            computer_turns::{self, ComputerTurn},
+            computer_turns::{self, ComputerTurn, Waits},
         },
     },
     domain::{self, Action, Command, Context, Game, GameId},
@@ -32,9 +34,17 @@ use crate::{
 /// The lease of a turn: longer than thinking and storing take.
 const LEASE: time::Duration = time::Duration::seconds(6);
 
-/// The longest time of a search; then the computer plays the best move so far. Levels are bounded by their number of positions,
-/// which take less time unless the machine is overloaded.
-const THINKING_MAX: Duration = Duration::from_secs(2);
+/// How long a turn may wait for those before it, and be thought about: the time that the turns of a round share, and the time that
+/// the turns of one account or network share. Levels are bounded by their number of positions, which take less time for one turn
+/// unless the machine is overloaded.
+const WAIT_MAX: Duration = Duration::from_millis(1500);
+
+/// What is left of [`WAIT_MAX`] for a turn at its end, or for one that has waited longer, for example for a server that was down. So
+/// a round may take a little longer.
+const OVERDUE: Duration = Duration::from_millis(100);
+
+/// The shortest time of a search: some thousand positions.
+const THINKING_MIN: Duration = Duration::from_millis(10);
 
 /// The pause between two polls for turns that other processes left.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -139,7 +149,11 @@ async fn play(
         return (Ok(TurnOutcome::Over), engine);
     }
     let Some(level) = game.computer_to_move() else { return (Ok(TurnOutcome::Over), engine) };
-    let (chosen, engine) = think(&game, level, writers, engine, stopping).await;
+    let time = match computer_turns::waits(pool, turn).await {
+        Ok(waits) => thinking_time(&waits),
+        Err(error) => return (Err(error), engine),
+    };
+    let (chosen, engine) = think(&game, level, time, writers, engine, stopping).await;
     if stopping.is_cancelled() {
         return (Ok(TurnOutcome::Stopped), engine);
     }
@@ -147,10 +161,21 @@ async fn play(
     (append(writers, game, level.player(), chosen).await, engine)
 }
 
+/// How long a turn may be thought about, so that no turn of its round waits much longer than [`WAIT_MAX`], and none of
+/// the same place.
+fn thinking_time(waits: &Waits) -> Duration {
+    let share = |waited: &[Duration]| {
+        let left = |waited: &Duration| WAIT_MAX.saturating_sub(*waited).max(OVERDUE);
+        (1..).zip(waited).map(|(place, waited)| left(waited) / place).min().unwrap_or(WAIT_MAX)
+    };
+    share(&waits.of_round).min(share(&waits.of_place)).max(THINKING_MIN)
+}
+
 /// Chooses a move on a thread of its own. The search ends early when its time is over or the server stops.
 async fn think(
     game: &Game,
     level: domain::Level,
+    time: Duration,
     writers: &Writers,
     mut engine: Engine,
     stopping: &CancellationToken,
@@ -168,7 +193,7 @@ async fn think(
         let chosen = engine.choose(&position, level, seed, &signal);
         (chosen, engine)
     });
-    match search_until(thinking, &stop, writers, stopping).await {
+    match search_until(thinking, &stop, time, writers, stopping).await {
         Ok(thought) => thought,
         Err(error) => {
             tracing::error!(game.id = %game.id().0, "the engine failed, and the computer plays the first legal move: {error}");
@@ -181,12 +206,13 @@ async fn think(
 async fn search_until<T>(
     thinking: impl Future<Output = Result<T, JoinError>> + Unpin,
     stop: &Signal,
+    time: Duration,
     writers: &Writers,
     stopping: &CancellationToken,
 ) -> Result<T, JoinError> {
     let mut thinking = thinking;
     let first = tokio::select! {
-        thought = timeout(THINKING_MAX, &mut thinking) => thought.ok(),
+        thought = timeout(time, &mut thinking) => thought.ok(),
         () = stopping.cancelled() => None,
         never = keep_pace(stop, writers) => match never {},
     };
@@ -219,5 +245,48 @@ async fn append(
         Appended::Stored => Ok(TurnOutcome::Moved),
         // The change that was stored first has queued the next turn, if there is one.
         Appended::Conflict | Appended::KeyUsed => Ok(TurnOutcome::Over),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn time(of_round: &[u64], of_place: &[u64]) -> Duration {
+        let waited = |list: &[u64]| list.iter().copied().map(ms).collect();
+        thinking_time(&Waits { of_round: waited(of_round), of_place: waited(of_place) })
+    }
+
+    #[test]
+    fn a_lone_turn_has_all_the_time_and_many_share_it() {
+        assert_eq!(time(&[0], &[0]), WAIT_MAX);
+        assert_eq!(time(&[0; 5], &[0]), WAIT_MAX / 5);
+        assert_eq!(time(&[0; 2], &[0; 30]), WAIT_MAX / 30, "a network with many turns has less time for each");
+        assert_eq!(time(&[0; 30], &[0]), WAIT_MAX / 30);
+        assert_eq!(time(&[0; 500], &[0]), THINKING_MIN);
+        assert_eq!(time(&[], &[]), WAIT_MAX);
+    }
+
+    #[test]
+    fn the_turns_of_a_round_are_over_in_time_whatever_their_number() {
+        for count in [2_usize, 10, 60, 100] {
+            let mut waited = ms(0);
+            for queued in (1..=count).rev() {
+                let passed = u64::try_from(waited.as_millis()).expect("a short time");
+                waited += time(&vec![passed; queued], &[passed]);
+            }
+            assert!(waited <= WAIT_MAX + 2 * OVERDUE, "{count} turns took {waited:?}");
+        }
+    }
+
+    #[test]
+    fn an_overdue_turn_leaves_time_to_think_for_those_after_it() {
+        assert_eq!(time(&[60_000], &[60_000]), OVERDUE);
+        assert_eq!(time(&[60_000, 0], &[60_000]), OVERDUE);
+        assert_eq!(time(&[60_000; 10], &[60_000]), OVERDUE / 10);
     }
 }

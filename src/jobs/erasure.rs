@@ -3,12 +3,11 @@
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
-use uuid::Uuid;
 
-use super::deadlines::settle_game;
+use super::leaving::end_game;
 use crate::{
     db::{DbError, Writers, games, players, study::notes, webhooks},
-    domain::{Action, Command, Context, GameId, PlayerId},
+    domain::{Action, PlayerId},
 };
 
 /// How long after an erasure its leftovers are searched for. Later ones cannot exist: an erased player gets no new games.
@@ -31,7 +30,7 @@ pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) ->
     }
     for player in players::list_unfinished_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         for id in games::list_unfinished(pool, player, GAMES_MAX).await? {
-            if let Err(error) = end_game(pool, writers, player, id, now).await {
+            if let Err(error) = end_game(pool, writers, player, id, &[Action::Leave], now).await {
                 tracing::warn!(game.id = %id.0, "a game of an erased player cannot be ended: {error}");
             }
         }
@@ -47,26 +46,6 @@ async fn erase_imports(pool: &PgPool, importer: PlayerId) -> Result<(), DbError>
         {
             break;
         }
-    }
-    Ok(())
-}
-
-async fn end_game(
-    pool: &PgPool,
-    writers: &Writers,
-    player: PlayerId,
-    id: GameId,
-    now: OffsetDateTime,
-) -> Result<(), DbError> {
-    // A win on time takes precedence over the loss by leaving.
-    settle_game(pool, writers, id, now).await?;
-    let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
-    let command = Command { player, if_version: None, action: Action::Leave };
-    let context = Context::new(now, || GameId(Uuid::now_v7()));
-    let events = game.decide(&command, &context).unwrap_or_default().events;
-    let applied = events.iter().try_for_each(|event| game.apply(event));
-    if applied.is_ok() && !events.is_empty() {
-        games::append(writers, &game, &events).await?;
     }
     Ok(())
 }

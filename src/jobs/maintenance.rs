@@ -1,10 +1,11 @@
-//! The rounds of maintenance: claims names that an older release stored, ends games of erased players, and deletes what has expired.
+//! The rounds of maintenance: claims names that an older release stored, ends games of erased players and abandoned games, and
+//! deletes what has expired.
 
 use std::{sync::Arc, time::Duration};
 
 use sqlx::postgres::PgConnectOptions;
 
-use super::{erasure, names, purge};
+use super::{abandonment, erasure, names, purge};
 use crate::{
     clock::now,
     db::{self, Writers},
@@ -13,10 +14,19 @@ use crate::{
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
 const PAUSE: Duration = Duration::from_mins(1);
 
+/// What maintenance ends and deletes.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How long rows are kept.
+    pub purge: purge::Settings,
+    /// A guest's game against the computer ends when the guest has not moved for this long; `None`: never.
+    pub abandoned_after: Option<time::Duration>,
+}
+
 /// Runs until it is dropped. A failed round is logged, and the next one retries.
-pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, settings: purge::Settings) {
+pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, settings: Settings) {
     let pool = db::pool(database, 1);
-    let mut guests = purge::Guests::default();
+    let (mut guests, mut scan) = (purge::Guests::default(), abandonment::Scan::default());
     loop {
         // At once after the start, which may be the first of this release.
         if let Err(error) = names::claim(&pool).await {
@@ -26,7 +36,10 @@ pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, settings: pu
         if let Err(error) = erasure::end_games(&pool, &writers, now()).await {
             tracing::warn!("not all games of erased players were ended: {error}");
         }
-        if let Err(error) = purge::run(&pool, settings, &mut guests, now()).await {
+        if let Err(error) = abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now()).await {
+            tracing::warn!("not all abandoned games were ended: {error}");
+        }
+        if let Err(error) = purge::run(&pool, settings.purge, &mut guests, now()).await {
             tracing::warn!("not all expired rows were deleted: {error}");
         }
     }

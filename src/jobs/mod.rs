@@ -1,17 +1,19 @@
 //! The work outside requests: the jobs of a running server, and the long work of commands.
 //!
-//! A server settles games whose time has run out, ends games of erased players, deletes expired rows, delivers webhooks,
+//! A server settles games whose time has run out, ends games of erased players and abandoned games, deletes expired rows, delivers webhooks,
 //! plays for the computer, analyses games and fills the explorer. Every process runs these jobs; leases and optimistic
 //! locking in the database divide the work among processes. Commands verify, export and import all games, and fill the
 //! explorer anew.
 //!
 //! These modules know the database, the domain, the engine and the rules. They know nothing of HTTP and hold no SQL.
 
+pub mod abandonment;
 pub mod analyses;
 pub mod computers;
 pub mod deadlines;
 pub mod erasure;
 pub mod explorer;
+mod leaving;
 pub mod maintenance;
 pub mod names;
 mod pace;

@@ -68,6 +68,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
             break;
         }
     }
+    for _ in 0..BATCHES_MAX {
+        if players::forget_networks(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
     match settings.guest_retention {
         Some(retention) if guests.again_at.is_none_or(|again_at| now >= again_at) => {
             purge_guests(pool, now - retention, guests, now).await

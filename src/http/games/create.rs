@@ -14,7 +14,7 @@ use crate::{
     clock::now,
     db::{
         DbError,
-        games::{self, Inserted, SeatedGame},
+        games::{self, Inserted, SeatedGame, computer_games},
         idempotency::Keyed,
         players,
     },
@@ -23,7 +23,7 @@ use crate::{
         Refusal, Seat, Start, Terms, Visibility,
     },
     http::{
-        answer::problem::Problem,
+        answer::problem::{Code, Problem},
         request::{
             conditional::IfMatch,
             extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -43,10 +43,19 @@ use crate::{
 /// Random bytes of a join code: 144 bits, 24 characters.
 const JOIN_CODE_BYTES: usize = 18;
 
+/// The most running games of an account against the computer: more than a person plays at once.
+const COMPUTER_GAMES_MAX: u32 = 50;
+
+/// The same of a guest: each of them may wait for the computer, and guests are free.
+const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
+
 /// Create a game
 ///
 /// Only `variant` or `from` is required. Against oneself (`opponent.type` `self`) and against the `computer`, play begins at once.
 /// Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
+///
+/// A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3, and
+/// the guests of one network have a limit together.
 #[utoipa::path(
     tag = "games",
     operation_id = "create_game",
@@ -86,6 +95,9 @@ pub async fn create_game(
     check_invited(&state, caller.player, &terms.opponent).await?;
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));
+    }
+    if matches!(terms.opponent, Opponent::Computer { .. }) {
+        check_computer_games(&state, &creator).await?;
     }
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, state.open_for, now());
     let seated = seated_alone(game, &creator);
@@ -146,6 +158,24 @@ async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent)
     let found = players::find(&state.db, *player).await?.map(|own| own.player);
     let invited = found.filter(|player| player.kind.is_person());
     invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
+}
+
+/// Checks that a player may have one more game against the computer. A few more may begin if several begin at once.
+async fn check_computer_games(state: &AppState, creator: &Player) -> Result<(), Problem> {
+    let running = computer_games::count(&state.db, creator.id).await?;
+    let (own_max, word) = match creator.kind {
+        PlayerKind::Guest => (GUEST_COMPUTER_GAMES_MAX, "a guest"),
+        _ => (COMPUTER_GAMES_MAX, "a player"),
+    };
+    let network_max = state.network_games_max;
+    let detail = if running.own >= i64::from(own_max) {
+        format!("{word} has at most {own_max} games against the computer that are not over")
+    } else if creator.kind == PlayerKind::Guest && running.of_network >= i64::from(network_max) {
+        format!("the guests of one network have at most {network_max} games against the computer that are not over")
+    } else {
+        return Ok(());
+    };
+    Err(Problem::new(Code::TooManyGames, detail))
 }
 
 /// A new game with its creator, and the computer if it plays. The name of an invited player is left out: the answer may be

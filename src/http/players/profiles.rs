@@ -20,7 +20,7 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
-        layers::limits::network_of,
+        layers::{client_address::client_address, limits::network_of},
         request::extract::{NoQuery, OptionalBody, Query},
         state::AppState,
         view::wire::{PlayerKindWord, Timestamp},
@@ -64,7 +64,8 @@ pub async fn create_player(
         None => None,
     };
     let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
-    let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref()).await?.ok_or_else(name_taken)?;
+    let network = state.networks.of(client_address(&request));
+    let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref(), network).await?.ok_or_else(name_taken)?;
     if let (PlayerKind::Account, Some(limits)) = (kind, &state.sign_ins) {
         limits.know(&player.name, network_of(&request), Instant::now());
     }

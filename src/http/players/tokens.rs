@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::{
     clock::now,
     db::players::{
-        self, Named, OwnPlayer, SignIn,
+        self, Named, Network, OwnPlayer, SignIn,
         refresh_tokens::{self, Hash},
     },
     domain::{Player, PlayerKind},
@@ -231,15 +231,16 @@ impl TokenSet {
         Ok(stored.then(|| Self::new(state, player, grant, first, now)))
     }
 
-    /// Stores a new player with its first tokens; `None` if another account has the name.
+    /// Stores a new player with its first tokens, and a guest with its network; `None` if another account has the name.
     pub(crate) async fn begin_as_new(
         state: &AppState,
         player: &Player,
         password_hash: Option<&str>,
+        network: Option<Network>,
     ) -> Result<Option<Self>, Problem> {
         let grant = if password_hash.is_some() { Grant::Password } else { Grant::Guest };
         let (now, first) = (now(), new_refresh_token());
-        let stored = players::insert(&state.db, player, password_hash, &new_sign_in(&first, now)).await?;
+        let stored = players::insert(&state.db, player, password_hash, network, &new_sign_in(&first, now)).await?;
         let own = OwnPlayer { player: player.clone(), credentials_version: 0 };
         Ok((stored == Named::Stored).then(|| Self::new(state, &own, grant, first, now)))
     }

@@ -21,7 +21,7 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
-        players::refresh_tokens,
+        players::{self, Network, refresh_tokens},
         study::{analyses, notes},
         webhooks,
     },
@@ -56,7 +56,7 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, sign-ins, idempotency keys and open invitations (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, sign-ins, the hash of a guest's network, idempotency keys and open invitations (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -83,6 +83,7 @@ pub async fn export_me(
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })
             .collect(),
         idempotency_keys: keys.into_iter().map(|(key, at)| KeyView { key, created_at: Timestamp(at) }).collect(),
+        network: players::network(&state.db, caller.player).await?.map(Network::to_hex),
         analysis_requests: analyses::list_requests(&state.db, caller.player)
             .await?
             .into_iter()
@@ -195,6 +196,9 @@ struct Export {
     player: ProfileView,
     /// The player's sign-ins, newest first.
     sign_ins: Vec<SignInView>,
+    /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, and after 90 days.
+    #[schema(required = true, example = "8c1f4b0de2a95376")]
+    network: Option<String>,
     /// Keys of requests that can be retried.
     idempotency_keys: Vec<KeyView>,
     /// The player's requests for analyses that are pending or failed.

@@ -7,8 +7,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    heavy::Heavy, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
-    sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
+    heavy::Heavy, networks::Networks, passwords::Passwords, readiness::Readiness, readings::Readings,
+    recent::RecentGames, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
 };
 use crate::{
     db::{Lookups, Writers, records::usage::ImportTotal},
@@ -44,6 +44,9 @@ pub(crate) struct AppState {
     pub(crate) readiness: Arc<Readiness>,
     /// How long a new game waits for a second player.
     pub(crate) open_for: time::Duration,
+    pub(crate) networks: Networks,
+    /// How many games against the computer all guests of one network may have at once.
+    pub(crate) network_games_max: u32,
     pub(crate) webhook_reach: Reach,
     /// How much of imports each player may have stored.
     pub(crate) import_quotas: ImportQuotas,

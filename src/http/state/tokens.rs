@@ -56,6 +56,7 @@ pub struct Tokens {
     issuer: String,
     audience: String,
     cursor_key: [u8; 32],
+    network_key: [u8; 32],
 }
 
 /// The player who calls. As an extractor, it refuses requests without a token.
@@ -174,6 +175,8 @@ impl Tokens {
         validation.set_issuer(&[issuer]);
         validation.set_audience(&[audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        let derived =
+            |purpose: &str| Sha256::new().chain_update(purpose).chain_update(key.to_bytes()).finalize().into();
         Some(Self {
             verifying: HashMap::from([(kid.clone(), verifying)]),
             verified: Cache::new(VERIFIED_MAX),
@@ -183,11 +186,8 @@ impl Tokens {
             validation,
             issuer: issuer.to_owned(),
             audience: audience.to_owned(),
-            cursor_key: Sha256::new()
-                .chain_update("mancala-server cursors\0")
-                .chain_update(key.to_bytes())
-                .finalize()
-                .into(),
+            cursor_key: derived("mancala-server cursors\0"),
+            network_key: derived("mancala-server networks\0"),
         })
     }
 
@@ -220,6 +220,11 @@ impl Tokens {
     /// The key that encrypts cursors, which all servers with the same signing key share.
     pub const fn cursor_key(&self) -> [u8; 32] {
         self.cursor_key
+    }
+
+    /// The key that hashes the networks of guests, which all servers with the same signing key share.
+    pub const fn network_key(&self) -> [u8; 32] {
+        self.network_key
     }
 
     /// The public keys with which other services verify tokens (RFC 7517).

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::study::analyses::{self, AnalysisState, Progress, RequestOutcome, WAITING_MAX},
+    db::study::analyses::{self, AnalysisState, NETWORK_WAITING_MAX, Progress, RequestOutcome},
     domain::{Analysis, Class, Game, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value, Visibility},
     http::{
         answer::{
@@ -77,9 +77,15 @@ pub async fn analyse_game(
     }
     match analyses::request(&state.db, game, caller.player, now()).await? {
         RequestOutcome::Queued => {}
-        RequestOutcome::TooMany => {
-            let detail =
-                format!("a player has at most {WAITING_MAX} analyses in the queue: retry when one of them is done");
+        RequestOutcome::TooMany(max) => {
+            let detail = format!("the player has at most {max} analyses in the queue: retry when one of them is done");
+            return Err(Problem::new(Code::TooManyAnalyses, detail));
+        }
+        RequestOutcome::TooManyOfNetwork => {
+            let detail = format!(
+                "the guests of one network have at most {NETWORK_WAITING_MAX} analyses in the queue together: retry when one of \
+                 them is done"
+            );
             return Err(Problem::new(Code::TooManyAnalyses, detail));
         }
         RequestOutcome::Full => {

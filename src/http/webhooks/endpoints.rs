@@ -118,6 +118,12 @@ pub async fn create_webhook(
             let detail = format!("a player has at most {} webhooks", webhooks::WEBHOOKS_MAX);
             Err(Problem::new(Code::TooManyWebhooks, detail))
         }
+        (Made::TooManyOfNetwork, _) => {
+            let max = webhooks::NETWORK_WEBHOOKS_MAX;
+            let detail =
+                format!("the guests of one network have at most {max} webhooks together: an account has its own");
+            Err(Problem::new(Code::TooManyWebhooks, detail))
+        }
         (Made::NoPlayer, _) => Err(player::gone()),
         _ => Ok(no_store(idempotency::created(&answer))),
     }

@@ -9,6 +9,7 @@ use mancala_server::{
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use super::computer_limits::as_if_new;
 use crate::support::{
     app::TestApp,
     binary::{self, Running},
@@ -94,7 +95,7 @@ async fn a_whole_game_is_played_against_the_computer() {
 #[actix_web::test]
 async fn a_player_with_many_games_does_not_delay_other_players() {
     let app = TestApp::start().await;
-    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (ana, bo) = (app.account("Ana", "correct horse").await, app.account("Bo", "correct horse").await);
     let mut games = vec![];
     for (player, side) in [(&ana, "north"), (&ana, "north"), (&ana, "south"), (&bo, "south"), (&ana, "north")] {
         let id = app.created(player, &against(8, side)).await["id"].as_str().expect("an id").to_owned();
@@ -108,15 +109,17 @@ async fn a_player_with_many_games_does_not_delay_other_players() {
         computer_turns::take(&app.db, now(), until).await.expect("a database").expect("a turn")
     };
     let nth = |turn: ComputerTurn| games.iter().position(|id| *id == turn.game.0.to_string()).expect("it is known");
+    as_if_new(&app).await;
     // Ana's first, then Bo's, though two more of hers wait for longer.
     let first = take().await;
     assert_eq!((nth(first), nth(take().await)), (0, 3));
     // Cleo has just come: the first of her turns comes before the rest of Ana's, the second after the next of Ana's.
-    let cleo = app.guest("Cleo").await;
+    let cleo = app.account("Cleo", "correct horse").await;
     for _ in 0..2 {
         games.push(app.created(&cleo, &against(8, "north")).await["id"].as_str().expect("an id").to_owned());
     }
     computer_turns::end(&app.db, first).await.expect("a database");
+    as_if_new(&app).await;
     let nth = |turn: ComputerTurn| games.iter().position(|id| *id == turn.game.0.to_string()).expect("it is known");
     assert_eq!([nth(take().await), nth(take().await), nth(take().await)], [5, 1, 6]);
     // Then what is left of Ana's.

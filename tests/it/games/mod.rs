@@ -2,6 +2,7 @@
 
 pub mod bounds;
 pub mod clocks;
+pub mod computer_limits;
 pub mod computers;
 pub mod concurrency;
 pub mod invitations;

@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod erasure;
 pub mod guests;
 pub mod names;
+pub mod networks;
 pub mod refresh;
 pub mod revocation;
 pub mod sign_ins;

@@ -24,7 +24,7 @@ use crate::support::{
 };
 
 /// Analyses what is asked for on the database of a test, until it is told to stop.
-fn analyst(app: &TestApp) -> Job {
+pub fn analyst(app: &TestApp) -> Job {
     let (database, writers) = (app.options.clone(), app.writers.clone());
     Job::start(|stopping| job::run(database, writers, Arc::new(Metrics::new(0)), stopping))
 }
@@ -32,16 +32,16 @@ fn analyst(app: &TestApp) -> Job {
 /// How often a test polls for an analysis, twenty times a second. A slow and busy machine may take that long.
 const LOOKS_MAX: u32 = 6_000;
 
-async fn ask(app: &TestApp, id: &str, guest: &Guest) -> Answer {
+pub async fn ask(app: &TestApp, id: &str, guest: &Guest) -> Answer {
     send(signed(app.request(Method::POST, &format!("/v1/games/{id}/analysis")), Some(guest))).await
 }
 
-async fn read(app: &TestApp, id: &str, guest: Option<&Guest>) -> Answer {
+pub async fn read(app: &TestApp, id: &str, guest: Option<&Guest>) -> Answer {
     app.get(&format!("/v1/games/{id}/analysis"), guest).await
 }
 
 /// The analysis once it is there.
-async fn analysed(app: &TestApp, id: &str, guest: &Guest) -> Value {
+pub async fn analysed(app: &TestApp, id: &str, guest: &Guest) -> Value {
     for _ in 0..LOOKS_MAX {
         let answer = read(app, id, Some(guest)).await;
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -54,7 +54,7 @@ async fn analysed(app: &TestApp, id: &str, guest: &Guest) -> Value {
 }
 
 /// A game that one guest played alone, and ended unless the rules did.
-async fn alone(app: &TestApp, guest: &Guest, terms: Value, moves: &str) -> String {
+pub async fn alone(app: &TestApp, guest: &Guest, terms: Value, moves: &str) -> String {
     let mut body = json!({"variant": "kalah", "opponent": {"type": "self"}, "side": "south"});
     for (name, value) in terms.as_object().expect("an object") {
         body[name] = value.clone();
@@ -273,7 +273,7 @@ async fn what_was_taken_back_is_judged_and_a_swap_changes_the_sign() {
 #[actix_web::test]
 async fn players_are_served_in_turn_and_wait_for_a_few_at_most() {
     let app = TestApp::start().await;
-    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (ana, bo) = (app.account("Ana", "correct horse").await, app.account("Bo", "correct horse").await);
     let mut games: Vec<String> = vec![];
     for n in 0..=analyses::WAITING_MAX {
         let id = alone(&app, &ana, json!({}), "A").await;
@@ -478,7 +478,7 @@ async fn an_unreadable_analysis_does_not_delay_others() {
 #[actix_web::test]
 async fn other_players_requests_do_not_delay_and_a_timeout_is_stored_first() {
     let mut app = TestApp::start().await;
-    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (ana, bo) = (app.account("Ana", "correct horse").await, app.guest("Bo").await);
     for _ in 0..5 {
         let id = alone(&app, &ana, json!({}), "A").await;
         assert_eq!(ask(&app, &id, &ana).await.status, 202);

@@ -1,6 +1,7 @@
 //! Studying games: analyses, the explorer, notes and pictures.
 
 pub mod analyses;
+pub mod analysis_queue;
 pub mod explorer;
 pub mod explorer_index;
 pub mod explorer_removal;

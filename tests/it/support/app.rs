@@ -60,6 +60,8 @@ pub struct Setup {
     pub keep_alive: Duration,
     /// How long a game stays open for a second player.
     pub open_for: time::Duration,
+    /// How many games against the computer all guests of one network may have.
+    pub network_games_max: u32,
     /// How many appends the queue holds at most.
     pub queue_max: usize,
     /// Which addresses webhooks may have. Any by default.
@@ -78,6 +80,7 @@ impl Default for Setup {
             trusted_proxies: vec![],
             keep_alive: http::KEEP_ALIVE,
             open_for: time::Duration::days(14),
+            network_games_max: 60,
             queue_max: Writers::QUEUE_MAX,
             webhook_reach: Reach::Anywhere,
             import_quotas: ImportQuotas {
@@ -106,6 +109,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         public_url: None,
         shutdown_timeout_s: 20,
         open_for: setup.open_for,
+        network_games_max: setup.network_games_max,
         webhook_reach: setup.webhook_reach,
         import_quotas: setup.import_quotas,
         reserved_names: ReservedNames::new(["admin", "support"]),
@@ -123,6 +127,18 @@ impl TestApp {
     /// A server for pages of some origins.
     pub async fn start_for(cors_origins: &[&'static str]) -> Self {
         Self::start_with(Setup { cors_origins: cors_origins.to_vec(), ..Setup::default() }).await
+    }
+
+    /// A server on which guests of one network share limits, behind a proxy that names their addresses.
+    pub async fn start_with_networks() -> Self {
+        let trusted_proxies = vec!["127.0.0.0/8"];
+        Self::start_with(Setup {
+            rate_limits: RateLimits::On,
+            trusted_proxies,
+            network_games_max: 4,
+            ..Setup::default()
+        })
+        .await
     }
 
     pub async fn start_with(setup: Setup) -> Self {

@@ -21,6 +21,13 @@ impl TestApp {
         Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
     }
 
+    /// A guest who comes through a proxy from an address.
+    pub async fn guest_at(&self, address: &str) -> Guest {
+        let answer = send(self.request(Method::POST, "/v1/players").header("x-forwarded-for", address)).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
+    }
+
     /// A guest whose token is valid, and who has no row in the database.
     pub fn stranger(&self) -> Guest {
         let id = Uuid::now_v7();

@@ -1,7 +1,9 @@
 //! The queue of games in which the computer is to move. The statement that stores a game or an append adds the row.
 
+use std::time::Duration;
+
 use mancala_domain::GameId;
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::types::PgInterval};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
@@ -14,6 +16,17 @@ const COUNTED_MAX: i64 = 10_000;
 /// How many turns are assigned to rounds by one statement.
 const ASSIGNED_AT_ONCE: i64 = 1_000;
 
+/// By how much a guest's turn counts as younger than it is. Within a round accounts come before guests, and no guest waits for
+/// accounts for ever.
+const GUEST_HANDICAP: time::Duration = time::Duration::seconds(1);
+
+/// A round is closed to new turns while a turn of a later round has waited for longer than this. Otherwise new players could keep
+/// those of later rounds waiting for ever.
+const OPEN_FOR: time::Duration = time::Duration::milliseconds(1500);
+
+/// How many turns of a round, and how many of the same place, are considered for how long a turn may take.
+const CONSIDERED_MAX: i64 = 500;
+
 /// The computer is to move in a game, as of a version of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComputerTurn {
@@ -25,8 +38,18 @@ pub struct ComputerTurn {
     pub since: OffsetDateTime,
 }
 
+/// How long the queued turns have waited, in the order in which they are played.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Those of the round of a turn, with that turn.
+    pub of_round: Vec<Duration>,
+    /// Those of the same account, or of guests of the same network, with that turn.
+    pub of_place: Vec<Duration>,
+}
+
 /// Takes the next turn without a lease, or with an expired one, and leases it until `until`. The queue is fair: a round
-/// has one turn of each player, so a player of many games at once waits for most of them.
+/// has one turn of each account and one of all guests of a network. A player of many games at once, or of many guests, waits for most of
+/// them.
 pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> Result<Option<ComputerTurn>, DbError> {
     assign_rounds(pool).await?;
     let row = sqlx::query!(
@@ -34,7 +57,7 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
         with taken as (
             select game_id from computer_turn
             where round is not null and (taken_until is null or taken_until < least($1, now()))
-            order by round, waits_since limit 1
+            order by round, order_at limit 1
             for no key update skip locked
         )
         update computer_turn set taken_until = $2 from taken where computer_turn.game_id = taken.game_id
@@ -53,6 +76,33 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
     .transpose()
 }
 
+/// How long the turns have waited that wait with a turn: those of its round, and those of its account or network.
+pub async fn waits(pool: &PgPool, turn: ComputerTurn) -> Result<Waits, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select
+            array(
+                select extract(epoch from now() - waits_since)::float8 from computer_turn
+                where round = own.round order by order_at limit $2
+            ) as "of_round!",
+            array(
+                select extract(epoch from now() - waits_since)::float8 from computer_turn
+                where round_key = own.round_key order by round limit $2
+            ) as "of_place!"
+        from computer_turn own where own.game_id = $1
+        "#,
+        turn.game.0,
+        CONSIDERED_MAX,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select computer_turn"))
+    .await?;
+    let waited = |seconds: Vec<f64>| seconds.into_iter().map(|s| Duration::try_from_secs_f64(s).unwrap_or_default());
+    let waits =
+        row.map(|row| Waits { of_round: waited(row.of_round).collect(), of_place: waited(row.of_place).collect() });
+    Ok(waits.unwrap_or_default())
+}
+
 /// How many turns are queued, counted up to `COUNTED_MAX`.
 pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
     let count = sqlx::query_scalar!(
@@ -62,28 +112,43 @@ pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
     Ok(count.fetch_one(pool).instrument(statement("count computer_turn")).await?)
 }
 
-/// Assigns rounds to new turns: the present round, or the one after the player's last. Appends leave this to the
-/// workers, because they look at nothing but their games.
+/// Assigns rounds to new turns: the present round, the next one if that is closed, or the one after the last of the same account or network. Appends leave
+/// this to the workers, because they look at nothing but their games.
 async fn assign_rounds(pool: &PgPool) -> Result<(), DbError> {
+    let interval = |duration| PgInterval::try_from(duration).expect("it has no nanoseconds");
     sqlx::query!(
         r#"
-        with new as (
-            select turn.game_id, waits_since,
-                case invited_player_id when seat_0_player_id then seat_1_player_id else seat_0_player_id end as player_id
-            from computer_turn turn left join game on game.id = turn.game_id
+        with present as (
+            select coalesce(min(round), 0) as round from computer_turn
+        ), open as (
+            select round + case when exists (
+                select from computer_turn later
+                where later.round > present.round and later.waits_since < now() - $3::interval
+            ) then 1 else 0 end as round
+            from present
+        ), new as (
+            select turn.game_id, waits_since, coalesce(player.network, player.id) as round_key,
+                waits_since + case player.kind when 'guest' then $2 else '0 s'::interval end as order_at
+            from computer_turn turn
+            left join game on game.id = turn.game_id
+            left join player on player.id =
+                case invited_player_id when seat_0_player_id then seat_1_player_id else seat_0_player_id end
             where round is null and (taken_until is null or taken_until < now()) order by waits_since limit $1
             for no key update of turn skip locked
         ), placed as (
-            select game_id, player_id, greatest(
-                coalesce((select min(round) from computer_turn), 0),
-                coalesce((select max(round) + 1 from computer_turn where computer_turn.player_id = new.player_id), 0)
-            ) + row_number() over (partition by player_id order by waits_since) - 1 as round
-            from new
+            select game_id, round_key, order_at, greatest(
+                open.round,
+                coalesce((select max(round) + 1 from computer_turn where computer_turn.round_key = new.round_key), 0)
+            ) + row_number() over (partition by round_key order by waits_since) - 1 as round
+            from new cross join open
         )
-        update computer_turn set player_id = placed.player_id, round = placed.round
+        update computer_turn
+        set round_key = placed.round_key, round = placed.round, order_at = coalesce(placed.order_at, computer_turn.order_at)
         from placed where computer_turn.game_id = placed.game_id
         "#,
         ASSIGNED_AT_ONCE,
+        interval(GUEST_HANDICAP),
+        interval(OPEN_FOR),
     )
     .execute(pool)
     .instrument(statement("update computer_turn"))

@@ -63,6 +63,10 @@ pub async fn insert(
             returning id, has_webhooks
         ), to_notify as (
             insert into webhook_event (game_id, from_seq, to_seq) select id, $20, $20 from made where has_webhooks
+        ), against_computer as (
+            insert into computer_game (game_id, player_id, network)
+            select made.id, player.id, player.network
+            from made join player on player.id = case $23 when $15 then $16 else $15 end where $7 = 'computer'
         ), to_play as (
             insert into computer_turn (game_id, version) select id, $13 from made where $39
         )

@@ -4,6 +4,7 @@ mod append;
 mod append_extras;
 mod clock_rows;
 pub(crate) mod columns;
+pub mod computer_games;
 pub mod computer_turns;
 pub(crate) mod event_rows;
 mod find;

@@ -7,6 +7,7 @@ use tracing::Instrument;
 
 use super::{
     erasure::delete_webhooks,
+    networks::Network,
     refresh_tokens::SignIn,
     rows::{OwnPlayer, OwnPlayerRow},
 };
@@ -35,17 +36,20 @@ pub enum WebhookChoice {
     Delete,
 }
 
-/// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in.
+/// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in. The network is
+/// stored of a guest only.
 pub async fn insert(
     pool: &PgPool,
     player: &Player,
     password_hash: Option<&str>,
+    network: Option<Network>,
     sign_in: &SignIn,
 ) -> Result<Named, DbError> {
     let stored = sqlx::query!(
         r#"
         with made as (
-            insert into player (id, kind, name, created_at) values ($1, $2, $3, $4) returning id
+            insert into player (id, kind, name, created_at, network)
+            values ($1, $2, $3, $4, case $2 when 'guest' then $11::uuid end) returning id
         ), account as (
             insert into account (player_id, name_key, password_hash, claims_of)
             select made.id, $5, $6, $5 from made where $6::text is not null
@@ -67,6 +71,7 @@ pub async fn insert(
         &sign_in.first,
         sign_in.expires_at,
         &player.name.forms(),
+        network.map(|network| network.0),
     )
     .execute(pool)
     .instrument(statement("insert player"))
@@ -107,8 +112,8 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .transpose()
 }
 
-/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins. `before` is the
-/// player as it was read, for optimistic locking.
+/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins and ends what a guest
+/// shares with its network. `before` is the player as it was read, for optimistic locking.
 pub async fn update(
     pool: &PgPool,
     before: &OwnPlayer,
@@ -125,7 +130,8 @@ pub async fn update(
     let stored = sqlx::query!(
         r#"
         with changed as (
-            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer
+            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer,
+                network = case when $8::text is null then network end
             where id = $1 and kind = $2 and name = $3 and credentials_version = $4
             returning id
         ), account as (
@@ -144,6 +150,10 @@ pub async fn update(
             insert into name_claim (form, player_id)
             select form, account.player_id from account cross join unnest($9) as form
             where not exists (select from name_claim held where held.form = form and held.player_id = account.player_id)
+        ), games as (
+            update computer_game set network = null from changed where $8::text is not null and player_id = changed.id
+        ), endpoints as (
+            update webhook set network = null from changed where $8::text is not null and player_id = changed.id
         )
         select id from changed
         "#,

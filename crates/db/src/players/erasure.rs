@@ -30,6 +30,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
             delete from idempotency_key where player_id = $1
         ), analyses as (
             delete from analysis_request where player_id = $1
+        ), games as (
+            update computer_game set network = null where player_id = $1
         ), notes as (
             delete from note where player_id = $1
         ), usage as (
@@ -42,7 +44,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
             where kind = 'imported' and coalesce(importer_id, '00000000-0000-0000-0000-000000000000') = $1
         )
         update player
-        set kind = 'deleted', name = $2, erased_at = $3, credentials_version = credentials_version + 1
+        set kind = 'deleted', name = $2, erased_at = $3, credentials_version = credentials_version + 1,
+            network = null
         where id = $1 returning credentials_version
         "#,
         id.0,
@@ -69,7 +72,7 @@ pub(super) async fn delete_webhooks(
         with answers as (
             delete from idempotency_key where player_id = $1 and location like '/v1/webhooks/%'
         )
-        update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
+        update webhook set player_id = null, network = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
             challenge = null, due_at = null, flag_at = null, disabled_at = $2, disabled_reason = 'deleted'
         where player_id = $1
         "#,

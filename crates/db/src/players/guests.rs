@@ -21,8 +21,7 @@ pub async fn purge_guests(
     after: Option<PlayerId>,
     limit: u32,
 ) -> Result<Option<PlayerId>, DbError> {
-    // Ids begin with the time of their creation. The age of a refresh token is the part of its lifetime that is over.
-    let first_kept = Uuid::from_u128(u128::try_from(before.unix_timestamp() * 1000).unwrap_or_default() << 80);
+    // The age of a refresh token is the part of its lifetime that is over.
     let last = sqlx::query_scalar!(
         r#"
         with candidate as (
@@ -55,7 +54,7 @@ pub async fn purge_guests(
         select id from candidate order by id desc limit 1
         "#,
         after.map_or(Uuid::nil(), |player| player.0),
-        first_kept,
+        first_id_at(before),
         i64::from(limit),
         before + refresh_tokens::LIFETIME,
         NOTES_AT_ONCE,
@@ -64,4 +63,9 @@ pub async fn purge_guests(
     .instrument(statement("delete unused guests"))
     .await?;
     Ok(last.map(PlayerId))
+}
+
+/// The first id that a player of this moment may have: ids begin with the time of their creation.
+pub(super) fn first_id_at(moment: OffsetDateTime) -> Uuid {
+    Uuid::from_u128(u128::try_from(moment.unix_timestamp() * 1000).unwrap_or_default() << 80)
 }

@@ -5,6 +5,7 @@ mod counts;
 mod erasure;
 mod guests;
 pub mod name_claims;
+mod networks;
 pub mod refresh_tokens;
 pub mod revocations;
 mod rows;
@@ -15,6 +16,8 @@ pub use accounts::{Named, WebhookChoice, find, find_account, insert, sign_out, u
 pub use counts::{Counts, count_games};
 pub use erasure::{erase, erase_imported_players, erase_imports, list_erased_importers, list_unfinished_erased};
 pub use guests::purge_guests;
+pub use networks::{Network, forget_networks, network};
+pub(crate) use networks::{Requester, lock_requester};
 pub use refresh_tokens::SignIn;
 pub use rows::OwnPlayer;
 pub(crate) use rows::PlayerRow;

@@ -3,25 +3,40 @@
 //! A request is a row until its analysis is stored and announced. A worker extends its lease while it works; after a
 //! crash the lease expires, and another worker takes the request.
 
-use mancala_domain::{self, ANALYSIS_EDITION, Analysis, Class, Game, GameId, JudgedPly, PLIES_ANALYSED_MAX, PlayerId};
-use mancala_rules::{Move, Side};
-use serde::{Deserialize, Serialize};
+use mancala_domain::{ANALYSIS_EDITION, Analysis, Game, GameId, PLIES_ANALYSED_MAX, PlayerId};
 use serde_json::Value;
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgConnection, PgPool, types::Json};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
+pub use super::judged_plies::PartialAnalysis;
+use super::judged_plies::{PartialText, PlyText, parse_plies};
 use crate::{
     connection::{DbError, statement},
-    games::columns::{column, number, seat, seat_number, word},
+    games::columns::{column, number},
+    players::{Requester, lock_requester},
 };
 
-/// How many analyses a player may have queued: what one thread does in some minutes.
+/// How many analyses an account may have queued: what one thread does in some minutes.
 pub const WAITING_MAX: i64 = 20;
+
+/// How many analyses a guest may have queued.
+pub const GUEST_WAITING_MAX: i64 = 3;
+
+/// How many analyses all guests of one network may have queued: a school class behind one address, a game of each.
+pub const NETWORK_WAITING_MAX: i64 = 30;
+
+/// By how much a guest's request counts as younger than it is. Within a round accounts come before guests, and no guest waits
+/// for accounts for ever.
+const GUEST_HANDICAP: Duration = Duration::seconds(30);
 
 /// How many analyses may be queued by all players. From half of it on, a player may queue only one, so that a few
 /// players, or many guests of one person, do not shut out the others.
 const ALL_WAITING_MAX: i64 = 10_000;
+
+/// A round is closed to new requests while a request of a later round has waited for longer than this. Otherwise new players could
+/// keep those of later rounds waiting for ever.
+const OPEN_FOR: Duration = Duration::minutes(1);
 
 /// How long a failed request is kept for its status.
 const FAILED_KEPT: Duration = Duration::days(7);
@@ -72,8 +87,10 @@ pub enum Progress {
 pub enum RequestOutcome {
     /// It is requested now, or was already.
     Queued,
-    /// The player has reached the limit.
-    TooMany,
+    /// The player has reached this limit.
+    TooMany(i64),
+    /// The guests of the player's network have reached their limit.
+    TooManyOfNetwork,
     /// All players together have reached the limit.
     Full,
     /// The player is deleted.
@@ -89,7 +106,7 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<AnalysisState, DbError>
             request.requested_at as "requested_at?", request.plies as "plies?", request.plies_done as "plies_done?",
             request.has_failed as "has_failed?", coalesce(request.taken_until > now(), false) as "is_taken!",
             (select count(*) from analysis_request other
-             where not other.has_failed and (other.round, other.requested_at) < (request.round, request.requested_at)) as "ahead!"
+             where not other.has_failed and (other.round, other.order_at) < (request.round, request.order_at)) as "ahead!"
         from (values ($1::uuid)) as wanted (id)
         left join analysis on analysis.game_id = wanted.id
         left join analysis_request request on request.game_id = wanted.id
@@ -137,42 +154,31 @@ pub async fn request(
     now: OffsetDateTime,
 ) -> Result<RequestOutcome, DbError> {
     let mut transaction = pool.begin().await?;
-    // The lock serializes the requests of one player, so that each counts the ones before it.
-    let asking = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", player.0);
-    if asking.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
-        return Ok(RequestOutcome::NoPlayer);
+    let Some(requester) = lock_requester(&mut transaction, player).await? else { return Ok(RequestOutcome::NoPlayer) };
+    if let Some(refused) = refused(&mut transaction, game.id(), player, &requester).await? {
+        return Ok(refused);
     }
-    let waiting = sqlx::query!(
-        r#"
-        select exists (select from analysis_request where game_id = $1 and not has_failed) as "is_asked_for!",
-            (select count(*) from analysis_request where player_id = $2 and not has_failed) as "own!",
-            (select count(*) from analysis_request where not has_failed) as "all!"
-        "#,
-        game.id().0,
-        player.0,
-    )
-    .fetch_one(&mut *transaction)
-    .instrument(statement("count analysis_request"))
-    .await?;
-    let own_max = if waiting.all < ALL_WAITING_MAX / 2 { WAITING_MAX } else { 1 };
-    if !waiting.is_asked_for && waiting.all >= ALL_WAITING_MAX {
-        return Ok(RequestOutcome::Full);
-    }
-    if !waiting.is_asked_for && waiting.own >= own_max {
-        return Ok(if own_max < WAITING_MAX { RequestOutcome::Full } else { RequestOutcome::TooMany });
-    }
-    // In the present round, or in the one after that of the player's last game.
+    // In the present round, in the next one if that is closed, or in the one after the last game of the same account or network.
     sqlx::query!(
         r#"
-        insert into analysis_request as kept (game_id, player_id, requested_at, round, ply, plies)
+        insert into analysis_request as kept (game_id, player_id, requested_at, round, ply, plies, round_key, order_at)
         select $1, $2, $3, greatest(
-            coalesce((select min(round) from analysis_request where not has_failed), 0),
+            coalesce((
+                select present.round + case when exists (
+                    select from analysis_request later
+                    where not later.has_failed and later.round > present.round and later.order_at < $8
+                ) then 1 else 0 end
+                from (select min(round) as round from analysis_request where not has_failed) present
+            ), 0),
             coalesce((select max(round) + 1 from analysis_request
-                where player_id = $2 and not has_failed and game_id <> $1), 0)
-        ), $4, $5
+                where round_key = $6 and not has_failed and game_id <> $1), 0)
+        ), $4, $5, $6, $7
         on conflict (game_id) do update set
             ply = greatest(kept.ply, excluded.ply),
             round = case when kept.has_failed then excluded.round else least(kept.round, excluded.round) end,
+            round_key = case when kept.has_failed or excluded.round < kept.round then excluded.round_key else kept.round_key end,
+            order_at = case when kept.has_failed or excluded.round < kept.round then excluded.order_at else kept.order_at end,
+            partial = case when not kept.has_failed then kept.partial end,
             player_id = case when kept.has_failed then excluded.player_id else kept.player_id end,
             requested_at = case when kept.has_failed then excluded.requested_at else kept.requested_at end,
             plies = case when kept.taken_until is null or kept.has_failed then excluded.plies else kept.plies end,
@@ -186,12 +192,51 @@ pub async fn request(
         now,
         column(game.ply()),
         column(game.ply().min(PLIES_ANALYSED_MAX)),
+        requester.round_key,
+        if requester.is_guest { now + GUEST_HANDICAP } else { now },
+        now - OPEN_FOR,
     )
     .execute(&mut *transaction)
     .instrument(statement("insert analysis_request"))
     .await?;
     transaction.commit().await?;
     Ok(RequestOutcome::Queued)
+}
+
+/// Why a locked requester may not queue one more game; `None` if it may, or if the game is queued already.
+async fn refused(
+    connection: &mut PgConnection,
+    game: GameId,
+    player: PlayerId,
+    requester: &Requester,
+) -> Result<Option<RequestOutcome>, DbError> {
+    let waiting = sqlx::query!(
+        r#"
+        select exists (select from analysis_request where game_id = $1 and not has_failed) as "is_asked_for!",
+            (select count(*) from analysis_request where player_id = $2 and not has_failed) as "own!",
+            (select count(*) from analysis_request where round_key = $3 and not has_failed) as "of_network!",
+            (select count(*) from analysis_request where not has_failed) as "all!"
+        "#,
+        game.0,
+        player.0,
+        requester.network,
+    )
+    .fetch_one(connection)
+    .instrument(statement("count analysis_request"))
+    .await?;
+    let own_max = if requester.is_guest { GUEST_WAITING_MAX } else { WAITING_MAX };
+    let is_scarce = waiting.all >= ALL_WAITING_MAX / 2;
+    Ok(if waiting.is_asked_for {
+        None
+    } else if waiting.all >= ALL_WAITING_MAX || is_scarce && waiting.own.max(waiting.of_network) >= 1 {
+        Some(RequestOutcome::Full)
+    } else if waiting.own >= own_max {
+        Some(RequestOutcome::TooMany(own_max))
+    } else if waiting.of_network >= NETWORK_WAITING_MAX {
+        Some(RequestOutcome::TooManyOfNetwork)
+    } else {
+        None
+    })
 }
 
 /// Takes the next request, and leases it until `until`.
@@ -202,11 +247,12 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
             with next as (
                 select game_id from analysis_request
                 where not has_failed and (taken_until is null or taken_until < least($1, now()))
-                order by round, requested_at limit 1
+                order by round, order_at limit 1
                 for no key update skip locked
             )
             update analysis_request set
-                taken_until = $2, plies_done = 0, attempts = attempts + 1, has_failed = attempts >= $3
+                taken_until = $2, plies_done = case when partial is null then 0 else plies_done end,
+                round_key = coalesce(round_key, player_id), attempts = attempts + 1, has_failed = attempts >= $3
             from next where analysis_request.game_id = next.game_id
             returning analysis_request.game_id, has_failed
             "#,
@@ -250,6 +296,73 @@ pub async fn release(pool: &PgPool, game: GameId) -> Result<(), DbError> {
     .instrument(statement("update analysis_request"))
     .await?;
     Ok(())
+}
+
+/// The part of a game's analysis that is stored with its request. One that cannot be read counts as missing.
+pub async fn partial(pool: &PgPool, game: GameId) -> Result<Option<PartialAnalysis>, DbError> {
+    let text = sqlx::query_scalar!(
+        r#"select partial as "partial: Json<Value>" from analysis_request where game_id = $1"#,
+        game.0
+    );
+    let text = text.fetch_optional(pool).instrument(statement("select analysis_request")).await?.flatten();
+    let partial = text.and_then(|Json(text)| serde_json::from_value::<PartialText>(text).ok());
+    Ok(partial.and_then(|partial| partial.parse(game).ok()))
+}
+
+/// Stores the part of a game's analysis that is done, with its request.
+pub async fn keep(pool: &PgPool, game: GameId, partial: &PartialAnalysis) -> Result<(), DbError> {
+    sqlx::query!(
+        "update analysis_request set partial = $2, plies_done = $3 where game_id = $1",
+        game.0,
+        Json(PartialText::of(partial)) as Json<PartialText>,
+        column(partial.done),
+    )
+    .execute(pool)
+    .instrument(statement("update analysis_request"))
+    .await?;
+    Ok(())
+}
+
+/// Whether a guest has requested the analysis of a game.
+pub async fn is_of_guest(pool: &PgPool, game: GameId) -> Result<bool, DbError> {
+    let kind = sqlx::query_scalar!(
+        "select kind from analysis_request join player on player.id = player_id where game_id = $1",
+        game.0
+    );
+    let kind = kind.fetch_optional(pool).instrument(statement("select analysis_request")).await?;
+    Ok(kind.is_some_and(|kind| kind == "guest"))
+}
+
+/// Whether requests of others than the requester of a game wait for a worker.
+pub async fn do_others_wait(pool: &PgPool, game: GameId) -> Result<bool, DbError> {
+    let exists = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from analysis_request own join analysis_request other
+                on other.round_key is distinct from own.round_key and not other.has_failed
+                    and (other.taken_until is null or other.taken_until < now())
+            where own.game_id = $1
+        ) as "exists!"
+        "#,
+        game.0
+    );
+    Ok(exists.fetch_one(pool).instrument(statement("select analysis_request")).await?)
+}
+
+/// Ends the lease of a request that gives way to others, and moves it, with all others of the same account or network, into the next round.
+pub async fn give_way(pool: &PgPool, game: GameId) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        update analysis_request set round = analysis_request.round + 1
+        from analysis_request own
+        where own.game_id = $1 and analysis_request.round_key = own.round_key and not analysis_request.has_failed
+        "#,
+        game.0
+    )
+    .execute(pool)
+    .instrument(statement("update analysis_request"))
+    .await?;
+    release(pool, game).await
 }
 
 /// Stores an analysis, replacing one that covers less. Of several equal ones the first stays: it may have been
@@ -324,60 +437,4 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
     .instrument(statement("delete analysis_request"))
     .await?;
     Ok(purged.rows_affected())
-}
-
-fn parse_plies(game: GameId, plies: Value) -> Result<Vec<JudgedPly>, DbError> {
-    let texts: Vec<PlyText> =
-        serde_json::from_value(plies).map_err(|e| DbError::inconsistent("analysis", "plies", game.0, e))?;
-    texts.into_iter().map(|ply| ply.parse(game)).collect()
-}
-
-/// A judged ply as JSON.
-#[derive(Debug, Serialize, Deserialize)]
-struct PlyText {
-    ply: u32,
-    side: String,
-    seat: i16,
-    #[serde(rename = "move")]
-    mv: String,
-    /// Hundredths of a seed, and whether they are exact.
-    best: (i32, bool),
-    line: Vec<String>,
-    value: (i32, bool),
-    loss: i32,
-    class: String,
-}
-
-impl PlyText {
-    fn of(ply: &JudgedPly) -> Self {
-        let value = |value: mancala_domain::Value| (value.points, value.is_exact);
-        Self {
-            ply: ply.number,
-            side: ply.side.to_string(),
-            seat: seat_number(ply.seat),
-            mv: ply.mv.to_string(),
-            best: value(ply.best),
-            line: ply.line.iter().map(ToString::to_string).collect(),
-            value: value(ply.value),
-            loss: ply.loss,
-            class: ply.class.as_str().to_owned(),
-        }
-    }
-
-    fn parse(self, game: GameId) -> Result<JudgedPly, DbError> {
-        let parse_move =
-            |text: &String| text.parse::<Move>().map_err(|e| DbError::inconsistent("analysis", "plies", game.0, e));
-        let value = |(points, is_exact)| mancala_domain::Value { points, is_exact };
-        Ok(JudgedPly {
-            number: self.ply,
-            side: self.side.parse::<Side>().map_err(|e| DbError::inconsistent("analysis", "plies", game.0, e))?,
-            seat: seat("analysis", game.0, self.seat)?,
-            mv: parse_move(&self.mv)?,
-            best: value(self.best),
-            line: self.line.iter().map(parse_move).collect::<Result<_, _>>()?,
-            value: value(self.value),
-            loss: self.loss,
-            class: word("analysis", "plies", game.0, &Class::ALL, Class::as_str, &self.class)?,
-        })
-    }
 }

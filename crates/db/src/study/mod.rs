@@ -5,5 +5,6 @@ mod explored_games;
 pub mod explorer;
 pub mod explorer_index;
 pub(crate) mod explorer_removal;
+mod judged_plies;
 pub mod notes;
 mod tallies;

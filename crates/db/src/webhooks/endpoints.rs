@@ -15,10 +15,14 @@ use super::{
 use crate::{
     connection::{DbError, statement},
     idempotency::{self, Keyed},
+    players::lock_requester,
 };
 
 /// How many webhooks a player has at most.
 pub const WEBHOOKS_MAX: u32 = 10;
+
+/// How many webhooks all guests of one network have at most.
+pub const NETWORK_WEBHOOKS_MAX: u32 = 20;
 
 /// How long the previous secret signs as well after a rotation.
 pub const OVERLAP: Duration = Duration::hours(24);
@@ -83,6 +87,8 @@ pub enum Made {
     Stored,
     /// The player has reached the limit.
     TooMany,
+    /// The guests of the player's network have reached their limit.
+    TooManyOfNetwork,
     /// Another request used the same idempotency key.
     KeyUsed,
     /// The player is deleted, or has revoked the credentials.
@@ -159,15 +165,31 @@ pub async fn insert(
     if player.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
         return Ok(Made::NoPlayer);
     }
+    let Some(requester) = lock_requester(&mut transaction, webhook.player).await? else { return Ok(Made::NoPlayer) };
     if let Some(keyed) = keyed
         && !idempotency::claim(&mut *transaction, keyed, webhook.created_at).await?
     {
         return Ok(Made::KeyUsed);
     }
-    let stored = sqlx::query!(
+    let held = sqlx::query!(
         r#"
-        insert into webhook (id, player_id, created_at, url, events, secret, flag_at, verified_at)
-        select $1, $2, $3, $4, $5, $6, $7, null where (select count(*) from webhook where player_id = $2) < $8
+        select (select count(*) from webhook where player_id = $1) as "own!",
+            (select count(*) from webhook where network = $2 and player_id is not null) as "of_network!"
+        "#,
+        webhook.player.0,
+        requester.network,
+    );
+    let held = held.fetch_one(&mut *transaction).instrument(statement("count webhook")).await?;
+    if held.own >= i64::from(WEBHOOKS_MAX) {
+        return Ok(Made::TooMany);
+    }
+    if held.of_network >= i64::from(NETWORK_WEBHOOKS_MAX) {
+        return Ok(Made::TooManyOfNetwork);
+    }
+    sqlx::query!(
+        r#"
+        insert into webhook (id, player_id, created_at, url, events, secret, flag_at, network, verified_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, null)
         "#,
         webhook.id,
         webhook.player.0,
@@ -176,14 +198,11 @@ pub async fn insert(
         webhook.events.as_deref(),
         webhook.secret,
         webhook.created_at + FLAG_AGAIN_AFTER,
-        i64::from(WEBHOOKS_MAX),
+        requester.network,
     )
     .execute(&mut *transaction)
     .instrument(statement("insert webhook"))
     .await?;
-    if stored.rows_affected() == 0 {
-        return Ok(Made::TooMany);
-    }
     send_challenge(&mut transaction, webhook.id, challenge, webhook.created_at).await?;
     transaction.commit().await?;
     flag_now(pool, webhook.player).await;

@@ -7,6 +7,6 @@ mod health;
 pub mod queue;
 
 pub use endpoints::{
-    Challenge, Changes, EventFilter, Made, OVERLAP, PREVIOUS_MAX, WEBHOOKS_MAX, Webhook, challenge, delete,
-    delete_of_erased, find, insert, list, rotate, update,
+    Challenge, Changes, EventFilter, Made, NETWORK_WEBHOOKS_MAX, OVERLAP, PREVIOUS_MAX, WEBHOOKS_MAX, Webhook,
+    challenge, delete, delete_of_erased, find, insert, list, rotate, update,
 };

@@ -1,6 +1,6 @@
 //! Computer opponents.
 
-use mancala_engine::{Engine, Level};
+use mancala_engine::{Engine, Level, Signal};
 use mancala_rules::{AnyOptions, AnyPosition, Move, Variant};
 
 use crate::{GO_ON, opening, play_on};
@@ -38,6 +38,28 @@ fn the_weakest_level_often_but_not_always_takes_a_large_capture() {
         (0..200).filter_map(|seed| engine.choose(&position, Level::MIN, seed, &GO_ON)).map(|m| m.to_string()).collect();
     let best = chosen.iter().filter(|m| *m == "A").count();
     assert!((50..150).contains(&best), "{best} of 200");
+}
+
+#[test]
+fn a_search_that_is_stopped_at_once_has_a_reasonable_move() {
+    let stopped = Signal::new();
+    stopped.stop();
+    let mut engine = Engine::new(1);
+    for variant in Variant::ALL {
+        for level in Level::all() {
+            for seed in 0..20 {
+                let position = play_on(&opening(variant, "standard", ""), seed, 8);
+                let m = engine.choose(&position, level, seed, &stopped).unwrap();
+                assert!(position.legal_moves().contains(&m), "{variant} {level:?} {m}");
+            }
+        }
+    }
+    // The levels that do not err take the fifteen seeds even then.
+    let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
+    let position = AnyPosition::parse(&options, "1,0,3,2,1,2/2,2,2,2,14,1 8-8 S - 20 1S").unwrap();
+    for level in Level::all().skip(5) {
+        assert_eq!(engine.choose(&position, level, 0, &stopped).unwrap().to_string(), "A");
+    }
 }
 
 #[test]

@@ -1,0 +1,95 @@
+//! The networks of guests, as keyed hashes.
+
+use std::fmt;
+
+use mancala_domain::PlayerId;
+use sqlx::{PgConnection, PgPool};
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::connection::{DbError, statement};
+
+/// How long the network of a guest is kept: not less than the guest itself without any use, by default. Otherwise guests that
+/// were made in advance would be free of the limits of their network.
+pub const KEPT: Duration = Duration::days(90);
+
+/// A keyed hash of a network. Without the key it does not tell the address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Network(pub(crate) Uuid);
+
+impl Network {
+    /// The network with this hash.
+    pub fn of_hash(hash: [u8; 8]) -> Self {
+        Self(Uuid::from_u128(u64::from_be_bytes(hash).into()))
+    }
+
+    /// The hash in hexadecimal digits.
+    pub fn to_hex(self) -> String {
+        format!("{:016x}", self.0.as_u64_pair().1)
+    }
+}
+
+/// Hides the hash: it stands for a person's address.
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Network(…)")
+    }
+}
+
+/// The network of a guest, if it is known.
+pub async fn network(pool: &PgPool, player: PlayerId) -> Result<Option<Network>, DbError> {
+    let network = sqlx::query_scalar!("select network from player where id = $1", player.0);
+    let network = network.fetch_optional(pool).instrument(statement("select player network")).await?;
+    Ok(network.flatten().map(Network))
+}
+
+/// Forgets the networks of up to `limit` guests that have been kept long enough; returns how many.
+pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let forgotten = sqlx::query!(
+        r#"
+        with old as (
+            select id from player where network is not null and id < $1 order by id limit $2
+            for no key update skip locked
+        ), games as (
+            update computer_game set network = null from old where computer_game.player_id = old.id
+        ), endpoints as (
+            update webhook set network = null from old where webhook.player_id = old.id
+        )
+        update player set network = null from old where player.id = old.id
+        "#,
+        super::guests::first_id_at(now - KEPT),
+        i64::from(limit),
+    )
+    .execute(pool)
+    .instrument(statement("update player network"))
+    .await?;
+    Ok(forgotten.rows_affected())
+}
+
+/// A player who asks for something of which there is only so much, locked until the transaction ends.
+pub(crate) struct Requester {
+    /// Whether the player is a guest.
+    pub is_guest: bool,
+    /// The network of a guest, if it is known.
+    pub network: Option<Uuid>,
+    /// Whose turn it is in a round: the network, or else the player.
+    pub round_key: Uuid,
+}
+
+/// Locks a player's row, so that of several requests each counts the ones before it; of a network, a few more may succeed if
+/// several guests request at once. `None` if the player is deleted.
+pub(crate) async fn lock_requester(
+    connection: &mut PgConnection,
+    player: PlayerId,
+) -> Result<Option<Requester>, DbError> {
+    let row = sqlx::query!(
+        "select kind, network from player where id = $1 and kind <> 'deleted' for no key update",
+        player.0
+    );
+    let Some(row) = row.fetch_optional(connection).instrument(statement("lock player")).await? else {
+        return Ok(None);
+    };
+    let round_key = row.network.unwrap_or(player.0);
+    Ok(Some(Requester { is_guest: row.kind == "guest", network: row.network, round_key }))
+}

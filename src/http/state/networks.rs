@@ -1,0 +1,64 @@
+//! The networks of guests: which guests share their limits.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::db::players::Network;
+
+/// The bits of an IPv6 address that name its network. Providers give a customer up to a whole /48.
+const IPV6_PREFIX_BITS: u32 = 48;
+
+/// Hashes the networks of guests, with a key that all servers with the same signing key share. So the database alone does not tell
+/// an address.
+#[derive(Clone, Copy)]
+pub struct Networks {
+    /// `None` where networks are not counted.
+    key: Option<[u8; 32]>,
+}
+
+impl Networks {
+    /// Hashes with this key; without one no guest has a network.
+    pub const fn new(key: Option<[u8; 32]>) -> Self {
+        Self { key }
+    }
+
+    /// The network of an address: for IPv4 the whole address.
+    pub fn of(self, address: IpAddr) -> Option<Network> {
+        let network = match address.to_canonical() {
+            IpAddr::V4(address) => address.to_ipv6_mapped(),
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << (128 - IPV6_PREFIX_BITS)),
+        };
+        let hash = Sha256::new().chain_update(self.key?).chain_update(network.octets()).finalize();
+        let (hash, _) = hash.split_first_chunk::<8>()?;
+        Some(Network::of_hash(*hash))
+    }
+}
+
+/// Omits the key.
+impl fmt::Debug for Networks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Networks").field("is_counted", &self.key.is_some()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_an_ipv4_address_or_48_bits_of_ipv6_under_a_key() {
+        let networks = Networks::new(Some([7; 32]));
+        let of = |text: &str| networks.of(text.parse().expect("an address")).expect("networks are counted");
+        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+        assert_eq!(of("2001:db8:1:2::3"), of("2001:db8:1:ffff::1"));
+        assert_ne!(of("2001:db8:1::1"), of("2001:db8:2::1"));
+        let address = "192.0.2.1".parse().expect("an address");
+        assert_ne!(Networks::new(Some([8; 32])).of(address), Some(of("192.0.2.1")));
+        assert_eq!(Networks::new(None).of(address), None);
+    }
+}

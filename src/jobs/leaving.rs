@@ -1,0 +1,35 @@
+//! Ends a game for a player who has left it.
+
+use sqlx::PgPool;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::deadlines::settle_game;
+use crate::{
+    db::{DbError, Writers, games},
+    domain::{Action, Command, Context, GameId, PlayerId},
+};
+
+/// Ends a game by the first of these actions of a player that the game allows. On a version conflict the game stays as the other change
+/// left it.
+pub(super) async fn end_game(
+    pool: &PgPool,
+    writers: &Writers,
+    player: PlayerId,
+    id: GameId,
+    actions: &[Action<'_>],
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    // A win on time takes precedence over the loss by leaving.
+    settle_game(pool, writers, id, now).await?;
+    let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
+    let context = Context::new(now, || GameId(Uuid::now_v7()));
+    let decide =
+        |action: &Action<'_>| game.decide(&Command { player, if_version: None, action: *action }, &context).ok();
+    let events = actions.iter().find_map(decide).unwrap_or_default().events;
+    let applied = events.iter().try_for_each(|event| game.apply(event));
+    if applied.is_ok() && !events.is_empty() {
+        games::append(writers, &game, &events).await?;
+    }
+    Ok(())
+}
