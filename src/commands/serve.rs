@@ -88,7 +88,7 @@ fn service(
         shutdown_timeout_s: options.shutdown_timeout_s,
         open_for: time::Duration::days(options.open_game_days.into()),
         webhook_reach: webhook_reach(options),
-        reserved_names: ReservedNames::new(options.reserved_names.iter().map(String::as_str)),
+        reserved_names: Arc::new(ReservedNames::new(options.reserved_names.iter().map(String::as_str))),
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),

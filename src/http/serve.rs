@@ -75,7 +75,7 @@ pub struct Service {
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
     /// Names that no player may take.
-    pub reserved_names: ReservedNames,
+    pub reserved_names: Arc<ReservedNames>,
     pub metrics: Arc<Metrics>,
     /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
@@ -105,9 +105,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let workers = workers.clamp(1, WORKERS_MAX);
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
-    let document = routes::document();
-    paths::set(&document);
-    let document = routes::document_json(document, public_url);
+    let document = published_document(public_url);
     watch_waiters(&hub, &writers, &metrics, &database);
     watch_writers(&writers, &metrics);
     let shared = Shared {
@@ -123,7 +121,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         readiness: Arc::default(),
         open_for,
         webhook_reach,
-        reserved_names: Arc::new(service.reserved_names),
+        reserved_names: service.reserved_names,
         draining,
     };
     watch_recent(&shared.recent, &shared.metrics);
@@ -168,6 +166,13 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())
+}
+
+/// The OpenAPI document as it is served. Its paths are those that a call may have.
+fn published_document(public_url: Option<String>) -> Bytes {
+    let document = routes::document();
+    paths::set(&document);
+    routes::document_json(document, public_url)
 }
 
 /// The routes, and the rate limits for the layer that applies them; without limits the layer lets every request pass.

@@ -101,7 +101,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         shutdown_timeout_s: 20,
         open_for: setup.open_for,
         webhook_reach: setup.webhook_reach,
-        reserved_names: ReservedNames::new(["admin", "support"]),
+        reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),
