@@ -93,7 +93,7 @@ fn service(
             account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },
             guest: ImportTotal { games: options.import_guest_games_max, plies: options.import_guest_plies_max },
         },
-        reserved_names: ReservedNames::new(options.reserved_names.iter().map(String::as_str)),
+        reserved_names: Arc::new(ReservedNames::new(options.reserved_names.iter().map(String::as_str))),
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),

@@ -81,7 +81,7 @@ pub struct Service {
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
     /// Names that no player may take.
-    pub reserved_names: ReservedNames,
+    pub reserved_names: Arc<ReservedNames>,
     pub metrics: Arc<Metrics>,
     /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
@@ -242,7 +242,7 @@ impl Shared {
             networks: Networks::new(network_key),
             network_games_max: service.network_games_max,
             webhook_reach: service.webhook_reach,
-            reserved_names: Arc::new(service.reserved_names),
+            reserved_names: service.reserved_names,
             import_quotas: service.import_quotas,
             uploads: Arc::default(),
             draining: service.draining,

@@ -1,7 +1,7 @@
 //! The work outside requests: the jobs of a running server, and the long work of commands.
 //!
-//! A server settles games whose time has run out, ends games of erased players and abandoned games, deletes expired rows, delivers webhooks,
-//! plays for the computer, analyses games and fills the explorer. Every process runs these jobs; leases and optimistic
+//! A server settles games whose time has run out, claims names that an older release stored, ends games of erased players and
+//! abandoned games, deletes expired rows, delivers webhooks, plays for the computer, analyses games and fills the explorer. Every process runs these jobs; leases and optimistic
 //! locking in the database divide the work among processes. Commands verify, export and import all games, and fill the
 //! explorer anew.
 //!

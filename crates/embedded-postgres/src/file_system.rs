@@ -47,7 +47,8 @@ pub(crate) fn is_own_lock(path: &Path) -> bool {
 }
 
 fn is_ours_alone(found: &Metadata) -> bool {
-    found.is_file() && found.uid() == geteuid().as_raw() && found.mode() & 0o077 == 0
+    let is_open_to_others = found.mode() & 0o077 != 0;
+    found.is_file() && found.uid() == geteuid().as_raw() && !is_open_to_others
 }
 
 /// Gives `path`, which is ours, to another user. A link in its place is not followed.

@@ -112,7 +112,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         network_games_max: setup.network_games_max,
         webhook_reach: setup.webhook_reach,
         import_quotas: setup.import_quotas,
-        reserved_names: ReservedNames::new(["admin", "support"]),
+        reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),
         metrics,
         draining: CancellationToken::new(),
         hub: Arc::default(),

@@ -40,6 +40,7 @@ enum Inside {
 
 impl Splitter {
     /// Whether the next line of the text begins a new record.
+    #[expect(clippy::match_same_arms, reason = "the arms stand in the order of what a character is inside of")]
     pub fn begins_record(&mut self, line: &str) -> bool {
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         // Whether nothing but blanks and whole comments has come so far.
