@@ -100,14 +100,12 @@ pub enum RateLimits {
 /// actix-web's runtime.
 pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server> {
     let Service { database, tokens, cors_origins, rate_limits, trusted_proxies, keep_alive, workers, .. } = service;
-    let Service { public_url, shutdown_timeout_s, open_for, metrics, draining, hub, writers, .. } = service;
-    let Service { webhook_reach, import_quotas, .. } = service;
+    let Service { public_url, shutdown_timeout_s, metrics, draining, hub, writers, .. } = service;
+    let Service { open_for, webhook_reach, import_quotas, .. } = service;
     let workers = workers.clamp(1, WORKERS_MAX);
     let limits = (rate_limits == RateLimits::On).then(|| Data::new(Limits::new()));
     let trusted_proxies = Data::new(TrustedProxies(trusted_proxies));
-    let document = routes::document();
-    paths::set(&document);
-    let document = routes::document_json(document, public_url);
+    let document = document(public_url);
     watch_waiters(&hub, &writers, &metrics, &database);
     watch_writers(&writers, &metrics);
     let shared = Shared {
@@ -169,6 +167,13 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())
+}
+
+/// The OpenAPI document as JSON. Its paths become known to the handlers of unknown requests.
+fn document(public_url: Option<String>) -> Bytes {
+    let document = routes::document();
+    paths::set(&document);
+    routes::document_json(document, public_url)
 }
 
 /// The routes, and the rate limits for the layer that applies them; without limits the layer lets every request pass.

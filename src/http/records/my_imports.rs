@@ -156,8 +156,9 @@ pub async fn delete_imports(
 #[delete("/games/{id}")]
 pub async fn delete_game(
     state: Data<AppState>,
-    caller: Caller,
+    // First: a path such as `/v1/games/export` names no game, whether the caller is known or not.
     path: GamePath,
+    caller: Caller,
     _: Query<NoQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
