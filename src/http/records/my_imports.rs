@@ -156,7 +156,7 @@ pub async fn delete_imports(
 #[delete("/games/{id}")]
 pub async fn delete_game(
     state: Data<AppState>,
-    // First, because another route may have the same path with other methods.
+    // First: a path such as `/v1/games/export` names no game, whether the caller is known or not.
     path: GamePath,
     caller: Caller,
     _: Query<NoQuery>,

@@ -7,6 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::future::join_all;
+
 use crate::{
     records::import::{WHOLE, import},
     support::{
@@ -21,6 +23,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// More bodies at once than there were permits for, before a body was received without one.
 const STALLED: usize = 40;
+
+/// How often a test tries what a busy machine may be too slow for.
+const ATTEMPTS: usize = 5;
 
 /// An import whose body has only begun to arrive.
 struct Stalled {
@@ -78,7 +83,7 @@ async fn import_from(app: &TestApp, guest: &Guest, address: &str) -> Answer {
 async fn received(app: &TestApp, guest: &Guest, address: &str, body: &str, missing: usize) -> Stalled {
     let begun = Instant::now();
     let mut stalled = Stalled::begin(app, guest, address, body, missing);
-    while import_from(app, guest, "203.0.113.9").await.status != 429 {
+    while import_from(app, guest, address).await.status != 429 {
         assert!(begun.elapsed() < PATIENCE, "the first body does not arrive");
         if stalled.is_answered() {
             // The question came first, and the upload was refused for it.
@@ -91,15 +96,24 @@ async fn received(app: &TestApp, guest: &Guest, address: &str, body: &str, missi
 #[actix_web::test]
 async fn stalled_uploads_keep_no_import_waiting() {
     let app = behind_a_proxy().await;
-    let body = format!("{WHOLE}          ");
-    let mut stalled = vec![];
-    for n in 0..STALLED {
-        let guest = app.guest(&format!("Guest {n}")).await;
-        stalled.push(Stalled::begin(&app, &guest, &format!("192.0.2.{n}"), &body, 10));
-    }
     let ana = app.guest("Ana").await;
-    let answer = import_from(&app, &ana, "198.51.100.1").await;
-    assert_eq!(answer.status, 200, "{answer:?}");
+    let body = format!("{WHOLE}          ");
+    for _ in 0..ATTEMPTS {
+        let mut guests = vec![];
+        for n in 0..STALLED {
+            guests.push(app.guest(&format!("Guest {n}")).await);
+        }
+        let (app, body) = (&app, body.as_str());
+        let begin = async |(n, guest)| received(app, guest, &format!("192.0.2.{n}"), body, 10).await;
+        let stalled = join_all(guests.iter().enumerate().map(begin)).await;
+        let answer = import_from(app, &ana, "198.51.100.1").await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        // It did not wait for any of the others to be cut off, unless the machine is very busy.
+        if !stalled.iter().any(Stalled::is_answered) {
+            return;
+        }
+    }
+    panic!("the import waited for another one");
 }
 
 #[actix_web::test]
