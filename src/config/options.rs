@@ -89,7 +89,7 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
     pub writers: u32,
 
-    /// Rate limits for each player and each address; each process counts on its own
+    /// Rate limits for each player and each address, and for sign-ins to each account; each process counts on its own
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 

@@ -106,8 +106,7 @@ pub fn serve(listener: TcpListener, service: Service) -> std::io::Result<Server>
     let document = routes::document();
     paths::set(&document);
     let document = routes::document_json(document, public_url);
-    watch_waiters(&hub, &writers, &metrics, &database);
-    watch_writers(&writers, &metrics);
+    watch(&hub, &writers, &metrics, &database);
     let shared = Shared {
         database,
         connections: DATABASE_CONNECTIONS_MAX / workers,
@@ -222,6 +221,12 @@ impl Shared {
         self.metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
         state
     }
+}
+
+/// Watches what waits, and what is written.
+fn watch(hub: &Arc<Hub>, writers: &Arc<Writers>, metrics: &Arc<Metrics>, database: &PgConnectOptions) {
+    watch_waiters(hub, writers, metrics, database);
+    watch_writers(writers, metrics);
 }
 
 /// Counts waiting requests, and wakes them when this process or another one has changed their game. Follows the revocations of

@@ -4,7 +4,7 @@
 //! from which the account was signed in to of late has a bucket of its own instead. So guesses slow down neither the owner's usual
 //! networks nor devices with a refresh token, and elsewhere the owner waits for seconds, with 429.
 //!
-//! Each process counts for itself, in memory, by keyed hashes: nobody can read from them which network belongs to which account.
+//! Each process counts for itself, in memory, by keyed hashes, which do not show which network belongs to which account.
 
 use std::{
     fmt,
