@@ -152,11 +152,13 @@ impl Policy {
         let empty_at = bucket.empty_at.max(now) + self.each;
         let level = empty_at - now;
         let max = self.each * self.at_once;
-        if level > max {
-            return Err(level - max);
+        match level.checked_sub(max) {
+            Some(wait) if !wait.is_zero() => Err(wait),
+            _ => {
+                bucket.empty_at = empty_at;
+                Ok(())
+            }
         }
-        bucket.empty_at = empty_at;
-        Ok(())
     }
 }
 
