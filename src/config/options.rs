@@ -98,8 +98,8 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
     pub writers: u32,
 
-    /// Rate limits for each player and each address, which each process counts on its own, and the limits that guests of one
-    /// network share
+    /// Rate limits for each player, each address and the sign-ins to each account, which each process counts on its own; and the limits
+    /// that guests of one network share
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 

@@ -25,7 +25,7 @@ const IMPORT_BATCHES_MAX: u32 = 100;
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
-    for importer in players::list_erased_importers(pool, PLAYERS_MAX).await? {
+    for importer in players::list_erased_importers(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         erase_imports(pool, importer).await?;
     }
     for player in players::list_unfinished_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {

@@ -282,7 +282,7 @@ mod tests {
             assert!(repeats("abc", body.as_bytes()), "{body}");
         }
         let echo = r#"{"type":"webhook.challenge","data":{"challenge":"abc"}}"#;
-        for body in ["", "ab", "abcd", r#""abc""#, r#"{"challenge":"abcd"}"#, r#"["abc"]"#, "{", echo] {
+        for body in ["", "ab", "abcd", r#""abc""#, r#"{"challenge":"abcd"}"#, "{", echo] {
             assert!(!repeats("abc", body.as_bytes()), "{body}");
         }
     }

@@ -4,7 +4,7 @@
 //! from which the account was signed in to of late has a bucket of its own instead. So guesses slow down neither the owner's usual
 //! networks nor devices with a refresh token, and elsewhere the owner waits for seconds, with 429.
 //!
-//! Each process counts for itself, in memory, by keyed hashes, which do not reveal the network of an account.
+//! Each process counts for itself, in memory, by keyed hashes, which do not show which network belongs to which account.
 
 use std::{
     fmt,
@@ -152,11 +152,13 @@ impl Policy {
         let empty_at = bucket.empty_at.max(now) + self.each;
         let level = empty_at - now;
         let max = self.each * self.at_once;
-        if level > max {
-            return Err(level - max);
+        match level.checked_sub(max) {
+            Some(wait) if !wait.is_zero() => Err(wait),
+            _ => {
+                bucket.empty_at = empty_at;
+                Ok(())
+            }
         }
-        bucket.empty_at = empty_at;
-        Ok(())
     }
 }
 

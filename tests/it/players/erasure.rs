@@ -136,6 +136,11 @@ async fn create(app: &TestApp, guest: &Guest, game: &str, n: usize) -> Answer {
     send(signed(request, Some(guest)).json(&body)).await
 }
 
+/// Bytes as PostgreSQL writes them.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
 /// The rows of all tables, as text, that contain one of these words, or the bytes of one.
 async fn rows_with(app: &TestApp, words: &[String]) -> Vec<String> {
     let tables = "select tablename::text from pg_tables where schemaname = 'public'";
@@ -148,7 +153,7 @@ async fn rows_with(app: &TestApp, words: &[String]) -> Vec<String> {
         found.extend(rows.into_iter().filter(|row| {
             let row = row.to_lowercase();
             words.iter().any(|word| {
-                let bytes: String = word.bytes().map(|byte| format!("{byte:02x}")).collect();
+                let bytes = hex(word.as_bytes());
                 row.contains(word.as_str()) || row.contains(&bytes)
             })
         }));
@@ -178,7 +183,7 @@ async fn nothing_personal_of_an_erased_player_is_left_in_the_database() {
     }
     let secret = create(&app, &zelda, &game, 1).await.string("/secret");
     let secret = BASE64_STANDARD.decode(secret.trim_start_matches("whsec_")).expect("base64");
-    let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let secret = hex(&secret);
     let words = [&words[..], &[secret]].concat();
     let before = rows_with(&app, &words).await;
     assert!(before.len() >= 10, "{before:?}");

@@ -248,10 +248,11 @@ async fn notes_go_with_their_player_and_stay_when_others_go() {
     assert_eq!(app.delete_me(&south).await.status, 204);
     assert_eq!(count(&app).await, 1);
     assert_eq!(texts(&app, &north, &id).await, [(0, "theirs".to_owned())]);
-    // The last access token neither reads nor writes.
+    // The last access token is void.
     write(&app, &south, &id, "0", "once more").await.is_problem(401, "invalid_token");
     delete(&app, &south, &id, "0").await.is_problem(401, "invalid_token");
-    app.get(&format!("/v1/games/{id}/notes"), Some(&south)).await.is_problem(401, "invalid_token");
+    let page = app.get(&format!("/v1/games/{id}/notes"), Some(&south)).await;
+    page.is_problem(401, "invalid_token");
     let note = Note {
         game: GameId(Uuid::try_parse(&id).expect("an id")),
         ply: 0,

@@ -395,7 +395,7 @@ async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
     let host = dead.address.to_string();
     let full = Full { hosts: vec![host.clone()], players: vec![PlayerId(bo.id.parse().expect("an id"))] };
     let taken = job::take(&app.db, Lane::Unproven, 64, &full, now()).await.expect("they are taken");
-    assert_eq!(taken.iter().map(|due| due.player.0.to_string()).collect::<Vec<_>>(), [cy.id.clone()]);
+    assert_eq!(taken.iter().map(|due| due.player.0.to_string()).collect::<Vec<_>>(), std::slice::from_ref(&cy.id));
     let_pass(&app, 31).await;
     let stopping = tokio_util::sync::CancellationToken::new();
     let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);

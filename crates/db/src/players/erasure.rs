@@ -12,7 +12,7 @@ use tracing::Instrument;
 use crate::connection::{DbError, statement};
 
 /// Erases a player: the row stays, without a name, for the seats in games. Returns the new `credentials_version`, or `None` if
-/// the player does not exist or is erased already. Unfinished games are left to the caller, and imported ones too: see [`erase_imports`].
+/// there is no such player any more. Unfinished games are left to the caller, and imported ones too: see [`erase_imports`].
 pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<Option<i32>, DbError> {
     let mut transaction = pool.begin().await?;
     // Creations of the player hold the lock for a moment each, and there may be many.
@@ -39,8 +39,9 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
         ), sign_ins as (
             delete from refresh_family where player_id = $1
         ), imported as (
-            -- The names that the player's imports brought: the player's own may be among them.
-            update player set kind = 'deleted', name = $2
+            -- The names that the player's imports brought: the player's own may be among them. They stay distinct until they are
+            -- unlinked from the importer.
+            update player set name = id::text
             where kind = 'imported' and coalesce(importer_id, '00000000-0000-0000-0000-000000000000') = $1
         )
         update player
@@ -119,9 +120,10 @@ pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Res
     Ok(found.unsigned_abs())
 }
 
-/// Deletes up to `limit` players of an erased player's imports that are in no game, and unlinks the others from the importer.
+/// Deletes up to `limit` players of an erased player's imports that are in no game. The others become deleted players.
 /// To be called when [`erase_imports`] finds no game any more. Returns how many players were found.
 pub async fn erase_imported_players(pool: &PgPool, importer: PlayerId, limit: u32) -> Result<u64, DbError> {
+    let nameless = PlayerName::of_deleted();
     let found = sqlx::query_scalar!(
         r#"
         with chosen as (
@@ -129,16 +131,19 @@ pub async fn erase_imported_players(pool: &PgPool, importer: PlayerId, limit: u3
                 select from game
                 where seat_1_player_id = player.id and seat_0_player_id is distinct from seat_1_player_id
             ) as is_seated
-            from player where importer_id = $1 and kind = 'deleted' limit $2
+            from player
+            where kind = 'imported' and coalesce(importer_id, '00000000-0000-0000-0000-000000000000') = $1 limit $2
         ), gone as (
             delete from player using chosen where player.id = chosen.id and not is_seated
         ), unlinked as (
-            update player set importer_id = null from chosen where player.id = chosen.id and is_seated
+            update player set kind = 'deleted', name = $3, importer_id = null from chosen
+            where player.id = chosen.id and is_seated
         )
         select count(*) as "count!" from chosen
         "#,
         importer.0,
         i64::from(limit),
+        nameless.as_str(),
     )
     .fetch_one(pool)
     .instrument(statement("delete imported players"))
@@ -146,13 +151,18 @@ pub async fn erase_imported_players(pool: &PgPool, importer: PlayerId, limit: u3
     Ok(found.unsigned_abs())
 }
 
-/// Up to `limit` erased players whose imports are not erased yet.
-pub async fn list_erased_importers(pool: &PgPool, limit: u32) -> Result<Vec<PlayerId>, DbError> {
+/// Up to `limit` players who were erased since a moment and whose imports are not erased yet.
+pub async fn list_erased_importers(pool: &PgPool, since: OffsetDateTime, limit: u32) -> Result<Vec<PlayerId>, DbError> {
     let ids = sqlx::query_scalar!(
         r#"
-        select distinct importer_id as "importer_id!" from player
-        where kind = 'deleted' and importer_id is not null limit $1
+        select id from player
+        where erased_at >= $1 and exists (
+            select from player named
+            where named.kind = 'imported' and coalesce(named.importer_id, '00000000-0000-0000-0000-000000000000') = player.id
+        )
+        order by erased_at limit $2
         "#,
+        since,
         i64::from(limit),
     )
     .fetch_all(pool)
