@@ -136,7 +136,7 @@ async fn reserved_names_are_neither_accounts_nor_guests() {
 #[actix_web::test]
 async fn an_imported_game_is_not_that_of_a_reserved_name() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let ana = app.account("Ana", "a long pass phrase").await;
     let import = async |kind: &str, text: String| {
         let request = app.request(Method::POST, "/v1/games/import?visibility=public").header("content-type", kind);
         let answer = send(signed(request, Some(&ana)).body(text)).await;

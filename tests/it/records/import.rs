@@ -218,7 +218,7 @@ const HOSTILE: [&str; 8] =
 #[actix_web::test]
 async fn no_name_breaks_a_list_of_games_or_a_picture() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let ana = app.account("Ana", "a long pass phrase").await;
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").expect("options");
     let opening = AnyPosition::opening(&options);
     let record = |name: &str| Record::new(&opening, vec![]).expect("a record").with_names(name, "Bo");
@@ -239,8 +239,8 @@ async fn no_name_breaks_a_list_of_games_or_a_picture() {
     let answer = import(&app, &ana, "?visibility=public", "text/plain", text).await;
     assert_eq!(answer.body["imported"], json!(HOSTILE.len()), "{answer:?}");
     assert_eq!(names(&ana.id).await, expected);
-    for kind in ["text/plain", "application/x-ndjson"] {
-        let bo = app.guest("Bo").await;
+    for (kind, name) in [("text/plain", "Bo"), ("application/x-ndjson", "Eva")] {
+        let bo = app.account(name, "a long pass phrase").await;
         let request = app.request(Method::GET, &format!("/v1/games/export?importer={}", ana.id)).header("accept", kind);
         let exported = send(request).await.text;
         let answer = import(&app, &bo, "?visibility=public", kind, exported).await;
