@@ -5,8 +5,7 @@ alter table player
     -- A keyed hash of the network from which a guest was made: the last 8 bytes of this UUID. The first 8 are zero, so it is no player's
     -- id. Null for accounts, and for guests of a server without rate limits. Deleted with a password, an erasure, and after 90 days.
     add column network uuid;
--- The oldest hashes are the first to be deleted. Ids begin with the time of creation.
-create index player_network_idx on player (id) where network is not null;
+-- No index on "player": creating one also stores that the table has few rows, and a new database would plan its first joins by that.
 
 -- Running games against the computer: a row is added with the game, and deleted some time after its end. It is no part of "game",
 -- because no index on "game" may be used by so few of its rows.

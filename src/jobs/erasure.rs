@@ -26,7 +26,9 @@ pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) ->
     webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
     for importer in players::list_erased_importers(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
-        erase_imports(pool, importer).await?;
+        if let Err(error) = erase_imports(pool, importer).await {
+            tracing::warn!(player.id = %importer.0, "the imports of an erased player cannot be erased: {error}");
+        }
     }
     for player in players::list_unfinished_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         for id in games::list_unfinished(pool, player, GAMES_MAX).await? {

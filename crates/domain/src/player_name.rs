@@ -28,6 +28,13 @@ impl PlayerName {
         Self(name)
     }
 
+    /// The name of an account that signs in, as it was typed; `None` if it is too long for any name. An earlier release may have
+    /// accepted characters that are refused today.
+    pub fn for_sign_in(typed: &str) -> Option<Self> {
+        // A much longer text is not composed: composing makes no text four times shorter.
+        typed.chars().nth(4 * Self::CHARS_MAX).is_none().then(|| Self(typed.nfc().collect()))
+    }
+
     /// The name of a guest that gave none, from a random number.
     pub fn for_guest(random: u32) -> Self {
         Self(format!("Guest-{:06}", random % 1_000_000))

@@ -31,7 +31,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rustix::net::{Shutdown, shutdown};
 use tokio::{io::Interest, net::TcpStream, select, time::sleep};
 
-use super::{crowd::Crowd, limits::network};
+use super::{crowd::Crowd, limits::site};
 
 /// How long a connection may idle between two requests. Reverse proxies close theirs after 60 seconds, so the proxy closes
 /// first and never sends a request into a connection that the server is closing.
@@ -166,7 +166,7 @@ pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration, room: &R
 fn address_of(socket: &TcpStream, room: &Room) -> Option<IpAddr> {
     let peer = socket.peer_addr().ok()?.ip().to_canonical();
     let is_proxy = room.trusted_proxies.iter().any(|network| network.contains(&peer));
-    (room.has_shares && !is_proxy).then(|| network(peer))
+    (room.has_shares && !is_proxy).then(|| site(peer))
 }
 
 /// Makes room for a connection in a crowded worker, by closing an idle one of the fullest address. `false` if the new one's

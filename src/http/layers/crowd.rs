@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn the_longest_idle_connection_of_the_fullest_address_goes_first() {
-        let now = Instant::now();
-        let idle = |seconds: u64| Rc::new(Some(now - Duration::from_secs(seconds)));
-        let (busy, old, older, lonely) = (Rc::new(None), idle(10), idle(20), idle(99));
+        let begin = Instant::now();
+        let idle = |since_s: u64| Rc::new(Some(begin + Duration::from_secs(since_s)));
+        let (busy, old, older, lonely) = (Rc::new(None), idle(90), idle(80), idle(1));
         let mut crowd = Crowd::new();
         for connection in [&busy, &old, &older] {
             crowd.enter(address(1), connection);

@@ -166,21 +166,28 @@ pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
 pub struct HeavyBudget {
     /// `None` if limits are off.
     limits: Option<Data<Limits>>,
-    holder: Holder,
+    /// The account whose budget it is; `None`: that of the address.
+    account: Option<PlayerId>,
     address: IpAddr,
+    /// Whose requests run one after the other.
+    turn: Option<Holder>,
 }
 
 impl HeavyBudget {
     pub fn of(request: &HttpRequest) -> Self {
+        let limits = request.app_data::<Data<Limits>>().cloned();
         let address = client_address::client_address(request);
-        let account = auth::identity(request).filter(|caller| !caller.is_guest);
-        let holder = account.map_or(Holder::Address(network(address)), |caller| Holder::Player(caller.player));
-        Self { limits: request.app_data::<Data<Limits>>().cloned(), holder, address }
+        let caller = auth::identity(request);
+        let account = caller.filter(|caller| !caller.is_guest).map(|caller| caller.player);
+        let of_address = limits.is_some().then(|| Holder::Address(network(address)));
+        let turn = caller.map(|caller| Holder::Player(caller.player)).or(of_address);
+        Self { limits, account, address, turn }
     }
 
-    /// The caller among whom heavy work is shared.
-    pub const fn holder(&self) -> Holder {
-        self.holder
+    /// The caller whose heavy requests run one after the other: the player, or without a token the address. `None` for a caller
+    /// without a token where addresses are not limited.
+    pub const fn turn(&self) -> Option<Holder> {
+        self.turn
     }
 
     /// Charges the work on so many plies or events, or refuses it.
@@ -198,9 +205,9 @@ impl HeavyBudget {
     fn count(&self, plies: u32) -> Result<(), QuotaState> {
         let Some(limits) = &self.limits else { return Ok(()) };
         let units = NonZeroU32::MIN.saturating_add(plies / PLIES_PER_UNIT).min(HEAVY.quota);
-        let state = match self.holder {
-            Holder::Player(account) => limits.heavy_of_account.count(&account, units),
-            Holder::Address(_) => limits.heavy_of_address.count(self.address, units),
+        let state = match self.account {
+            Some(account) => limits.heavy_of_account.count(&account, units),
+            None => limits.heavy_of_address.count(self.address, units),
         };
         state.map(|_| ())
     }
@@ -270,7 +277,7 @@ pub fn client(request: &HttpRequest) -> Client {
     let is_limited = request.app_data::<Data<Limits>>().is_some();
     Client {
         player: auth::identity(request).map(|caller| caller.player),
-        address: is_limited.then(|| network(client_address::client_address(request))),
+        address: is_limited.then(|| site(client_address::client_address(request))),
     }
 }
 
@@ -291,6 +298,12 @@ pub fn network_of(request: &impl HttpMessage) -> IpAddr {
 /// The network that counts as one address: for IPv6 the first 64 bits, because each customer gets a whole /64.
 pub fn network(address: IpAddr) -> IpAddr {
     first_bits(address, 64)
+}
+
+/// The site that has one share of what clients may hold: for IPv6 the first 48 bits, because a customer may have all the networks
+/// of them.
+pub fn site(address: IpAddr) -> IpAddr {
+    first_bits(address, 48)
 }
 
 /// The first bits of an IPv6 address; an IPv4 address as it is.
@@ -327,7 +340,7 @@ impl ByAddress {
 
     fn count(&self, address: IpAddr, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
         if address.is_ipv6() {
-            self.wide.count(&first_bits(address, 48), calls)?;
+            self.wide.count(&site(address), calls)?;
         }
         self.narrow.count(&network(address), calls)
     }

@@ -97,22 +97,25 @@ pub async fn bound(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let unread = request.app_data::<Data<Unread>>().expect("every app is built with its counts").clone().into_inner();
     let address = limits::client(request.request()).address;
+    // What has changed something is always answered: its client would change it again.
+    let is_safe = request.method().is_safe();
     let response = next.call(request).await?.map_into_boxed_body();
     let bytes = match response.response().body().size() {
         BodySize::Sized(bytes) if bytes > PIECE_BYTES as u64 => usize::try_from(bytes).unwrap_or(usize::MAX),
         BodySize::Stream if !is_event_stream(&response) => STREAM_BYTES,
         _ => return Ok(response),
     };
-    match unread.reserve(address, bytes) {
-        Some(reserved) => Ok(response.map_body(|_, body| {
-            let size = body.size();
-            BoxBody::new(Pieces { body, size, chunk: Bytes::new(), reserved })
-        })),
-        None => {
-            let detail = "too many long answers wait for their readers; read them, then try again";
-            Ok(response.error_response(Problem::busy(detail)))
-        }
+    if !is_safe {
+        return Ok(response);
     }
+    let Some(reserved) = unread.reserve(address, bytes) else {
+        let detail = "too many long answers wait for their readers; read them, then try again";
+        return Ok(response.error_response(Problem::busy(detail)));
+    };
+    Ok(response.map_body(|_, body| {
+        let size = body.size();
+        BoxBody::new(Pieces { body, size, chunk: Bytes::new(), reserved })
+    }))
 }
 
 /// Streams of events have short chunks, and limits of their own.
@@ -158,36 +161,36 @@ impl MessageBody for Pieces {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
+    use std::{future::poll_fn, net::Ipv4Addr};
 
     use super::*;
 
-    fn address(n: u8) -> Option<IpAddr> {
-        Some([192, 0, 2, n].into())
+    const fn address(n: u8) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::new(192, 0, 2, n))
     }
 
     #[test]
     fn unread_bytes_are_limited_by_address_and_by_process() {
         let unread = Arc::new(Unread::default());
         let mut held = vec![];
-        while let Some(reserved) = unread.reserve(address(1), STREAM_BYTES) {
+        while let Some(reserved) = unread.reserve(Some(address(1)), STREAM_BYTES) {
             held.push(reserved);
         }
         assert_eq!(held.len() * STREAM_BYTES, BYTES_OF_ADDRESS_MAX);
         assert!(!held[0].grow_to(STREAM_BYTES + 1) && held[0].grow_to(STREAM_BYTES));
         for n in 2..100 {
-            held.extend(unread.reserve(address(n), BYTES_OF_ADDRESS_MAX));
+            held.extend(unread.reserve(Some(address(n)), BYTES_OF_ADDRESS_MAX));
         }
         assert_eq!(held.iter().map(|reserved| reserved.bytes).sum::<usize>(), BYTES_MAX);
         drop(held);
         assert!(unread.lock().is_empty());
-        assert!(unread.reserve(address(1), BYTES_OF_ADDRESS_MAX).is_some());
+        assert!(unread.reserve(Some(address(1)), BYTES_OF_ADDRESS_MAX).is_some());
     }
 
     #[actix_web::test]
     async fn a_long_body_comes_whole_and_in_small_pieces() {
         let text = Bytes::from((0..100_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>());
-        let reserved = Arc::new(Unread::default()).reserve(address(1), text.len()).expect("there is room");
+        let reserved = Arc::new(Unread::default()).reserve(Some(address(1)), text.len()).expect("there is room");
         let size = BodySize::Sized(text.len() as u64);
         let mut body = Pieces { body: BoxBody::new(text.clone()), size, chunk: Bytes::new(), reserved };
         let mut whole = vec![];

@@ -16,7 +16,7 @@ use crate::{
         self, Named, Network, OwnPlayer, SignIn,
         refresh_tokens::{self, Hash},
     },
-    domain::{Player, PlayerKind},
+    domain::{Player, PlayerKind, PlayerName},
     http::{
         answer::{
             headers::KEPT_FOR_MINUTES,
@@ -75,8 +75,8 @@ pub async fn create_token(
 /// way.
 async fn sign_in(state: &AppState, name: &str, password: &str, network: IpAddr) -> Result<TokenSet, Problem> {
     let refused = || Problem::new(Code::InvalidCredentials, "no account has this name and this password");
-    // No account has a malformed name or password.
-    let (Ok(name), Ok(password)) = (name.parse(), password.parse()) else { return Err(refused()) };
+    // No account has such a long name, or a malformed password.
+    let (Some(name), Ok(password)) = (PlayerName::for_sign_in(name), password.parse()) else { return Err(refused()) };
     // Counted first, so that attempts at the same time count, too.
     let attempt = state.sign_ins.as_ref().map(|limits| limits.begin(&name, network, Instant::now())).transpose()?;
     let compared = async {

@@ -2,7 +2,10 @@
 
 use actix_web::HttpRequest;
 
-use crate::http::{answer::problem::Problem, layers::limits};
+use crate::{
+    db::games::SeatedGame,
+    http::{answer::problem::Problem, layers::limits},
+};
 
 /// The calls that a request has been counted for so far.
 #[derive(Debug)]
@@ -21,4 +24,18 @@ impl Cost {
         self.0 += more;
         Ok(())
     }
+}
+
+/// Plies of a page of an export, unless its first game has more.
+const PAGE_PLIES_MAX: u32 = 500;
+
+/// How many of these games a page of an export has: the first one, and as many more as [`PAGE_PLIES_MAX`] allows.
+pub fn games_that_fit(games: &[SeatedGame]) -> usize {
+    let mut plies = 0;
+    let fits = games.iter().take_while(|seated| {
+        let is_first = plies == 0;
+        plies += seated.game.ply().max(1);
+        is_first || plies <= PAGE_PLIES_MAX
+    });
+    fits.count()
 }

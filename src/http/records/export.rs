@@ -82,7 +82,7 @@ pub async fn export_game(
         disposition: DispositionType::Attachment,
         parameters: vec![DispositionParam::Filename(format!("{}.{}", game.id().0, format.extension()))],
     };
-    let export = Export { heavy: state.heavy.clone(), caller: budget.holder(), found: found.clone(), viewer: reader.0 };
+    let export = Export { heavy: state.heavy.clone(), caller: budget.turn(), found: found.clone(), viewer: reader.0 };
     let text = export.text(format).await?;
     let mut response = HttpResponse::Ok();
     response.insert_header(NOT_KEPT).insert_header(VARIES).insert_header(file).content_type(format.media_type());
@@ -98,7 +98,7 @@ const PAGE_PLIES: u32 = 200;
 /// The export of one game.
 struct Export {
     heavy: Arc<Heavy>,
-    caller: Holder,
+    caller: Option<Holder>,
     found: Arc<Remembered>,
     viewer: Option<PlayerId>,
 }

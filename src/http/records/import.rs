@@ -28,7 +28,7 @@ use crate::{
     domain::{Import, PlayerKind, ReservedNames, Visibility},
     http::{
         answer::problem::{Code, Problem},
-        layers::{client_address::client_address, limits},
+        layers::limits,
         request::{
             extract::Query,
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
@@ -104,7 +104,7 @@ pub async fn import_games(
             "guests import private and unlisted games only; public ones need an account (PATCH /v1/me with a password)";
         return Err(Problem::new(Code::Forbidden, detail));
     }
-    let mut upload = state.uploads.begin(caller.player, limits::network(client_address(&request)))?;
+    let mut upload = state.uploads.begin(caller.player, limits::client(&request).address)?;
     let body = import_body::receive(payload, &mut upload).await?;
     let importer = Importer { player: caller.player, quota: state.import_quotas.of(own.kind) };
     let import = Importing { state, caller, importer, key, visibility, kind, request, _upload: upload };
@@ -146,7 +146,7 @@ impl Importing {
         }
         let calls = games.count().div_ceil(GAMES_PER_CALL).max(games.plies.div_ceil(PLIES_PER_CALL));
         cost.raise(&self.request, calls)?;
-        self.check_room().await?;
+        self.check_room(&games).await?;
         self.store(&games, keyed).await
     }
 
@@ -165,11 +165,13 @@ impl Importing {
         Ok((body, keyed))
     }
 
-    /// Refuses an importer without room for a single game, before the games are replayed.
-    async fn check_room(&self) -> Result<(), Problem> {
+    /// Refuses an importer without room for a single game, and more games than any importer may have, before they are replayed.
+    async fn check_room(&self, read: &ReadGames) -> Result<(), Problem> {
         let used = usage::find(&self.state.db, self.importer.player).await?;
         let left = self.importer.quota.without(used);
-        if left.games == 0 || left.plies == 0 { Err(self.over_quota(used)) } else { Ok(()) }
+        let (games, plies) = (self.importer.quota.games as usize, self.importer.quota.plies as usize);
+        let is_hopeless = read.lines.len() > games || read.plies > plies;
+        if left.games == 0 || left.plies == 0 || is_hopeless { Err(self.over_quota(used)) } else { Ok(()) }
     }
 
     /// Replays the games and stores them, all in one transaction.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    cost::games_that_fit,
     export::{VARIES, text_record},
     personal_export::ExportedGame,
 };
@@ -36,9 +37,6 @@ use crate::{
 
 /// Games of a page, which are in memory at once with their histories: some 100 KiB as JSON.
 const PAGE_GAMES_MAX: u32 = 20;
-
-/// Plies of a page, unless its first game has more.
-const PAGE_PLIES_MAX: u32 = 500;
 
 /// Export games
 ///
@@ -73,7 +71,6 @@ pub async fn export_games(
     let export = Export {
         heavy: state.heavy.clone(),
         budget,
-        plies_owed: 0,
         cursors: state.cursors.clone(),
         cursor_scope,
         filter,
@@ -108,8 +105,6 @@ fn read_queries(request: &HttpRequest) -> Result<(ExportGames, ListGames), Probl
 struct Export {
     heavy: Arc<Heavy>,
     budget: HeavyBudget,
-    /// The plies of the last page, which are charged before the next one.
-    plies_owed: u32,
     cursors: Cursors,
     /// The list to which its cursors are bound.
     cursor_scope: String,
@@ -139,7 +134,6 @@ impl Export {
 
     /// Some games, and whether there may be more.
     async fn page(&mut self) -> Result<(Bytes, bool), Problem> {
-        self.budget.charge_later(self.plies_owed).await;
         let limit = self.remaining.map_or(PAGE_GAMES_MAX, |remaining| remaining.min(PAGE_GAMES_MAX));
         let (filter, after, form, viewer) = (self.filter.clone(), self.after, self.form, self.viewer);
         let (cursors, cursor_scope) = (self.cursors.clone(), self.cursor_scope.clone());
@@ -154,24 +148,18 @@ impl Export {
             }
             Ok((text, page))
         };
-        let (text, page) = self.heavy.run(HeavyClass::List, self.budget.holder(), read).await?;
+        let (text, page) = self.heavy.run(HeavyClass::List, self.budget.turn(), read).await?;
         let sent = u32::try_from(page.games.len()).unwrap_or(u32::MAX);
-        self.plies_owed = page.games.iter().map(|seated| seated.game.ply()).sum();
+        self.budget.charge_later(page.games.iter().map(|seated| seated.game.ply()).sum()).await;
         self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(sent));
         self.after = page.next;
         Ok((Bytes::from(text), page.next.is_some() && self.remaining != Some(0)))
     }
 }
 
-/// Keeps the first game of a page, and as many more as `PAGE_PLIES_MAX` allows.
+/// Keeps as many games of a page as it may have.
 fn truncate(page: &mut Page) {
-    let mut plies = 0;
-    let fits = page.games.iter().take_while(|seated| {
-        let is_first = plies == 0;
-        plies += seated.game.ply().max(1);
-        is_first || plies <= PAGE_PLIES_MAX
-    });
-    let count = fits.count();
+    let count = games_that_fit(&page.games);
     if count < page.games.len() {
         page.games.truncate(count);
         page.keys.truncate(count);

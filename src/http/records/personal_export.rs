@@ -14,6 +14,7 @@ use sqlx::PgPool;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::cost::games_that_fit;
 use crate::{
     clock::now,
     db::{
@@ -104,14 +105,8 @@ pub async fn export_me(
 #[derive(Clone, Copy)]
 enum Progress {
     Start,
-    Notes {
-        after: Option<(GameId, u32)>,
-    },
-    /// The games before one; the page that ended with it had so many plies.
-    Games {
-        before: Option<GameId>,
-        plies_owed: u32,
-    },
+    Notes { after: Option<(GameId, u32)> },
+    Games { before: Option<GameId> },
     End,
 }
 
@@ -131,10 +126,7 @@ fn stream_export(
             let chunk = match progress {
                 Progress::Start => Ok((head, Progress::Notes { after: None })),
                 Progress::Notes { after } => page_of_notes(&state.db, player, after).await.map_err(Problem::from),
-                Progress::Games { before, plies_owed } => {
-                    budget.charge_later(plies_owed).await;
-                    page_of_games(&state, player, before, &budget).await
-                }
+                Progress::Games { before } => page_of_games(&state, player, before, &budget).await,
                 Progress::End => return None,
             };
             // The status is sent already: only a cut-off answer shows the failure.
@@ -155,7 +147,7 @@ async fn page_of_notes(
             let after_last = Some((last.game, last.ply));
             (items(found.iter().map(NoteView::of), after.is_some()), Progress::Notes { after: after_last })
         }
-        None => (Bytes::from_static(br#"],"games":["#), Progress::Games { before: None, plies_owed: 0 }),
+        None => (Bytes::from_static(br#"],"games":["#), Progress::Games { before: None }),
     })
 }
 
@@ -167,16 +159,18 @@ async fn page_of_games(
     budget: &HeavyBudget,
 ) -> Result<(Bytes, Progress), Problem> {
     let read = move |db| async move {
-        let found = games::list_seated(&db, player, before, PAGE_GAMES_MAX).await?;
-        let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Progress::End)) };
+        let mut found = games::list_seated(&db, player, before, PAGE_GAMES_MAX).await?;
+        found.truncate(games_that_fit(&found));
+        let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Progress::End, 0)) };
         let histories = games::histories(&db, &found).await?;
         let games = found.iter().zip(&histories);
         let exported = games.map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
-        let plies_owed = found.iter().map(|seated| seated.game.ply()).sum();
-        let next = Progress::Games { before: Some(last.game.id()), plies_owed };
-        Ok((items(exported, before.is_some()), next))
+        let plies: u32 = found.iter().map(|seated| seated.game.ply()).sum();
+        Ok((items(exported, before.is_some()), Progress::Games { before: Some(last.game.id()) }, plies))
     };
-    state.heavy.run(HeavyClass::List, budget.holder(), read).await
+    let (text, next, plies) = state.heavy.run(HeavyClass::List, budget.turn(), read).await?;
+    budget.charge_later(plies).await;
+    Ok((text, next))
 }
 
 /// Items of a list, with a comma in front if they follow others.

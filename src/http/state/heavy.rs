@@ -86,16 +86,19 @@ impl Heavy {
     pub async fn run<T, F>(
         &self,
         class: HeavyClass,
-        caller: Holder,
+        caller: Option<Holder>,
         work: impl FnOnce(PgPool) -> F + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, Problem>> + Send,
     {
-        let place = self.enter(caller)?;
+        let place = caller.map(|caller| self.enter(caller)).transpose()?;
         let turn = async {
-            let own = place.turns.acquire().await;
+            let own = match &place {
+                Some(place) => Some(place.turns.acquire().await),
+                None => None,
+            };
             (own, self.classes[class as usize].acquire().await)
         };
         // The semaphores are never closed.
@@ -186,7 +189,7 @@ mod tests {
         let running = Arc::new(AtomicUsize::new(0));
         let request = |caller| {
             let running = running.clone();
-            heavy.run(HeavyClass::Export, caller, |_| async move {
+            heavy.run(HeavyClass::Export, Some(caller), |_| async move {
                 let before = running.fetch_add(1, Ordering::SeqCst);
                 tokio::task::yield_now().await;
                 running.fetch_sub(1, Ordering::SeqCst);
@@ -213,14 +216,15 @@ mod tests {
         let heavy = heavy();
         let alive = Arc::new(());
         let held = alive.clone();
-        let request = heavy.run(HeavyClass::Export, holder(1), |_| async move {
-            let _held = held;
-            pending::<Result<(), Problem>>().await
+        let request = heavy.run(HeavyClass::Export, Some(holder(1)), |_| async move {
+            let outcome = pending::<Result<(), Problem>>().await;
+            drop(held);
+            outcome
         });
         assert!(timeout(Duration::from_millis(50), request).await.is_err());
         while Arc::strong_count(&alive) > 1 {
             tokio::task::yield_now().await;
         }
-        assert!(heavy.run(HeavyClass::Export, holder(1), |_| async { Ok(()) }).await.is_ok());
+        assert!(heavy.run(HeavyClass::Export, Some(holder(1)), |_| async { Ok(()) }).await.is_ok());
     }
 }

@@ -34,7 +34,7 @@ pub struct Uploads(Mutex<Held>);
 struct Held {
     bytes: usize,
     players: HashSet<PlayerId>,
-    networks: HashMap<IpAddr, HeldByNetwork>,
+    networks: HashMap<Option<IpAddr>, HeldByNetwork>,
 }
 
 #[derive(Debug, Default)]
@@ -44,14 +44,14 @@ struct HeldByNetwork {
 }
 
 impl Uploads {
-    /// Begins an upload, unless the player has one already, or the network has too many.
-    pub fn begin(self: &Arc<Self>, player: PlayerId, network: IpAddr) -> Result<Upload, Problem> {
+    /// Begins an upload, unless the player has one already, or the network has too many. Without limits no network is known.
+    pub fn begin(self: &Arc<Self>, player: PlayerId, network: Option<IpAddr>) -> Result<Upload, Problem> {
         let mut held = self.lock();
         if held.players.contains(&player) {
             return Err(refusal(Code::RateLimited, "another upload of this player is not done; one at a time"));
         }
         let of_network = held.networks.entry(network).or_default();
-        if of_network.uploads >= NETWORK_UPLOADS_MAX {
+        if network.is_some() && of_network.uploads >= NETWORK_UPLOADS_MAX {
             return Err(refusal(Code::RateLimited, "too many uploads from this address at once"));
         }
         of_network.uploads += 1;
@@ -69,7 +69,7 @@ impl Uploads {
 pub struct Upload {
     uploads: Arc<Uploads>,
     player: PlayerId,
-    network: IpAddr,
+    network: Option<IpAddr>,
     bytes: usize,
 }
 
@@ -81,7 +81,7 @@ impl Upload {
             return Err(refusal(Code::Unavailable, "too much is being uploaded at once; try again"));
         }
         let of_network = held.networks.entry(self.network).or_default();
-        if of_network.bytes + bytes > NETWORK_BYTES_MAX {
+        if self.network.is_some() && of_network.bytes + bytes > NETWORK_BYTES_MAX {
             return Err(refusal(Code::RateLimited, "too much is being uploaded from this address at once"));
         }
         of_network.bytes += bytes;
@@ -124,7 +124,7 @@ mod tests {
 
     fn begin(uploads: &Arc<Uploads>, player: u128, network: u32) -> Result<Upload, Code> {
         let network = IpAddr::V4(Ipv4Addr::from_bits(network));
-        uploads.begin(PlayerId(Uuid::from_u128(player)), network).map_err(|problem| problem.code())
+        uploads.begin(PlayerId(Uuid::from_u128(player)), Some(network)).map_err(|problem| problem.code())
     }
 
     #[test]

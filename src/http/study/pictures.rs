@@ -174,7 +174,7 @@ pub async fn get_game_graph(
     budget.charge(game.ply().min(PLIES_DRAWN_MAX))?;
     let drawn = found.clone();
     let draw = move |db| async move { graph(&db, &drawn.seated, view).await };
-    let svg = state.heavy.run(HeavyClass::Picture, budget.holder(), draw).await?;
+    let svg = state.heavy.run(HeavyClass::Picture, budget.turn(), draw).await?;
     Ok(vary(picture(svg, etag, NOT_KEPT)))
 }
 

@@ -134,6 +134,30 @@ async fn reserved_names_are_neither_accounts_nor_guests() {
 }
 
 #[actix_web::test]
+async fn a_new_name_is_claimed_and_the_old_one_given_up() {
+    let app = TestApp::start().await;
+    let zorro = app.account("Zorro", "a long pass phrase").await;
+    let lookalike = async |name: &str| {
+        app.post("/v1/players", None, &json!({"name": name, "password": "a long pass phrase"})).await
+    };
+    lookalike("Z0rro").await.is_problem(409, "name_taken");
+    assert_eq!(app.patch("/v1/me", Some(&zorro), &json!({"name": "Bobby"})).await.status, 200);
+    lookalike("B0bby").await.is_problem(409, "name_taken");
+    assert_eq!(lookalike("Z0rro").await.status, 201);
+}
+
+#[actix_web::test]
+async fn an_account_signs_in_with_a_name_that_is_refused_by_now() {
+    let app = TestApp::start().await;
+    app.account("Rune", "a long pass phrase").await;
+    let older = "with older as (update player set name = 'ᚠᚢᚦ' where name = 'Rune' returning id) \
+                 update account set name_key = 'ᚠᚢᚦ' from older where player_id = older.id";
+    sqlx::query(older).execute(&app.db).await.expect("a row");
+    assert_eq!(app.sign_in("ᚠᚢᚦ", "a long pass phrase").await.status, 200);
+    app.sign_in(&"ᚠ".repeat(1000), "a long pass phrase").await.is_problem(401, "invalid_credentials");
+}
+
+#[actix_web::test]
 async fn an_imported_game_is_not_that_of_a_reserved_name() {
     let app = TestApp::start().await;
     let ana = app.account("Ana", "a long pass phrase").await;

@@ -266,7 +266,7 @@ async fn what_was_taken_back_is_judged_and_a_swap_changes_the_sign() {
     let south = &analysis["sides"]["south"];
     assert_eq!((&south["player_id"], &south["classes"]["blunder"]), (&json!(bo.id), &json!(1)));
     let graph = app.get(&format!("/v1/games/{id}/graph.svg"), None).await.text;
-    assert!(graph.contains("Bo made a blunder: ply 4."), "{graph}");
+    assert!(graph.contains("Bo (guest) made a blunder: ply 4."), "{graph}");
     assert!(graph.contains("class=\"blunder\" d=\"M"), "{graph}");
 }
 

@@ -148,10 +148,15 @@ pub async fn update(
             where name_claim.player_id = account.player_id and name_claim.form <> all($9)
         ), claim as (
             insert into name_claim (form, player_id)
-            select form, account.player_id from account cross join unnest($9) as form
-            where not exists (select from name_claim held where held.form = form and held.player_id = account.player_id)
+            select wanted.form, account.player_id from account cross join unnest($9) as wanted (form)
+            where not exists (
+                select from name_claim held where held.form = wanted.form and held.player_id = account.player_id
+            )
         ), games as (
             update computer_game set network = null from changed where $8::text is not null and player_id = changed.id
+        ), analyses as (
+            update analysis_request set round_key = player_id from changed
+            where $8::text is not null and player_id = changed.id
         ), endpoints as (
             update webhook set network = null from changed where $8::text is not null and player_id = changed.id
         )

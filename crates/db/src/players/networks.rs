@@ -14,6 +14,9 @@ use crate::connection::{DbError, statement};
 /// were made in advance would be free of the limits of their network.
 pub const KEPT: Duration = Duration::days(90);
 
+/// The ages of guests whose networks are searched, from [`KEPT`] on: ids begin with the time of creation. More than any server is off.
+const SEARCHED: Duration = Duration::days(60);
+
 /// A keyed hash of a network. Without the key it does not tell the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network(pub(crate) Uuid);
@@ -49,7 +52,7 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
     let forgotten = sqlx::query!(
         r#"
         with old as (
-            select id from player where network is not null and id < $1 order by id limit $2
+            select id from player where id >= $3 and id < $1 and network is not null order by id limit $2
             for no key update skip locked
         ), games as (
             update computer_game set network = null from old where computer_game.player_id = old.id
@@ -60,6 +63,7 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
         "#,
         super::guests::first_id_at(now - KEPT),
         i64::from(limit),
+        super::guests::first_id_at(now - KEPT - SEARCHED),
     )
     .execute(pool)
     .instrument(statement("update player network"))

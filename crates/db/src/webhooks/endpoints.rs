@@ -433,7 +433,7 @@ pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid, now: OffsetDateTi
     let deleted = sqlx::query!(
         r#"
         update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
-            due_at = null, flag_at = null, disabled_at = $3, disabled_reason = 'deleted'
+            network = null, challenge = null, due_at = null, flag_at = null, disabled_at = $3, disabled_reason = 'deleted'
         where id = $1 and player_id = $2
         "#,
         id,
@@ -465,7 +465,7 @@ pub async fn delete_of_erased(pool: &PgPool, since: OffsetDateTime, now: OffsetD
     sqlx::query!(
         r#"
         update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
-            due_at = null, flag_at = null, disabled_at = $2, disabled_reason = 'deleted'
+            network = null, challenge = null, due_at = null, flag_at = null, disabled_at = $2, disabled_reason = 'deleted'
         from player where player.id = player_id and player.erased_at >= $1
         "#,
         since,
