@@ -8,6 +8,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
+use mancala_server::http::RateLimits;
 
 use crate::{
     records::import::{WHOLE, import},
@@ -71,7 +72,8 @@ impl Stalled {
 
 /// A server behind a proxy, which tells the clients' addresses.
 async fn behind_a_proxy() -> TestApp {
-    TestApp::start_with(Setup { trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() }).await
+    TestApp::start_with(Setup { rate_limits: RateLimits::On, trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() })
+        .await
 }
 
 async fn import_from(app: &TestApp, guest: &Guest, address: &str) -> Answer {
