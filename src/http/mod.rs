@@ -4,6 +4,7 @@
 //! here, and so do the status codes of failures (`answer::problem`). This module knows the domain, the rules and the
 //! database's functions. It holds no SQL and no rule of a game.
 
+mod address;
 mod answer;
 mod events;
 mod games;

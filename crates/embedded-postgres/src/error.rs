@@ -34,7 +34,7 @@ pub enum EmbeddedError {
 
     /// The database belongs to the user `nobody`, whom an earlier release ran PostgreSQL as.
     #[error(
-        "the database {0} belongs to nobody, as which programs of any origin run: \
+        "the database {0} belongs to the user nobody, as which programs of any origin run: \
          create a user postgres, and give the database to it (chown -R postgres: {0})",
         folder.display()
     )]

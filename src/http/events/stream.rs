@@ -15,7 +15,7 @@ use super::resume::VARIES;
 use crate::{
     http::{
         answer::problem::{Code, Problem},
-        layers::{client_address, head::AsksForHead, limits},
+        layers::{head::AsksForHead, limits},
         request::accept::EVENT_STREAM,
         state::{AppState, tokens::Caller},
         view::wire::ALWAYS_JSON,
@@ -101,7 +101,7 @@ pub fn subscribe(
     caller: Option<Caller>,
     topic: Topic,
 ) -> Option<Subscription> {
-    let address = || Holder::Address(limits::network(client_address::client_address(request)));
+    let address = || Holder::Address(limits::network_of(request));
     let holder = caller.map_or_else(address, |caller| Holder::Player(caller.player));
     let listening = state.hub.audience().enter(holder)?;
     let client = limits::client(request);

@@ -6,13 +6,13 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     change::change,
-    list::{GamePage, answer, page_key},
+    list::{GamePage, answer, games_of_page, page_key},
 };
 use crate::{
     db::lists::invitations::{self, Direction},
     domain::Action,
     http::{
-        answer::{page::page_size, problem::Problem},
+        answer::problem::Problem,
         request::{
             conditional::IfMatch,
             extract::{GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -42,7 +42,7 @@ pub async fn list_invitations(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
-    let limit = page_size(query.limit)?;
+    let limit = games_of_page(&request, query.limit)?;
     let direction = match query.direction {
         DirectionWord::Received => Direction::Received,
         DirectionWord::Sent => Direction::Sent,

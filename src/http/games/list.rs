@@ -57,14 +57,20 @@ pub async fn list_games(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
-    let limit = page_size(query.limit)?;
-    limits::count_more(&request, (limit - 1) / GAMES_PER_CALL)?;
+    let limit = games_of_page(&request, query.limit)?;
     let filter = query.filter(reader.0)?;
     // A cursor is bound to the order, the filters and the caller.
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = lists::list(&state.db, &filter, after, limit).await?;
     Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
+}
+
+/// The number of games that a page may have. It is charged: a long page costs as much as several short ones.
+pub(crate) fn games_of_page(request: &HttpRequest, limit: Option<u32>) -> Result<u32, Problem> {
+    let limit = page_size(limit)?;
+    limits::count_more(request, (limit - 1) / GAMES_PER_CALL)?;
+    Ok(limit)
 }
 
 /// The response with a page, and the link to the next one.

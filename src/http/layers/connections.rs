@@ -31,7 +31,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rustix::net::{Shutdown, shutdown};
 use tokio::{io::Interest, net::TcpStream, select, time::sleep};
 
-use super::{crowd::Crowd, limits::site};
+use super::crowd::Crowd;
+use crate::http::address::site;
 
 /// How long a connection may idle between two requests. Reverse proxies close theirs after 60 seconds, so the proxy closes
 /// first and never sends a request into a connection that the server is closing.

@@ -14,12 +14,12 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            page::{next_link, page_size},
+            page::next_link,
             problem::{Code, Problem},
         },
         games::{
             find::find_visible,
-            list::{cursor_text, page_key},
+            list::{cursor_text, games_of_page, page_key},
         },
         request::{
             extract::{GamePath, NoQuery, Query},
@@ -58,7 +58,7 @@ pub async fn list_imports(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
-    let limit = page_size(query.limit)?;
+    let limit = games_of_page(&request, query.limit)?;
     let own = player::find(&state, caller).await?.player;
     let list = format!("imports {}", caller.player.0);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;

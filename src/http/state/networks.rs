@@ -1,16 +1,10 @@
 //! The networks of guests: which guests share their limits.
 
-use std::{
-    fmt,
-    net::{IpAddr, Ipv6Addr},
-};
+use std::{fmt, net::IpAddr};
 
 use sha2::{Digest, Sha256};
 
-use crate::db::players::Network;
-
-/// The bits of an IPv6 address that name its network. Providers give a customer up to a whole /48.
-const IPV6_PREFIX_BITS: u32 = 48;
+use crate::{db::players::Network, http::address::site};
 
 /// Hashes the networks of guests, with a key that all servers with the same signing key share. So the database alone does not tell
 /// an address.
@@ -26,11 +20,11 @@ impl Networks {
         Self { key }
     }
 
-    /// The network of an address: for IPv4 the whole address.
+    /// The network of an address: its [`site`].
     pub fn of(self, address: IpAddr) -> Option<Network> {
-        let network = match address.to_canonical() {
+        let network = match site(address) {
             IpAddr::V4(address) => address.to_ipv6_mapped(),
-            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << (128 - IPV6_PREFIX_BITS)),
+            IpAddr::V6(address) => address,
         };
         let hash = Sha256::new().chain_update(self.key?).chain_update(network.octets()).finalize();
         let (hash, _) = hash.split_first_chunk::<8>()?;

@@ -8,7 +8,7 @@
 
 use std::{
     fmt,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -18,7 +18,10 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     domain::PlayerName,
-    http::answer::problem::{Code, Problem},
+    http::{
+        address::site,
+        answer::problem::{Code, Problem},
+    },
 };
 
 /// How many attempts may fail at once, and how long until one more may.
@@ -83,8 +86,7 @@ impl SignIns {
             let account = self.hash("account", &[name.key().as_bytes()]);
             vec![(self.hash("stranger", &[&known]), STRANGER), (account, ACCOUNT)]
         };
-        if let IpAddr::V6(address) = network {
-            let site = Ipv6Addr::from_bits(address.to_bits() >> 80 << 80);
+        if let IpAddr::V6(site) = site(network) {
             policies.push((self.hash("site", &[&site.octets()]), SITE));
         }
         let mut attempt = Attempt { taken: vec![], known };
@@ -171,6 +173,8 @@ impl fmt::Debug for SignIns {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
     fn name(text: &str) -> PlayerName {

@@ -195,7 +195,7 @@ async fn nothing_personal_of_an_erased_player_is_left_in_the_database() {
     assert!(answers.iter().filter(refused).count() > 0, "the erasure was in time for none");
     assert_eq!(rows_with(&app, &words).await, Vec::<String>::new());
     assert_eq!(rows_of(&app, &zelda).await, 0);
-    // Private games are gone. Others stay, and show nobody.
+    // Private games are gone. Others stay, without names.
     app.get_game(&games[0], Some(&bo)).await.is_problem(404, "not_found");
     for id in &games[1..] {
         let game = app.get_game(id, Some(&bo)).await.body;

@@ -29,7 +29,7 @@ async fn guesses_from_many_addresses_slow_down_no_device_of_the_owner() {
     let phone = sign_in(&app, "192.0.2.2", "Ana", PASSWORD).await;
     assert_eq!(phone.status, 200);
     // Nothing tells an account from a name that is none.
-    for name in ["ANA", "Nobody"] {
+    for name in ["ANA", "Unknown"] {
         let mut codes = vec![];
         for n in 0..25 {
             let guess = sign_in(&app, &format!("198.51.100.{n}"), name, "battery staple").await;

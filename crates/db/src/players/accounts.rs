@@ -157,6 +157,9 @@ pub async fn update(
         ), analyses as (
             update analysis_request set round_key = player_id from changed
             where $8::text is not null and player_id = changed.id
+        ), turns as (
+            update computer_turn set round_key = player_id from changed
+            where $8::text is not null and player_id = changed.id
         ), endpoints as (
             update webhook set network = null from changed where $8::text is not null and player_id = changed.id
         )

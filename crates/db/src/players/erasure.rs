@@ -32,6 +32,8 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
             delete from analysis_request where player_id = $1
         ), games as (
             update computer_game set network = null where player_id = $1
+        ), turns as (
+            update computer_turn set round_key = player_id where player_id = $1
         ), notes as (
             delete from note where player_id = $1
         ), usage as (

@@ -79,6 +79,8 @@ pub(crate) struct Requester {
     pub network: Option<Uuid>,
     /// Whose turn it is in a round: the network, or else the player.
     pub round_key: Uuid,
+    /// A token with an earlier one is void.
+    pub credentials_version: i32,
 }
 
 /// Locks a player's row, so that of several requests each counts the ones before it; of a network, a few more may succeed if
@@ -88,12 +90,13 @@ pub(crate) async fn lock_requester(
     player: PlayerId,
 ) -> Result<Option<Requester>, DbError> {
     let row = sqlx::query!(
-        "select kind, network from player where id = $1 and kind <> 'deleted' for no key update",
+        "select kind, network, credentials_version from player where id = $1 and kind <> 'deleted' for no key update",
         player.0
     );
     let Some(row) = row.fetch_optional(connection).instrument(statement("lock player")).await? else {
         return Ok(None);
     };
     let round_key = row.network.unwrap_or(player.0);
-    Ok(Some(Requester { is_guest: row.kind == "guest", network: row.network, round_key }))
+    let (network, credentials_version) = (row.network, row.credentials_version);
+    Ok(Some(Requester { is_guest: row.kind == "guest", network, round_key, credentials_version }))
 }

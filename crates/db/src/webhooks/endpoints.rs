@@ -156,16 +156,10 @@ pub async fn insert(
     keyed: Option<&Keyed>,
 ) -> Result<Made, DbError> {
     let mut transaction = pool.begin().await?;
-    // The lock serializes the requests of one player, so that each counts the ones before it.
-    let player = sqlx::query!(
-        "select id from player where id = $1 and credentials_version = $2 and kind <> 'deleted' for no key update",
-        webhook.player.0,
-        credentials_version,
-    );
-    if player.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
+    let requester = lock_requester(&mut transaction, webhook.player).await?;
+    let Some(requester) = requester.filter(|requester| requester.credentials_version == credentials_version) else {
         return Ok(Made::NoPlayer);
-    }
-    let Some(requester) = lock_requester(&mut transaction, webhook.player).await? else { return Ok(Made::NoPlayer) };
+    };
     if let Some(keyed) = keyed
         && !idempotency::claim(&mut *transaction, keyed, webhook.created_at).await?
     {
