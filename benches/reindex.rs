@@ -3,13 +3,22 @@
 //! `cargo bench --bench reindex` makes a PostgreSQL of its own, whose commits are durable. It imports random games of all
 //! variants, and fills the explorer twice. Games: `GAMES` (20,000).
 
-use std::{env, error::Error, fs, io, path::PathBuf, time::Instant};
+use std::{
+    env,
+    error::Error,
+    fs, io,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use mancala_server::{
     db::{self, migrations, records::import, study::explorer_index},
     domain::{BySeat, Import, ImportedPly, PlyAction, Visibility},
     embedded::{self, Durability, Embedded, Settings},
-    jobs::explorer,
+    jobs::{
+        explorer,
+        lasting::{Pace, Patience},
+    },
     rules::{AnyOptions, AnyPosition, Variant},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -55,7 +64,8 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     for name in ["first", "again"] {
         explorer_index::begin_anew(&pool).await?;
         let (begun, mut explored) = (Instant::now(), 0);
-        explorer::explore_all(&pool, |batch| explored += batch.games).await?;
+        let patience = Patience::new(Duration::ZERO, |_| {});
+        explorer::explore_all(&pool, &patience, Pace::new(None), |batch| explored += batch.games).await?;
         let seconds = begun.elapsed().as_secs_f64();
         let rate = f64::from(explored) / seconds;
         let (visits, bytes) = index_size(&pool).await?;

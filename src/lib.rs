@@ -34,17 +34,35 @@ pub mod jobs;
 /// The REST API: routes, wire types, errors, tokens and the OpenAPI document.
 pub mod http;
 
+/// The version and the commit of the running binary.
+pub mod build_info;
+
 /// The only clock.
 pub mod clock;
 
 /// The priority of threads whose work can wait.
 pub mod priority;
 
+/// How the connections to the database are divided.
+pub mod connection_plan;
+
+/// How the files that the process may open are divided.
+pub mod file_plan;
+
 /// The options of the command line and the environment.
 pub mod config;
 
 /// Metrics in Prometheus' text format.
 pub mod metrics;
+
+/// The access log on standard output.
+pub mod access_log;
+
+/// The begin and the end of an outage in the log.
+pub mod outage;
+
+/// How often a line of the log is repeated.
+pub mod repeats;
 
 /// Logs and traces.
 pub mod telemetry;

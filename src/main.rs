@@ -30,10 +30,13 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Migrate => commands::migrate(&cli.serve),
         Command::Openapi => commands::openapi(),
         Command::Configuration => commands::configuration(),
-        Command::Verify => commands::verify(&cli.serve),
+        Command::Verify(verify) => commands::verify(&cli.serve, &verify),
         Command::Export(export) => commands::export(&cli.serve, &export),
         Command::Import(import) => commands::import(&cli.serve, &import),
-        Command::Reindex => commands::reindex(&cli.serve),
+        Command::Reindex(reindex) => commands::reindex(&cli.serve, &reindex),
+        Command::Backup(backup) => commands::backup(&cli.serve, &backup),
+        Command::Restore(restore) => commands::restore(&cli.serve, &restore),
+        Command::Upgrade(upgrade) => commands::upgrade(&cli.serve, &upgrade),
         Command::Solve(solve) => commands::solve(&solve),
     }
 }

@@ -117,16 +117,29 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn filter() -> Result<EnvFilter, TelemetryError> {
+    // Not ignored: `variable` takes a value that is no text for none.
+    if env::var_os("RUST_LOG").is_some_and(|value| value.to_str().is_none()) {
+        return Err(TelemetryError::Filter("it is not UTF-8".to_owned()));
+    }
     let directives = variable("RUST_LOG").unwrap_or_else(|| FILTER_DEFAULT.to_owned());
-    // EnvFilter takes a word that is not a level for a module, so a misspelt level would silence the log.
-    let stray = directives.split(',').map(str::trim).find(|directive| {
-        let is_word = directive.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        is_word && directive.parse::<LevelFilter>().is_err()
-    });
-    match stray {
+    let wrong = directives.split(',').map(str::trim).any(|directive| !is_directive(directive));
+    if wrong && !directives.contains('[') {
         // The word is not repeated: it may be a secret in the wrong place.
-        Some(_) => Err(TelemetryError::Filter("one word is not a level; for a module write `module=debug`".to_owned())),
-        None => EnvFilter::try_new(&directives).map_err(|error| TelemetryError::Filter(error.to_string())),
+        let expected = "one part is neither a level (error, warn, info, debug, trace, off) nor `module=level`";
+        return Err(TelemetryError::Filter(expected.to_owned()));
+    }
+    EnvFilter::try_new(&directives).map_err(|error| TelemetryError::Filter(error.to_string()))
+}
+
+/// Whether this is a level, or a module and its level. `EnvFilter` takes every other text for a module, so a misspelt level
+/// or separator would silence the log. Spans and fields, in brackets, are left to it.
+fn is_directive(text: &str) -> bool {
+    let is_level = |level: &str| !level.is_empty() && level.parse::<LevelFilter>().is_ok();
+    let is_name =
+        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match text.split_once('=') {
+        Some((module, level)) => module.split("::").all(is_name) && is_level(level),
+        None => text.is_empty() || is_level(text),
     }
 }
 

@@ -76,7 +76,7 @@ impl Service {
         Ok(Self {
             pool: db::pool(options.clone(), 1),
             writers,
-            lookups: Lookups::start(options.clone()),
+            lookups: Lookups::start(options.into()),
             players: u32::try_from(players).expect("not so many"),
         })
     }

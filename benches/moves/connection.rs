@@ -1,13 +1,13 @@
 //! One HTTP/1.1 connection that sends and waits, as cheaply as it can: the load shares the machine with the servers.
 //! It implements what these servers use of HTTP: a status, and a body with `content-length`.
 
-use std::io;
+use std::{io, net::Ipv4Addr};
 
 use memchr::memmem;
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
 };
 
 /// The initial buffer, longer than most answers.
@@ -35,7 +35,14 @@ pub struct Answer<'a> {
 
 impl Connection {
     pub async fn open(address: &str) -> io::Result<Self> {
-        let stream = TcpStream::connect(address).await?;
+        Self::open_from(Ipv4Addr::UNSPECIFIED, address).await
+    }
+
+    /// Connects from a local address, which the server counts as a client's.
+    pub async fn open_from(local: Ipv4Addr, address: &str) -> io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((local, 0).into())?;
+        let stream = socket.connect(address.parse().map_err(io::Error::other)?).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: vec![0; BUFFER_LENGTH] })
     }

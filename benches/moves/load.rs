@@ -5,7 +5,11 @@ use std::{
     collections::VecDeque,
     fmt::Write as _,
     io::{self, Write as _},
-    sync::Arc,
+    net::Ipv4Addr,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -17,7 +21,10 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::{sync::Notify, task::JoinHandle, time::timeout};
 use uuid::Uuid;
 
-use crate::connection::{Answer, Connection};
+use crate::{
+    connection::{Answer, Connection},
+    settings::has_rate_limits,
+};
 
 /// The most games that a client creates beforehand: fewer than the 1,000 that a player may have.
 const STOCK_MAX: usize = 900;
@@ -79,6 +86,8 @@ struct Match {
 /// Two players, their connection, and their games one after the other.
 struct Client {
     address: String,
+    /// Its own address, if the server limits addresses.
+    local: Ipv4Addr,
     connection: Connection,
     tokens: [String; 2],
     options: AnyOptions,
@@ -301,19 +310,31 @@ impl Expected {
     }
 }
 
+/// The local address of a new client: one of its own if the server limits addresses.
+fn next_local() -> Ipv4Addr {
+    static COUNT: AtomicU16 = AtomicU16::new(1);
+    if !has_rate_limits() {
+        return Ipv4Addr::UNSPECIFIED;
+    }
+    let [high, low] = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    Ipv4Addr::new(127, 2, high, low)
+}
+
 impl Client {
     async fn new(address: &str, options: AnyOptions, seed: u64) -> io::Result<Self> {
-        let mut connection = Connection::open(address).await?;
+        let local = next_local();
+        let mut connection = Connection::open_from(local, address).await?;
         let mut tokens = [String::new(), String::new()];
         for token in &mut tokens {
             *token = guest(&mut connection).await?;
         }
-        Self::seated(address, options, seed, tokens).await
+        Ok(Self { local, connection, ..Self::seated(address, options, seed, tokens).await? })
     }
 
     async fn seated(address: &str, options: AnyOptions, seed: u64, tokens: [String; 2]) -> io::Result<Self> {
         Ok(Self {
             address: address.to_owned(),
+            local: Ipv4Addr::UNSPECIFIED,
             connection: Connection::open(address).await?,
             tokens,
             options,
@@ -334,7 +355,7 @@ impl Client {
 
     /// Reconnects before each round, because a server closes idle connections.
     async fn reconnect(&mut self) -> io::Result<()> {
-        self.connection = Connection::open(&self.address).await?;
+        self.connection = Connection::open_from(self.local, &self.address).await?;
         Ok(())
     }
 

@@ -14,6 +14,8 @@ use nix::{
     unistd::Pid,
 };
 
+use crate::settings::has_rate_limits;
+
 /// How long a server may take to be ready, with its migrations.
 const START_MAX: Duration = Duration::from_mins(1);
 
@@ -38,7 +40,8 @@ impl Server {
         // The endpoint of the part `webhooks` is on this machine.
         command.args(["--webhook-allow-private", "on"]);
         // A player here makes as many moves as 1,000 real ones.
-        command.args(["--rate-limits", "off", "--database-url", url, "--jwt-private-key-file"]).arg(key);
+        let limits = if has_rate_limits() { "on" } else { "off" };
+        command.args(["--rate-limits", limits, "--database-url", url, "--jwt-private-key-file"]).arg(key);
         let written = OpenOptions::new().create(true).append(true).open(log)?;
         let child = command.stdin(Stdio::null()).stderr(written).spawn()?;
         let mut server = Self { child, address: String::new() };

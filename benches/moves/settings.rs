@@ -45,6 +45,11 @@ impl Settings {
     }
 }
 
+/// Whether the server limits the rate of calls.
+pub fn has_rate_limits() -> bool {
+    env::var("RATE_LIMITS").is_ok_and(|word| word == "on")
+}
+
 fn parse<T: FromStr<Err: Display>>(name: &str, default: T) -> io::Result<T> {
     match env::var(name) {
         Ok(text) => text.parse().map_err(|error| io::Error::other(format!("{name}: {error}"))),

@@ -1,21 +1,39 @@
 //! The jobs that run beside the HTTP server, and their end.
 
-use std::{sync::Arc, thread};
+use std::{sync::Arc, thread, time::Duration};
 
+use futures_util::future::{join_all, join4};
 use mancala_server::{
     config::{Serve, Switch},
-    db::Writers,
+    connection_plan::{ConnectionPlan, JobConnections},
+    db::{self, Database, Writers},
+    file_plan::FilePlan,
     http,
     jobs::{analyses, computers, deadlines, explorer, maintenance, purge, webhooks},
     metrics::Metrics,
     priority,
     webhook::{Ports, Reach, Sender, system_names},
 };
-use sqlx::postgres::PgConnectOptions;
+use sqlx::PgPool;
 use tokio::{runtime, sync::oneshot, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
+
+/// What bounds the jobs.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    pub plan: ConnectionPlan,
+    pub files: FilePlan,
+    /// How long they wait at the start.
+    pub jobs_delay: Duration,
+}
+
+/// Runs a job after a delay.
+async fn after(delay: Duration, job: impl Future<Output = ()>) {
+    tokio::time::sleep(delay).await;
+    job.await;
+}
 
 /// All jobs of a server.
 pub struct Background {
@@ -28,27 +46,34 @@ pub struct Background {
 impl Background {
     pub fn start(
         options: &Serve,
-        database: &PgConnectOptions,
+        bounds: Bounds,
+        database: &Database,
         writers: &Arc<Writers>,
         metrics: &Arc<Metrics>,
     ) -> Result<Self, Failure> {
-        let maintaining = maintenance::run(database.clone(), writers.clone(), maintenance_settings(options));
-        let settling = deadlines::run(database.clone(), writers.clone());
-        let tasks = [actix_web::rt::spawn(maintaining), actix_web::rt::spawn(settling)];
-        let mut threads = vec![start_webhooks(options, database, writers, metrics)?];
-        for _ in 0..options.computer_threads {
-            let (database, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
-            let play = move |stopping| computers::run(database, writers, metrics, stopping);
-            threads.push(JobThread::start("computer", priority::lower, play)?);
-        }
-        for _ in 0..options.analysis_threads {
-            let (database, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
-            let analyse = move |stopping| analyses::run(database, writers, metrics, stopping);
-            threads.push(JobThread::start("analysis", priority::lower, analyse)?);
-        }
-        let (database, metrics) = (database.clone(), metrics.clone());
-        let explore = move |stopping| explorer::run(database, metrics, stopping);
-        threads.push(JobThread::start("explorer", priority::lower, explore)?);
+        let Bounds { plan, files, jobs_delay } = bounds;
+        let pools: [PgPool; 2] = if plan.housekeeping > 1 {
+            [db::pool(database.clone(), 1), db::pool(database.clone(), 1)]
+        } else {
+            let shared = db::pool(database.clone(), 1);
+            [shared.clone(), shared]
+        };
+        // Deadlines are not delayed by other jobs unless there are few connections.
+        let [settling, maintaining] = pools;
+        let maintaining = maintenance::run(maintaining, writers.clone(), maintenance_settings(options));
+        let settling = deadlines::run(settling, writers.clone());
+        let tasks =
+            [actix_web::rt::spawn(after(jobs_delay, maintaining)), actix_web::rt::spawn(after(jobs_delay, settling))];
+        let jobs = Jobs::new(options, &files, writers, metrics);
+        let database = database.clone();
+        let threads = match plan.jobs {
+            JobConnections::Own { webhooks, .. } => jobs.on_threads(&database, webhooks)?,
+            // All on one thread and one connection.
+            JobConnections::Shared => {
+                let run = move |stopping| after(jobs_delay, jobs.on_one_connection(db::pool(database, 1), stopping));
+                vec![JobThread::start("jobs", priority::lower, run)?]
+            }
+        };
         Ok(Self { tasks, threads })
     }
 
@@ -71,6 +96,7 @@ struct JobThread {
 
 impl JobThread {
     /// Starts `job`, which gets the token that tells it to stop. `before` runs first on its thread.
+    /// The job's pools are made on the thread's own runtime, on which their connections live.
     fn start<W: Future<Output = ()>>(
         name: &str,
         before: fn(),
@@ -81,7 +107,7 @@ impl JobThread {
         let stop = stopping.clone();
         let run = move || {
             before();
-            runtime.block_on(job(stop));
+            runtime.block_on(async { job(stop).await });
             // Does not wait for a name look-up that hangs.
             runtime.shutdown_background();
             let _ = end.send(());
@@ -96,16 +122,68 @@ impl JobThread {
     }
 }
 
-fn start_webhooks(
-    options: &Serve,
-    database: &PgConnectOptions,
-    writers: &Writers,
-    metrics: &Arc<Metrics>,
-) -> Result<JobThread, Failure> {
-    let sender = Sender::new(webhook_reach(options), system_names());
-    let settings = webhooks::Settings { sender, write: http::write_message, metrics: metrics.clone() };
-    let (database, appended) = (database.clone(), writers.webhook_events());
-    JobThread::start("webhooks", || {}, move |stopping| webhooks::run(database, appended, settings, stopping))
+/// The jobs that leave the server's own thread.
+struct Jobs {
+    webhooks: webhooks::Settings,
+    computer_threads: u16,
+    analysis_threads: u16,
+    writers: Arc<Writers>,
+    metrics: Arc<Metrics>,
+}
+
+impl Jobs {
+    fn new(options: &Serve, files: &FilePlan, writers: &Arc<Writers>, metrics: &Arc<Metrics>) -> Self {
+        Self {
+            webhooks: webhooks::Settings {
+                sender: Sender::new(webhook_reach(options), system_names()),
+                write: http::write_message,
+                metrics: metrics.clone(),
+                attempts_max: files.attempts,
+            },
+            computer_threads: options.computer_threads,
+            analysis_threads: options.analysis_threads,
+            writers: writers.clone(),
+            metrics: metrics.clone(),
+        }
+    }
+
+    /// Starts each job on a thread with a connection of its own; webhooks have more of them.
+    fn on_threads(self, database: &Database, webhook_connections: u32) -> Result<Vec<JobThread>, Failure> {
+        let Self { webhooks: settings, writers, metrics, .. } = self;
+        let (options, appended) = (database.clone(), writers.webhook_events());
+        let send = move |stopping| webhooks::run(db::pool(options, webhook_connections), appended, settings, stopping);
+        let mut threads = vec![JobThread::start("webhooks", || {}, send)?];
+        for _ in 0..self.computer_threads {
+            let (options, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
+            let play = move |stopping| computers::run(db::pool(options, 1), writers, metrics, stopping);
+            threads.push(JobThread::start("computer", priority::lower, play)?);
+        }
+        for _ in 0..self.analysis_threads {
+            let (options, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
+            let analyse = move |stopping| analyses::run(db::pool(options, 1), writers, metrics, stopping);
+            threads.push(JobThread::start("analysis", priority::lower, analyse)?);
+        }
+        let options = database.clone();
+        let explore = move |stopping| explorer::run(db::pool(options, 1), metrics, stopping);
+        threads.push(JobThread::start("explorer", priority::lower, explore)?);
+        Ok(threads)
+    }
+
+    /// Runs all jobs on the present thread. The engine's searches leave it as they always do.
+    async fn on_one_connection(self, pool: PgPool, stopping: CancellationToken) {
+        let Self { webhooks: settings, writers, metrics, .. } = self;
+        let send = webhooks::run(pool.clone(), writers.webhook_events(), settings, stopping.clone());
+        let play = join_all(
+            (0..self.computer_threads)
+                .map(|_| computers::run(pool.clone(), writers.clone(), metrics.clone(), stopping.clone())),
+        );
+        let analyse = join_all(
+            (0..self.analysis_threads)
+                .map(|_| analyses::run(pool.clone(), writers.clone(), metrics.clone(), stopping.clone())),
+        );
+        let explore = explorer::run(pool.clone(), metrics.clone(), stopping.clone());
+        join4(send, play, analyse, explore).await;
+    }
 }
 
 /// Which addresses webhooks may have.

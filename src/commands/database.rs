@@ -1,25 +1,21 @@
-//! The database of a command: the one that the options name, or the embedded PostgreSQL, started for the command.
+//! The database of a command: the one that the options name, which is waited for, or the embedded PostgreSQL, started for the
+//! command.
 
 use std::{num::NonZero, path::PathBuf, thread};
 
 use mancala_server::{
-    config::{Database, Serve},
-    db,
+    config::{self, Serve},
+    db::{self, Database},
     embedded::{self, Durability, Embedded},
     telemetry,
 };
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::{runtime, sync::oneshot};
 
 use super::{failure::Failure, stop_signals::StopSignals};
 
 /// Runs `work` with the database and a pool of a connection per core and one more, until it is done or a signal stops it.
-/// `stopped` is the failure after a signal.
-pub fn with_database<T, W>(
-    options: &Serve,
-    stopped: &str,
-    work: impl FnOnce(PgConnectOptions, PgPool) -> W,
-) -> Result<T, Failure>
+pub fn with_database<T, W>(options: &Serve, work: impl FnOnce(Database, PgPool) -> W) -> Result<T, Failure>
 where
     W: Future<Output = Result<T, Failure>>,
 {
@@ -27,10 +23,13 @@ where
     let mut embedded = None;
     let done = runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::new)?.block_on(async {
         let mut stops = StopSignals::new()?;
-        let stopped = || Failure::new(stopped);
-        let database = open(&options.database, &mut embedded, &mut stops).await?.ok_or_else(stopped)?;
-        let pool = db::pool(database.clone(), u32::try_from(cores() + 1).unwrap_or(u32::MAX));
-        stops.unless_signalled(work(database, pool)).await.ok_or_else(stopped)?
+        let database = match of_running(&options.database)? {
+            Some(running) => running,
+            None => open(&options.database, &mut embedded, &mut stops).await?.ok_or_else(Failure::stopped)?,
+        };
+        let connections = u32::try_from(cores() + 1).unwrap_or(u32::MAX);
+        let pool = db::pool(database.clone(), connections.min(options.db_connections.unwrap_or(u32::MAX)));
+        stops.unless_signalled(work(database, pool)).await.ok_or_else(Failure::stopped)?
     });
     if let Some(embedded) = embedded {
         embedded.stop();
@@ -38,20 +37,26 @@ where
     done
 }
 
+/// The embedded PostgreSQL of a server that runs, so that a command works beside it.
+fn of_running(options: &config::Database) -> Result<Option<Database>, Failure> {
+    match options.database_url {
+        Some(_) => Ok(None),
+        None => Ok(embedded::connect_options_of_running(&data_folder(options)?).map(Database::from)),
+    }
+}
+
 /// The database that the options name; without one, starts the embedded PostgreSQL, which the caller stops.
 ///
 /// `None` if a signal arrived before the database was ready.
 pub async fn open(
-    options: &Database,
+    options: &config::Database,
     embedded: &mut Option<Embedded>,
     stops: &mut StopSignals,
-) -> Result<Option<PgConnectOptions>, Failure> {
+) -> Result<Option<Database>, Failure> {
     if let Some(url) = &options.database_url {
-        // No error repeats the URL: it may hold a password.
-        let has_scheme = ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
-        let parsed = has_scheme.then(|| url.parse().ok()).flatten();
-        let wrong = || Failure::misuse("DATABASE_URL must look like postgres://user:password@host/name");
-        return parsed.ok_or_else(wrong).map(Some);
+        let database: Database = url.parse().map_err(Failure::misuse)?;
+        let ready = stops.unless_signalled(database.wait_until_ready(options.wait())).await;
+        return ready.transpose().map_err(Failure::new).map(|ready| ready.map(|()| database));
     }
     let settings = embedded::Settings { folder: data_folder(options)?, durability: Durability::Durable };
     let (report, mut reported) = oneshot::channel();
@@ -68,11 +73,11 @@ pub async fn open(
         stops.unless_signalled(&mut reported).await.ok_or_else(at_once)?
     };
     let running = embedded.insert(started.map_err(Failure::new)?.map_err(Failure::new)?);
-    Ok((!is_stopped).then(|| embedded::connect_options(running)))
+    Ok((!is_stopped).then(|| embedded::connect_options(running).into()))
 }
 
 /// The folder of the embedded PostgreSQL and its signing key.
-pub fn data_folder(options: &Database) -> Result<PathBuf, Failure> {
+pub fn data_folder(options: &config::Database) -> Result<PathBuf, Failure> {
     options.folder().ok_or_else(|| Failure::misuse("no home folder was found for the database: set DATA_DIR"))
 }
 

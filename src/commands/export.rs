@@ -1,43 +1,136 @@
 //! `export`: writes all games to a file.
 
-use std::{cell::Cell, fs::OpenOptions, io::BufWriter, sync::Arc};
+use std::{
+    cell::RefCell,
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Read, Seek, SeekFrom, Write},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf, absolute},
+    sync::Arc,
+};
 
 use mancala_server::{
     config::{Export, GameForm, Serve},
     db::records::verify::count,
     domain::GameId,
     http::{self, ListForm},
-    jobs::transfer::{FIRST, WriteGame, export_all},
+    jobs::{
+        lasting::Pace,
+        transfer::{ExportProgress, WriteGame, export_all},
+    },
 };
 
-use super::{database::with_database, failure::Failure, output::print, progress::bar};
+use super::{
+    database::with_database,
+    failure::Failure,
+    output::{counted, print},
+    progress::Progress,
+    resume::{Position, ResumeFile, Work},
+};
 
 pub fn export(options: &Serve, export: &Export) -> Result<(), Failure> {
-    let after = export.after.map_or(FIRST, GameId);
-    let is_continued = export.after.is_some();
-    let file =
-        OpenOptions::new().write(true).create(true).append(is_continued).truncate(!is_continued).open(&export.file);
-    let file = file.map_err(|error| Failure::of_file(&export.file, &error))?;
-    let output = BufWriter::new(file);
-    let form = match export.format {
-        GameForm::Ndjson => ListForm::Ndjson,
-        GameForm::Text => ListForm::Text,
+    if export.after.is_some() && export.resume.is_some() {
+        return Err(Failure::misuse("--after and --resume are not used together"));
+    }
+    if export.resume.as_ref().is_some_and(|resume| is_one_file(&export.file, resume)) {
+        return Err(Failure::misuse("the output and the file of --resume are one: name another file"));
+    }
+    let (form, format) = match export.format {
+        GameForm::Ndjson => (ListForm::Ndjson, "ndjson"),
+        GameForm::Text => (ListForm::Text, "text"),
     };
+    let output = absolute(&export.file).map_err(|error| Failure::of_file(&export.file, &error))?;
+    let work = Work { command: "export".to_owned(), output: Some(output), format: Some(format.to_owned()) };
     let write: WriteGame = Arc::new(move |text, seated, plies| {
         http::write_game(text, form, seated, plies, None, None);
     });
-    let games = with_database(options, "stopped before it was done", async |_, pool| {
+    let position = with_database(options, async |_, pool| {
         let count = count(&pool).await.map_err(Failure::new)?;
-        let bar = bar(count, "games, about {len}; {per_sec}, {eta} left; the last is {msg}")?;
-        let count = Cell::new(0);
-        let on_progress = |games, last: GameId| {
-            count.set(count.get() + games);
-            bar.inc(games);
-            bar.set_message(last.0.to_string());
+        let (resume, begin) = ResumeFile::open(export.resume.as_ref(), &pool, work).await?;
+        // The database answers: only now may the file lose its content.
+        let file = open(export, &begin).map_err(|error| Failure::of_file(&export.file, &error))?;
+        let template = "games, about {len}; {per_sec}, {eta} left; the last is {msg}";
+        let progress = Progress::start(count, begin.games, "games", template)?;
+        let patience = progress.patience(export.lasting.outage_s);
+        let state = RefCell::new((resume, begin));
+        let on_progress = |output: &mut BufWriter<File>, step: ExportProgress<'_>| {
+            let (resume, position) = &mut *state.borrow_mut();
+            match step {
+                ExportProgress::Written { games, bytes, last } => {
+                    position.games = position.games.saturating_add(games);
+                    position.bytes = position.bytes.saturating_add(bytes);
+                    position.after = last.0;
+                    progress.advance(games);
+                    progress.show(last.0.to_string());
+                    if resume.is_due() {
+                        // The position may name only what is on the disk.
+                        output.flush()?;
+                        output.get_ref().sync_data()?;
+                        resume.write(position)?;
+                    }
+                }
+                ExportProgress::Damaged { game, cause } => {
+                    position.damaged = position.damaged.saturating_add(1);
+                    progress.print(&format!("game {}: {cause}", game.0));
+                }
+            }
+            Ok(())
         };
-        export_all(&pool, after, write, output, on_progress).await.map_err(Failure::new)?;
-        bar.finish_and_clear();
-        Ok(count.get())
+        let after = GameId(export.after.unwrap_or(state.borrow().1.after));
+        let pace = Pace::new(export.lasting.pace);
+        let done = export_all(&pool, after, write, BufWriter::new(file), &patience, pace, on_progress).await;
+        done.map_err(Failure::new)?;
+        progress.finish();
+        let (resume, position) = state.into_inner();
+        resume.remove();
+        Ok(position)
     })?;
-    print(&format_args!("{games} games were exported\n"))
+    print(&format_args!("{} exported\n", counted(position.games, "game was", "games were")))?;
+    match position.damaged {
+        0 => Ok(()),
+        damaged => {
+            let said =
+                counted(damaged, "game cannot be read: it was left out", "games cannot be read: they were left out");
+            Err(Failure::damaged(said))
+        }
+    }
+}
+
+/// The file, at the place where the output goes on.
+fn open(export: &Export, begin: &Position) -> io::Result<File> {
+    let is_new = export.after.is_none() && begin.bytes == 0;
+    let goes_on = export.after.is_none() && !is_new;
+    let mut options = OpenOptions::new();
+    let mut file = options.read(goes_on).write(true).create(true).truncate(is_new).open(&export.file)?;
+    if export.after.is_some() {
+        file.seek(SeekFrom::End(0))?;
+    } else if goes_on {
+        if file.metadata()?.len() < begin.bytes {
+            return Err(io::Error::other("it is shorter than it was: it is not the file of the interrupted export"));
+        }
+        let mut end = [0];
+        file.seek(SeekFrom::Start(begin.bytes - 1))?;
+        file.read_exact(&mut end)?;
+        if end != *b"\n" {
+            return Err(io::Error::other("no line ends at the position: it is not the file of the interrupted export"));
+        }
+        // What was written after the position is written again.
+        file.set_len(begin.bytes)?;
+        file.seek(SeekFrom::End(0))?;
+    }
+    Ok(file)
+}
+
+/// Whether both names lead to one file, which may not be there yet.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => place(one).is_some_and(|one| Some(one) == place(other)),
+    }
+}
+
+/// The place of a file, with the real name of its folder.
+fn place(path: &Path) -> Option<PathBuf> {
+    let path = absolute(path).ok()?;
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }

@@ -5,6 +5,12 @@ use std::{fmt::Display, path::Path, process::ExitCode};
 /// The exit status for wrong options; the command line's own errors have it too.
 const MISUSE: u8 = 2;
 
+/// The exit status of a command that is done, and found damaged games or refused some.
+const DAMAGED: u8 = 3;
+
+/// The exit status of a command that a signal stopped before it was done.
+const STOPPED: u8 = 4;
+
 /// A failure in one line, and its exit status.
 pub struct Failure {
     line: String,
@@ -20,6 +26,16 @@ impl Failure {
     /// A failure because of wrong options, with exit status 2.
     pub fn misuse(error: impl Display) -> Self {
         Self { line: error.to_string(), status: MISUSE }
+    }
+
+    /// The command is done, and games are damaged or were refused: exit status 3.
+    pub fn damaged(error: impl Display) -> Self {
+        Self { line: error.to_string(), status: DAMAGED }
+    }
+
+    /// A signal stopped the command before it was done: exit status 4.
+    pub fn stopped() -> Self {
+        Self { line: "stopped before it was done".to_owned(), status: STOPPED }
     }
 
     /// A failure with exit status 1 that names the file.

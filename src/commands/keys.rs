@@ -7,6 +7,9 @@ use mancala_server::{
 
 use super::{database::data_folder, failure::Failure};
 
+/// The name of the embedded database's signing key in the data folder.
+pub const EMBEDDED_KEY: &str = "jwt-private-key.pem";
+
 /// The additional public keys whose tokens are accepted.
 pub fn accepted(options: &Serve) -> Result<Vec<PublicKey>, Failure> {
     options.jwt_public_key_files.iter().map(|file| PublicKey::from_file(file).map_err(Failure::misuse)).collect()
@@ -27,6 +30,6 @@ pub fn given(options: &Serve) -> Result<Option<Tokens>, Failure> {
 
 /// The signer with the key beside the embedded database; the first start makes that key.
 pub fn embedded(options: &Serve) -> Result<Tokens, Failure> {
-    let file = data_folder(&options.database)?.join("jwt-private-key.pem");
+    let file = data_folder(&options.database)?.join(EMBEDDED_KEY);
     Tokens::from_file_or_new(&file, &options.jwt_issuer, &options.jwt_audience).map_err(Failure::new)
 }

@@ -3,7 +3,9 @@
 //! A command gets its options, runs until it is done or a signal stops it, and ends with a [`Failure`] or without one.
 
 mod background;
+mod backup;
 mod configuration;
+mod connections;
 mod database;
 mod export;
 mod failure;
@@ -14,12 +16,19 @@ mod openapi;
 mod output;
 mod progress;
 mod reindex;
+mod restore;
+mod resume;
 mod serve;
 mod server;
+mod service_manager;
 mod solve;
 mod stop_signals;
+mod tools;
+mod upgrade;
 mod verify;
+mod whole_file;
 
+pub use backup::backup;
 pub use configuration::configuration;
 pub use export::export;
 pub use failure::Failure;
@@ -28,6 +37,8 @@ pub use migrate::migrate;
 pub use openapi::openapi;
 pub use output::print;
 pub use reindex::reindex;
+pub use restore::restore;
 pub use serve::serve;
 pub use solve::solve;
+pub use upgrade::upgrade;
 pub use verify::verify;

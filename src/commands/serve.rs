@@ -3,23 +3,27 @@
 use std::{sync::Arc, time::Duration};
 
 use mancala_server::{
-    clock,
+    access_log::AccessLog,
+    build_info, clock,
     config::{Serve, Switch},
-    db::{Writers, migrations, records::usage::ImportTotal},
+    connection_plan::{ConnectionPlan, Demand, TooFew},
+    db::{Database, Writers, migrations, players::revocations, records::usage::ImportTotal},
     domain::ReservedNames,
     embedded::Embedded,
+    file_plan::FilePlan,
     http::{self, ImportQuotas, RateLimits, Service, Tokens},
     metrics::Metrics,
     telemetry,
 };
-use sqlx::postgres::PgConnectOptions;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    background::{Background, webhook_reach},
+    background::{Background, Bounds, webhook_reach},
+    connections,
     database::{self, cores},
     failure::Failure,
-    keys, server,
+    keys,
+    server::{self, Bound},
     stop_signals::StopSignals,
 };
 
@@ -40,34 +44,72 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let mut stops = StopSignals::new()?;
     let accepted = keys::accepted(options)?;
     let given = keys::given(options)?;
-    let listener = server::listen(options.listen)?;
-    let metrics_listener = options.metrics_listen.map(server::listen).transpose()?;
+    // After the options are known to be good: their error is the only line of a start that fails.
+    tracing::info!("mancala-server {}, commit {}", build_info::VERSION, build_info::COMMIT);
+    let bound = Bound::to(options.listen)?;
+    let metrics_bound = options.metrics_listen.map(Bound::to).transpose()?;
+    let demand = demand(options);
+    // Before the database is started: with too few connections or files the server does not start.
+    let plan = ConnectionPlan::of(demand, options.db_connections).map_err(too_few_connections)?;
+    let files = FilePlan::of_process(plan.total()).map_err(Failure::new)?;
     let Some(database) = database::open(&options.database, embedded, &mut stops).await? else { return Ok(()) };
     let tokens = match given {
         Some(tokens) => tokens,
         None => keys::embedded(options)?,
     };
-    let Some(migrated) = stops.unless_signalled(migrations::run(database.clone())).await else {
+    let Some(migrated) = stops.unless_signalled(migrations::run_within(&database, options.database.wait())).await
+    else {
         tracing::info!("stopped before the database was up to date");
         return Ok(());
     };
     migrated.map_err(Failure::new)?;
+    // Before anything judges a deadline. Unless this succeeds, the server begins with the machine's time of day.
+    if let Ok(sight) = revocations::Reader::new(database.clone()).look().await {
+        clock::follow(sight.clock, sight.asked_at, sight.took);
+    }
+    let (plan, jobs_delay) = connections::fitted(demand, plan, &database).await;
     let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));
-    let (writers, writing) = Writers::start(&database, options.writers, Writers::QUEUE_MAX);
+    let access_log =
+        AccessLog::start(options.access_log, options.access_log_format, std::io::stdout(), metrics.clone());
+    let access_log = access_log.map_err(Failure::new)?;
+    let (writers, writing) = Writers::start(&database, plan.writers, Writers::QUEUE_MAX);
     let writers = Arc::new(writers);
-    let background = Background::start(options, &database, &writers, &metrics)?;
-    let service = service(options, database, writers, tokens.accepting(&accepted), metrics);
+    // Opens the connection of moves before the jobs open theirs.
+    if let Err(not_ready) = writers.check().await {
+        tracing::warn!("moves cannot be stored at present: {:?}", not_ready.fault);
+    }
+    let background = Background::start(options, Bounds { plan, files, jobs_delay }, &database, &writers, &metrics)?;
+    let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);
+    service.access_log.clone_from(&access_log);
     let drain = Duration::from_secs(options.drain_s);
-    let served = server::run(listener, metrics_listener, service, drain, stops).await;
+    let served = server::run(bound, metrics_bound, service, drain, stops).await;
     background.stop().await;
     // Includes the appends of clients that did not wait for the answer.
     writing.end().await;
+    if let Some(log) = access_log {
+        log.flush().await;
+    }
     served
+}
+
+/// What the options and the machine's processors ask of the database.
+fn demand(options: &Serve) -> Demand {
+    Demand {
+        workers: u32::try_from(cores()).unwrap_or(u32::MAX),
+        writers: options.writers,
+        computer_threads: options.computer_threads.into(),
+        analysis_threads: options.analysis_threads.into(),
+    }
+}
+
+fn too_few_connections(TooFew { least }: TooFew) -> Failure {
+    Failure::misuse(format!("--db-connections or DB_CONNECTIONS: the server needs at least {least} with these options"))
 }
 
 fn service(
     options: &Serve,
-    database: PgConnectOptions,
+    (plan, files): (ConnectionPlan, FilePlan),
+    database: Database,
     writers: Arc<Writers>,
     tokens: Tokens,
     metrics: Arc<Metrics>,
@@ -83,7 +125,8 @@ fn service(
         },
         trusted_proxies: options.trusted_proxies.clone(),
         keep_alive: http::KEEP_ALIVE,
-        workers: u32::try_from(cores()).unwrap_or(u32::MAX),
+        plan,
+        files,
         public_url: options.public_url.clone(),
         shutdown_timeout_s: options.shutdown_timeout_s,
         network_games_max: options.guest_network_games,
@@ -95,6 +138,7 @@ fn service(
         },
         reserved_names: Arc::new(ReservedNames::new(options.reserved_names.iter().map(String::as_str))),
         metrics,
+        access_log: None,
         draining: CancellationToken::new(),
         hub: Arc::default(),
     }

@@ -1,6 +1,7 @@
 //! The HTTP listeners of `serve`: they start, drain and stop.
 
 use std::{
+    io,
     net::{SocketAddr, TcpListener},
     pin::pin,
     time::Duration,
@@ -8,35 +9,72 @@ use std::{
 
 use actix_web::dev::ServerHandle;
 use mancala_server::http::{self, Service};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt::set_socket_reuseaddr};
 use tokio::time::sleep;
 
-use super::{failure::Failure, stop_signals::StopSignals};
+use super::{failure::Failure, service_manager, stop_signals::StopSignals};
 
-pub fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).map_err(|error| Failure::new(format!("cannot listen on {address}: {error}")))
+/// What a stop takes beside the drain and the answers: jobs, queued appends and the embedded PostgreSQL.
+const STOP_MARGIN: Duration = Duration::from_secs(30);
+
+/// How many connections the system keeps until they are accepted.
+const BACKLOG: i32 = 1024;
+
+/// An address that is taken, and refuses connections until the server is ready: a client that is kept waiting would take the
+/// server for one that hangs.
+pub struct Bound(TcpListener);
+
+impl Bound {
+    pub fn to(address: SocketAddr) -> Result<Self, Failure> {
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let bind = || {
+            let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+            // Connections of a server that has just ended would hold the address.
+            set_socket_reuseaddr(&socket, true)?;
+            rustix::net::bind(&socket, &address)?;
+            Ok::<_, rustix::io::Errno>(Self(TcpListener::from(socket)))
+        };
+        bind().map_err(|error| cannot_listen(address, error))
+    }
+
+    /// Accepts connections from here on.
+    fn listen(self) -> Result<TcpListener, Failure> {
+        let address = self.0.local_addr().map_err(Failure::new)?;
+        rustix::net::listen(&self.0, BACKLOG).map_err(|error| cannot_listen(address, error))?;
+        Ok(self.0)
+    }
+}
+
+fn cannot_listen(address: SocketAddr, error: rustix::io::Errno) -> Failure {
+    Failure::new(format!("cannot listen on {address}: {}", io::Error::from(error)))
 }
 
 /// Serves until a signal arrives, then drains and answers the accepted requests. The metrics listener stops last.
 pub async fn run(
-    listener: TcpListener,
-    metrics_listener: Option<TcpListener>,
+    bound: Bound,
+    metrics_bound: Option<Bound>,
     service: Service,
     drain: Duration,
     mut stops: StopSignals,
 ) -> Result<(), Failure> {
+    let listener = bound.listen()?;
     let address = listener.local_addr().map_err(Failure::new)?;
     let (draining, hub) = (service.draining.clone(), service.hub.clone());
-    let metrics_handle = match metrics_listener {
-        Some(listener) => Some(serve_metrics(listener, &service)?),
+    let metrics_handle = match metrics_bound {
+        Some(bound) => Some(serve_metrics(bound.listen()?, &service)?),
         None => None,
     };
+    let shutdown_timeout = Duration::from_secs(service.shutdown_timeout_s);
     let server = http::serve(listener, service).map_err(Failure::new)?;
     let handle = server.handle();
     tracing::info!(
         "ready: API http://{address}/v1, documentation http://{address}/docs/, OpenAPI http://{address}/openapi.json"
     );
+    service_manager::ready(&address.to_string());
+    let within = drain + shutdown_timeout + STOP_MARGIN;
     let stopping = async {
         stops.next().await;
+        service_manager::stopping(within);
         draining.cancel();
         hub.release_all();
         if !drain.is_zero() {

@@ -1,60 +1,71 @@
 //! `verify`: compares all games with their logs.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::cell::RefCell;
 
-use indicatif::ProgressBar;
 use mancala_server::{
-    config::Serve,
+    config::{Serve, Verify},
     db::records::verify::count,
-    jobs::verification::{Progress, verify_all},
+    domain::GameId,
+    jobs::{
+        lasting::Pace,
+        verification::{Progress as Step, verify_all},
+    },
 };
 
 use super::{
     database::{cores, with_database},
     failure::Failure,
-    output::print,
-    progress::bar,
+    output::{counted, print},
+    progress::Progress,
+    resume::{ResumeFile, Work},
 };
 
-pub fn verify(options: &Serve) -> Result<(), Failure> {
-    let (games, flaws) = with_database(options, "stopped before it was done", async |_, pool| {
+pub fn verify(options: &Serve, verify: &Verify) -> Result<(), Failure> {
+    let (position, vanished) = with_database(options, async |_, pool| {
         let count = count(&pool).await.map_err(Failure::new)?;
-        let bar = bar(count, "games, about {len}; {per_sec}, {eta} left")?;
-        let report = Arc::new(Report { bar, games: AtomicU64::new(0), flaws: AtomicU64::new(0) });
-        let reporting = report.clone();
-        let on_progress = Arc::new(move |progress: Progress<'_>| reporting.add(progress));
-        verify_all(&pool, cores(), on_progress).await.map_err(Failure::new)?;
-        report.bar.finish_and_clear();
-        Ok((report.games.load(Ordering::Relaxed), report.flaws.load(Ordering::Relaxed)))
+        let work = Work { command: "verify".to_owned(), output: None, format: None };
+        let (resume, begin) = ResumeFile::open(verify.resume.as_ref(), &pool, work).await?;
+        let progress = Progress::start(count, begin.games, "games", "games, about {len}; {per_sec}, {eta} left")?;
+        let patience = progress.patience(verify.lasting.outage_s);
+        let state = RefCell::new((resume, begin, 0_u64));
+        let on_progress = |step: Step<'_>| {
+            let (resume, position, vanished) = &mut *state.borrow_mut();
+            match step {
+                Step::Checked { games, last } => {
+                    position.games = position.games.saturating_add(games);
+                    position.after = last.0;
+                    progress.advance(games);
+                    if resume.is_due()
+                        && let Err(error) = resume.write(position)
+                    {
+                        tracing::warn!("the position cannot be written, so that a rerun begins earlier: {error}");
+                    }
+                }
+                Step::Flaw { game, seq, detail } => {
+                    position.damaged = position.damaged.saturating_add(1);
+                    let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
+                    progress.print(&format!("game {game}{seq}: {detail}"));
+                }
+                Step::Vanished => *vanished += 1,
+            }
+        };
+        let after = GameId(state.borrow().1.after);
+        let pace = Pace::new(verify.lasting.pace);
+        verify_all(&pool, after, cores(), &patience, pace, on_progress).await.map_err(Failure::new)?;
+        progress.finish();
+        let (resume, position, vanished) = state.into_inner();
+        resume.remove();
+        Ok((position, vanished))
     })?;
-    match flaws {
-        0 => print(&format_args!("{games} games are sound\n")),
-        _ => Err(Failure::new(format!("{flaws} flaws were found in {games} games"))),
+    if vanished > 0 {
+        print(&format_args!("{} deleted meanwhile\n", counted(vanished, "game was", "games were")))?;
     }
-}
-
-/// Prints one line for each flaw to standard output, and moves the bar.
-struct Report {
-    bar: ProgressBar,
-    games: AtomicU64,
-    flaws: AtomicU64,
-}
-
-impl Report {
-    fn add(&self, progress: Progress<'_>) {
-        match progress {
-            Progress::Checked(games) => {
-                self.games.fetch_add(games, Ordering::Relaxed);
-                self.bar.inc(games);
-            }
-            Progress::Flaw { game, seq, detail } => {
-                self.flaws.fetch_add(1, Ordering::Relaxed);
-                let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
-                self.bar.suspend(|| println!("game {game}{seq}: {detail}"));
-            }
+    let games = position.games;
+    match position.damaged {
+        0 => print(&format_args!("{} sound\n", counted(games, "game is", "games are"))),
+        flaws => {
+            let flaws = counted(flaws, "flaw was", "flaws were");
+            Err(Failure::damaged(format!("{flaws} found in {}", counted(games, "game", "games"))))
         }
     }
 }

@@ -9,8 +9,10 @@ mod subcommands;
 mod values;
 mod variables;
 
-pub use options::{Cli, Database, LogFormat, Serve, Switch};
+pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;
 pub use reference::reference;
-pub use subcommands::{Command, Export, GameForm, Import, ImportVisibility, Solve};
+pub use subcommands::{
+    Backup, Command, Export, GameForm, Import, ImportVisibility, Lasting, Reindex, Restore, Solve, Upgrade, Verify,
+};
 pub use values::{Networks, Ports};

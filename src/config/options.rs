@@ -1,6 +1,6 @@
 //! The options that all commands share.
 
-use std::{fmt, net::SocketAddr, path::PathBuf};
+use std::{fmt, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueEnum};
 use etcetera::BaseStrategy;
@@ -98,6 +98,12 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
     pub writers: u32,
 
+    /// Connections to the database that the process opens at most. Unless set, as many as its parts have use for: 39 with the default
+    /// options. With fewer, jobs share connections and reads wait; with fewer than a move and the jobs need, 8 with the default
+    /// options, the server does not start
+    #[arg(long, env, global = true, value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX), value_name = "NUMBER")]
+    pub db_connections: Option<u32>,
+
     /// Rate limits for each player, each address and the sign-ins to each account, which each process counts on its own; and the limits
     /// that guests of one network share
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
@@ -158,10 +164,22 @@ pub struct Serve {
     /// The format of the log on standard error. Unless set, `text` on a terminal and `json` otherwise
     #[arg(long, env, global = true, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
+
+    /// Which answered requests the access log on standard output has: one line each, with client, player, route, status and times.
+    /// A line has no query string, token, name or body
+    #[arg(long, env, global = true, default_value = "off", value_name = "LEVEL")]
+    pub access_log: AccessLogLevel,
+
+    /// The format of the access log
+    #[arg(long, env, global = true, default_value = "json", value_name = "FORMAT")]
+    pub access_log_format: AccessLogFormat,
 }
 
 /// Each writer holds a connection, and all servers share about a hundred connections of the database.
 const WRITERS_MAX: i64 = 32;
+
+/// More than one process has use for.
+const CONNECTIONS_MAX: i64 = 1000;
 
 /// More games than one network has guests that play.
 const NETWORK_GAMES_MAX: i64 = 1_000_000;
@@ -178,9 +196,15 @@ const WAIT_S_MAX: u64 = 3600;
 /// Which database to use.
 #[derive(Args)]
 pub struct Database {
-    /// The PostgreSQL to use, such as `postgres://user:password@host/database`. Unless set, the service runs the embedded one
+    /// The PostgreSQL to use, such as `postgres://user:password@host/database`. Unless set, the service runs the embedded one. With
+    /// several hosts, such as `postgres://user@h1,h2/database`, the one that takes writes is used, also after a failover;
+    /// `target_session_attrs` may be `read-write`, `primary` or `any`
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub database_url: Option<String>,
+
+    /// Seconds for which the start waits for the database to answer and to take writes, and migrations for the locks of tables
+    #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
+    pub database_wait_s: u64,
 
     /// The folder of the embedded PostgreSQL and its signing key. Unless set, `mancala-server` in the user's data folder, such as
     /// `~/.local/share`
@@ -189,6 +213,11 @@ pub struct Database {
 }
 
 impl Database {
+    /// How long the start waits for the database.
+    pub const fn wait(&self) -> Duration {
+        Duration::from_secs(self.database_wait_s)
+    }
+
     /// The folder of the embedded PostgreSQL: the given one, or `mancala-server` in the user's data folder.
     pub fn folder(&self) -> Option<PathBuf> {
         let given = self.data_dir.clone();
@@ -200,7 +229,9 @@ impl Database {
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.database_url.as_ref().map(|_| "…");
-        f.debug_struct("Database").field("database_url", &url).field("data_dir", &self.data_dir).finish()
+        let mut shown = f.debug_struct("Database");
+        shown.field("database_url", &url).field("database_wait_s", &self.database_wait_s);
+        shown.field("data_dir", &self.data_dir).finish()
     }
 }
 
@@ -218,4 +249,24 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line
     Json,
+}
+
+/// Which requests the access log has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AccessLogLevel {
+    /// No request
+    Off,
+    /// Those with a status of 400 or more, or whose client has hung up
+    Errors,
+    /// All of them
+    All,
+}
+
+/// The format of the access log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AccessLogFormat {
+    /// One JSON object a line
+    Json,
+    /// The combined form of Apache and nginx, with milliseconds, request id and trace id at its end
+    Combined,
 }

@@ -3,7 +3,7 @@
 use std::{env, error::Error};
 
 use clap::{
-    CommandFactory, FromArgMatches,
+    Command, CommandFactory, FromArgMatches,
     builder::{Resettable, StyledStr},
     error::{ContextKind, ContextValue, ErrorKind},
 };
@@ -51,6 +51,7 @@ fn one_line(error: &clap::Error) -> String {
             Some(words) => Some(format!("must be one of {words}")),
             None => Some("a value is missing".to_owned()),
         },
+        ErrorKind::MissingRequiredArgument => return missing(said(ContextKind::InvalidArg)),
         ErrorKind::UnknownArgument => Some("unknown option: see --help".to_owned()),
         ErrorKind::ArgumentConflict => Some("it is given more than once".to_owned()),
         _ => None,
@@ -62,10 +63,25 @@ fn one_line(error: &clap::Error) -> String {
     }
 }
 
+/// Names what is missing: the name is one of ours.
+fn missing(arguments: Option<String>) -> String {
+    match arguments {
+        Some(arguments) => format!("{arguments} is missing: see --help"),
+        None => "an argument is missing: see --help".to_owned(),
+    }
+}
+
+/// Whether the service or one of the commands has an option with this name. The name is without its dashes.
+fn is_known(name: &str) -> bool {
+    let service = Cli::command();
+    let has = |command: &Command| command.get_arguments().any(|argument| argument.get_long() == Some(name));
+    has(&service) || service.get_subcommands().any(has)
+}
+
 /// Whether this is the name of an option and nothing else, with or without the name of its value.
 fn is_flag(argument: &str) -> bool {
     let name = argument.split([' ', '=']).next().unwrap_or_default();
-    let is_known = Cli::command().get_arguments().any(|known| known.get_long() == name.strip_prefix("--"));
+    let is_known = name.strip_prefix("--").is_some_and(is_known);
     let is_short = name.len() <= FLAG_BYTES_MAX && name == argument;
     name.starts_with("--")
         && (is_known || is_short)

@@ -58,9 +58,12 @@ fn default(argument: &Arg) -> String {
     defaults.map(|value| format!("`{}`", value.to_string_lossy())).collect::<Vec<_>>().join(", ")
 }
 
-/// The help text, and the possible values if they are enumerated.
+/// The help text, and the possible values if they are enumerated. A switch takes no value.
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    if !argument.get_action().takes_values() {
+        return help;
+    }
     let values = argument.get_possible_values();
     let named = |value: &clap::builder::PossibleValue| match value.get_help() {
         Some(help) => format!("`{}` ({})", value.get_name(), lower_first(&help.to_string())),

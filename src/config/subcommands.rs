@@ -1,6 +1,6 @@
 //! The commands, and the options of each.
 
-use std::path::PathBuf;
+use std::{num::NonZero, path::PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use uuid::Uuid;
@@ -17,15 +17,25 @@ pub enum Command {
     /// Print docs/configuration.md, and exit
     #[command(hide = true)]
     Configuration,
-    /// Replay every stored move, compare the result with the stored games, and exit: with 1 if they differ. Changes nothing
-    Verify,
+    /// Replay every stored move, compare the result with the stored games, and exit: with 3 if they differ. Changes nothing
+    Verify(Verify),
     /// Write all games to a file, oldest first, and exit
     Export(Export),
-    /// Import the games of files, and exit: with 1 if a game was refused. Reads text records, OGN, and one JSON game a line
+    /// Import the games of files, and exit: with 3 if a game was refused. Reads text records, OGN, and one JSON game a line. A
+    /// rerun stores no game twice
     Import(Import),
     /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that may truncate tables.
     /// Servers may run meanwhile, and finish the work if the command is interrupted
-    Reindex,
+    Reindex(Reindex),
+    /// Write the whole database to a file while servers run, and exit: a dump of PostgreSQL, and beside it, in a file that ends in
+    /// `.key`, the signing key of the embedded database. Needs `pg_dump`
+    Backup(Backup),
+    /// Put a backup in the place of the database, and exit. Servers may run. The database must be empty, or be kept under another
+    /// name with `--replace`
+    Restore(Restore),
+    /// Move the embedded database to a newer major version of PostgreSQL, and exit. The server must not run. Needs the programs of
+    /// both versions, and keeps the former database
+    Upgrade(Upgrade),
     /// Print the exact value of a position and of each of its moves, and exit. Needs no database. Small boards of Kalah or Congkak
     /// take seconds, and Kalah with six pits of four seeds takes minutes. Larger boards are out of reach, and so is Oware with more
     /// than a few seeds, because its positions repeat
@@ -51,6 +61,62 @@ pub struct Solve {
     pub table_mib: u16,
 }
 
+/// Where to write a backup.
+#[derive(Clone, Debug, Args)]
+pub struct Backup {
+    /// The file to write. A file that is there is never replaced
+    pub file: PathBuf,
+}
+
+/// What to restore.
+#[derive(Clone, Debug, Args)]
+pub struct Restore {
+    /// The file that `backup` has written. Its key is put in place if it lies beside it
+    pub file: PathBuf,
+    /// Restore although there are games or players. Their database is kept under another name
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// How to upgrade.
+#[derive(Clone, Debug, Args)]
+pub struct Upgrade {
+    /// The folder of the new programs. Unless set, the newest that are found
+    #[arg(long, value_name = "FOLDER")]
+    pub programs: Option<PathBuf>,
+}
+
+/// How a command lasts.
+#[derive(Clone, Debug, Args)]
+pub struct Lasting {
+    /// Games a second at most, so that the command does not slow a service beside it. Unless set, as many as possible
+    #[arg(long, value_name = "GAMES")]
+    pub pace: Option<NonZero<u32>>,
+    /// Seconds for which the command waits for a database that is away or busy. After this it fails
+    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(0..=86_400), value_name = "SECONDS")]
+    pub outage_s: u64,
+}
+
+/// What to verify.
+#[derive(Clone, Debug, Args)]
+pub struct Verify {
+    /// A file in which the command keeps its position. A rerun with the same file goes on from there; the end removes it
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub lasting: Lasting,
+}
+
+/// How to rebuild the explorer.
+#[derive(Clone, Debug, Args)]
+pub struct Reindex {
+    /// Add only the games that wait for the explorer, as after an import or an interrupted reindex
+    #[arg(long)]
+    pub r#continue: bool,
+    #[command(flatten)]
+    pub lasting: Lasting,
+}
+
 /// What to export.
 #[derive(Clone, Debug, Args)]
 pub struct Export {
@@ -62,6 +128,11 @@ pub struct Export {
     /// Continue an interrupted export: write only the games after this one, the last that it named
     #[arg(long, value_name = "GAME_ID")]
     pub after: Option<Uuid>,
+    /// A file in which the command keeps its position. A rerun with the same files goes on from there; the end removes it
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub lasting: Lasting,
 }
 
 /// A format of many games.
@@ -82,6 +153,11 @@ pub struct Import {
     /// The visibility of the games
     #[arg(long, value_enum, default_value_t = ImportVisibility::Public)]
     pub visibility: ImportVisibility,
+    /// Import games also if they were imported before: with the same text, by whatever file
+    #[arg(long)]
+    pub again: bool,
+    #[command(flatten)]
+    pub lasting: Lasting,
 }
 
 /// The visibility of imported games.

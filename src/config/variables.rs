@@ -47,8 +47,9 @@ At the first SIGTERM or SIGINT, /readyz turns 503 and the server goes on for the
 connections, and answers the accepted requests within the time of --shutdown-timeout-s. Each further signal ends the wait in progress.";
 
 /// The exit statuses.
-pub(super) const EXIT_STATUS: &str =
-    "0 after a clean stop, 2 for wrong options, 1 for any other failure, with one line on standard error.";
+pub(super) const EXIT_STATUS: &str = "\
+0 after a clean stop or a finished command, 2 for wrong options, 3 for a command that is done and found damaged games or refused some, \
+4 for a command that a signal stopped, 1 for any other failure; all but 0 with one line on standard error.";
 
 /// The width of the help text.
 const WIDTH: usize = 100;

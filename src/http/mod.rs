@@ -33,6 +33,7 @@ pub use routes::document;
 pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,
+    clock_watch::ClockWatch,
     tokens::{Caller, KeyError, PublicKey, Tokens, new_key},
 };
 pub use webhooks::message::write_message;

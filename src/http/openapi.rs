@@ -160,8 +160,8 @@ fn references(part: &impl Serialize) -> Vec<String> {
 }
 
 /// Enums of answers that may gain values at any time. A client generated from a closed list would fail on a new value.
-const OPEN_ENUMS: [&str; 7] =
-    ["AnalysisProgress", "ClockType", "Code", "MoveClass", "OptionType", "PlayerKind", "Status"];
+const OPEN_ENUMS: [&str; 8] =
+    ["AnalysisProgress", "ClockType", "Code", "MoveClass", "OptionType", "PlayerKind", "ReadinessCheck", "Status"];
 
 /// Replaces an enum by its values or any other string.
 fn open_enum(schema: &mut RefOr<Schema>) {

@@ -1,15 +1,19 @@
 //! The server: its parameters, its workers, and the layers around all routes. Knows no single route.
 
-use std::{io, net::TcpListener, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::TcpListener,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use actix_web::{
     App, HttpServer,
     dev::Server,
-    middleware::from_fn,
+    middleware::{Condition, from_fn},
     web::{Bytes, Data, ServiceConfig},
 };
 use ipnet::IpNet;
-use sqlx::postgres::PgConnectOptions;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
@@ -17,6 +21,7 @@ use tracing_actix_web::TracingLogger;
 use super::{
     answer::cursor::Cursors,
     layers::{
+        access,
         client_address::{self, TrustedProxies},
         compress,
         connections::{self, REQUEST_TIMEOUT, Room},
@@ -29,31 +34,37 @@ use super::{
     request::{accept, auth},
     routes,
     state::{
-        AppState, ImportQuotas, heavy::Heavy, networks::Networks, passwords::Passwords, readiness::Readiness,
-        readings::Readings, recent::RecentGames, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
+        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, networks::Networks, passwords::Passwords,
+        readiness::Readiness, readings::Readings, recent::RecentGames, sign_ins::SignIns, tokens::Tokens,
+        uploads::Uploads,
     },
 };
 use crate::{
-    db::{self, Lookups, Writers, connection::notifications},
+    access_log::AccessLog,
+    connection_plan::ConnectionPlan,
+    db::{
+        self, Database, Lookups, Writers,
+        connection::{
+            notifications,
+            sight::{Continuity, Sight},
+        },
+    },
     domain::ReservedNames,
+    file_plan::FilePlan,
     live::{self, Hub},
     metrics::{Connections, Metrics, Waiters},
+    outage::Outage,
+    repeats,
     webhook::Reach,
 };
 
-/// All pooled connections of a process, which read for requests. Each worker has one more for lookups. The process has one
-/// for each writer, two for notifications between processes, three for heavy work, one for revoked credentials, one for jobs, and three for webhooks.
-///
-/// More connections than cores pay off only while statements wait for the disk. Each costs the database memory, and
-/// several processes share one database.
-const DATABASE_CONNECTIONS_MAX: u32 = 16;
-
-/// Workers, each with its own share of the connections. More workers would leave too few connections for each.
-const WORKERS_MAX: u32 = 8;
+/// The log's lines about an outage of appends.
+const APPENDS_FAIL: &str = "moves cannot be stored: the database is away or takes no writes";
+const APPENDS_WORK: &str = "moves are stored again";
 
 /// The parameters of a service.
 pub struct Service {
-    pub database: PgConnectOptions,
+    pub database: Database,
     /// The caller ends them after the server has ended.
     pub writers: Arc<Writers>,
     pub tokens: Tokens,
@@ -64,8 +75,10 @@ pub struct Service {
     pub trusted_proxies: Vec<IpNet>,
     /// How long a connection may idle between two requests; usually [`super::KEEP_ALIVE`].
     pub keep_alive: Duration,
-    /// Threads that answer requests; at most 8.
-    pub workers: u32,
+    /// The connections to the database, and the threads that answer requests.
+    pub plan: ConnectionPlan,
+    /// The connections of clients.
+    pub files: FilePlan,
     /// Wakes requests that wait for a game. The caller releases them before it stops the server.
     pub hub: Arc<Hub>,
     /// The URL at which clients reach the service, for the OpenAPI document.
@@ -83,6 +96,8 @@ pub struct Service {
     /// Names that no player may take.
     pub reserved_names: Arc<ReservedNames>,
     pub metrics: Arc<Metrics>,
+    /// Where answered requests are noted. The caller flushes it after the server has ended.
+    pub access_log: Option<Arc<AccessLog>>,
     /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
     /// still answers.
     pub draining: CancellationToken,
@@ -91,7 +106,7 @@ pub struct Service {
 /// Omits the database's options, which may hold its password.
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Service").field("tokens", &self.tokens).field("workers", &self.workers).finish_non_exhaustive()
+        f.debug_struct("Service").field("tokens", &self.tokens).field("plan", &self.plan).finish_non_exhaustive()
     }
 }
 
@@ -105,12 +120,15 @@ pub enum RateLimits {
 /// Runs the server on a listener until it is stopped or dropped. The caller handles signals, and calls this on
 /// actix-web's runtime.
 pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
-    let workers = service.workers.clamp(1, WORKERS_MAX);
+    let (plan, files) = (service.plan, service.files);
     let (keep_alive, shutdown_timeout_s) = (service.keep_alive, service.shutdown_timeout_s);
     let cors_origins = service.cors_origins.clone();
     let data = LayerData::of(&service);
-    let room = Room::of_worker(workers, &service.trusted_proxies, data.limits.is_some());
-    let shared = Shared::start(service, workers)?;
+    let connections_max = (files.connections / plan.workers as usize).max(1);
+    let room = Room::of_worker(connections_max, plan.workers, &service.trusted_proxies, data.limits.is_some());
+    service.hub.limit(files.waiters);
+    data.watch(&service.metrics, &room);
+    let shared = Shared::start(service)?;
     watch(&shared);
     // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
     let server = HttpServer::new(move || {
@@ -137,12 +155,13 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
             .wrap(from_fn(envelope::envelope))
             .wrap(from_fn(response_headers::complete))
             .wrap(from_fn(observe::count))
+            .wrap(Condition::new(data.access_log.is_some(), from_fn(access::note)))
             .wrap(TracingLogger::<observe::RequestSpan>::new())
             .wrap(from_fn(client_address::identify))
             .wrap(from_fn(connections::follow))
     });
     let server = server
-        .workers(workers as usize)
+        .workers(plan.workers as usize)
         .max_connections(room.connections_max)
         .keep_alive(keep_alive)
         .client_request_timeout(REQUEST_TIMEOUT)
@@ -158,9 +177,12 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
 /// Lets the metrics read what the workers share, and the hub hear of all changes.
 fn watch(shared: &Shared) {
     let Shared { hub, writers, metrics, database, recent, .. } = shared;
-    watch_waiters(hub, writers, metrics, database);
+    watch_database(hub, recent, database);
+    watch_waiters(shared);
     watch_writers(writers, metrics);
     watch_recent(recent, metrics);
+    watch_resources(shared);
+    actix_web::rt::spawn(repeats::report());
 }
 
 /// What the layers and the routes of all workers share.
@@ -170,6 +192,7 @@ struct LayerData {
     limits: Option<Data<Limits>>,
     trusted_proxies: Data<TrustedProxies>,
     unread: Data<Unread>,
+    access_log: Option<Data<AccessLog>>,
     document: Bytes,
 }
 
@@ -182,14 +205,31 @@ impl LayerData {
             limits: (service.rate_limits == RateLimits::On).then(|| Data::new(Limits::new())),
             trusted_proxies: Data::new(TrustedProxies(service.trusted_proxies.clone())),
             unread: Data::new(Unread::default()),
+            access_log: service.access_log.clone().map(Data::from),
             document: routes::document_json(document, service.public_url.clone()),
         }
+    }
+
+    /// Measures the connections of clients and the answers that they have not read.
+    fn watch(&self, metrics: &Metrics, room: &Room) {
+        let open = Arc::downgrade(&room.open);
+        let connections_max = room.connections_max * room.workers as usize;
+        metrics.watch_resource("client_connections", connections_max, move || {
+            open.upgrade().map(|open| open.load(Ordering::Relaxed))
+        });
+        let unread = Arc::downgrade(&self.unread.clone().into_inner());
+        metrics.watch_resource("unread_answer_bytes", Unread::BYTES_MAX, move || {
+            unread.upgrade().map(|unread| unread.bytes())
+        });
     }
 
     fn configure(&self, config: &mut ServiceConfig) {
         config.app_data(self.trusted_proxies.clone()).app_data(self.unread.clone());
         if let Some(limits) = &self.limits {
             config.app_data(limits.clone());
+        }
+        if let Some(log) = &self.access_log {
+            config.app_data(log.clone());
         }
         routes::configure(config, &self.document);
     }
@@ -198,9 +238,8 @@ impl LayerData {
 /// What the workers of a process share.
 #[derive(Clone)]
 struct Shared {
-    database: PgConnectOptions,
-    /// The size of each worker's connection pool.
-    connections: u32,
+    database: Database,
+    plan: ConnectionPlan,
     writers: Arc<Writers>,
     tokens: Arc<Tokens>,
     passwords: Arc<Passwords>,
@@ -210,6 +249,7 @@ struct Shared {
     hub: Arc<Hub>,
     readings: Arc<Readings>,
     metrics: Arc<Metrics>,
+    append_outage: Arc<Outage>,
     readiness: Arc<Readiness>,
     open_for: time::Duration,
     networks: Networks,
@@ -222,13 +262,13 @@ struct Shared {
 }
 
 impl Shared {
-    fn start(service: Service, workers: u32) -> io::Result<Self> {
+    fn start(service: Service) -> io::Result<Self> {
         // Behind a proxy that is not known as one, all guests seem to share a network: without rate limits they share nothing.
         let network_key = (service.rate_limits == RateLimits::On).then(|| service.tokens.network_key());
         Ok(Self {
-            heavy: Arc::new(Heavy::start(service.database.clone())?),
+            heavy: Arc::new(Heavy::start(service.database.clone(), service.plan.heavy)?),
             database: service.database,
-            connections: DATABASE_CONNECTIONS_MAX / workers,
+            plan: service.plan,
             writers: service.writers,
             tokens: Arc::new(service.tokens),
             passwords: Arc::new(Passwords::start()?),
@@ -237,6 +277,7 @@ impl Shared {
             hub: service.hub,
             readings: Arc::default(),
             metrics: service.metrics,
+            append_outage: Arc::new(Outage::new(APPENDS_FAIL, APPENDS_WORK)),
             readiness: Arc::default(),
             open_for: service.open_for,
             networks: Networks::new(network_key),
@@ -251,9 +292,9 @@ impl Shared {
 
     /// The state of one more worker, with connections of its own. Call it on the worker's thread.
     fn worker_state(&self) -> Arc<AppState> {
-        let read_permits = usize::try_from(self.connections / 2).unwrap_or(1).max(1);
+        let read_permits = usize::try_from(self.plan.reads_each / 2).unwrap_or(1).max(1);
         let state = Arc::new(AppState {
-            db: db::pool(self.database.clone(), self.connections),
+            db: db::pool_for_moves(self.database.clone(), self.plan.reads_each),
             writers: self.writers.clone(),
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
@@ -266,6 +307,7 @@ impl Shared {
             readings: self.readings.clone(),
             read_permits: Semaphore::new(read_permits),
             metrics: self.metrics.clone(),
+            append_outage: self.append_outage.clone(),
             readiness: self.readiness.clone(),
             open_for: self.open_for,
             networks: self.networks,
@@ -278,13 +320,34 @@ impl Shared {
         });
         let watched = Arc::downgrade(&state);
         self.metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
+        let (pool, lookups) = (Arc::downgrade(&state), Arc::downgrade(&state));
+        self.metrics.watch_resource("db_pool_connections", self.plan.reads_each as usize, move || {
+            pool.upgrade().map(|state| (state.db.size() as usize).saturating_sub(state.db.num_idle()))
+        });
+        self.metrics.watch_resource("lookup_queue", Lookups::QUEUE_MAX, move || {
+            lookups.upgrade().map(|state| state.lookups.queued())
+        });
         state
     }
 }
 
+/// Forgets what was read of a database that was set back. After a restart of PostgreSQL the cached games are read anew as well:
+/// its files may have been restored while it was down.
+fn watch_database(hub: &Arc<Hub>, recent: &Arc<RecentGames>, database: &Database) {
+    let (hub, recent) = (Arc::downgrade(hub), Arc::downgrade(recent));
+    database.observe(move |continuity| {
+        if let Some(recent) = recent.upgrade() {
+            recent.clear();
+        }
+        if let Some(hub) = hub.upgrade().filter(|_| continuity == Continuity::SetBack) {
+            hub.set_back();
+        }
+    });
+}
+
 /// Counts waiting requests, and wakes them when this process or another one has changed their game. Follows the revocations of
 /// credentials.
-fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database: &PgConnectOptions) {
+fn watch_waiters(Shared { hub, writers, metrics, database, plan, .. }: &Shared) {
     let waiting = Arc::downgrade(hub);
     let (counted, notified) = (waiting.clone(), waiting.clone());
     metrics.watch_waiters(move || {
@@ -296,10 +359,13 @@ fn watch_waiters(hub: &Arc<Hub>, writers: &Writers, metrics: &Metrics, database:
             hub.stored(change);
         }
     });
-    let sender = notifications::sender(database.clone());
+    // First: without its connection no token is accepted.
+    let clock = ClockWatch::new(metrics.clone());
+    let on_sight = move |sight: &Sight| clock.set(sight);
+    actix_web::rt::spawn(live::follow_revocations(waiting.clone(), database.clone(), on_sight));
+    let sender = notifications::sender(database);
     actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
-    actix_web::rt::spawn(live::follow(waiting.clone(), sender, database.clone()));
-    actix_web::rt::spawn(live::follow_revocations(waiting, database.clone()));
+    actix_web::rt::spawn(live::follow(waiting, sender, plan.has_listener.then(|| database.clone())));
 }
 
 /// Counts the writers' groups, their busy connections and their queue.
@@ -319,4 +385,19 @@ fn watch_writers(writers: &Arc<Writers>, metrics: &Arc<Metrics>) {
 fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
     let watched = Arc::downgrade(recent);
     metrics.watch_cache(move || watched.upgrade().map(|recent| recent.size()));
+}
+
+/// Measures what is bounded. Owners that are gone are no longer measured.
+fn watch_resources(shared: &Shared) {
+    let Shared { metrics, hub, writers, heavy, uploads, .. } = shared;
+    let watched = Arc::downgrade(hub);
+    metrics.watch_resource("waiters", live::WAITERS_MAX, move || watched.upgrade().map(|hub| hub.waiters()));
+    let watched = Arc::downgrade(writers);
+    let queue_max = writers.queue_max();
+    metrics.watch_resource("append_queue", queue_max, move || watched.upgrade().map(|writers| writers.queued()));
+    let watched = Arc::downgrade(heavy);
+    metrics.watch_resource("heavy_work", Heavy::AT_ONCE_MAX, move || watched.upgrade().map(|heavy| heavy.running()));
+    let watched = Arc::downgrade(uploads);
+    metrics
+        .watch_resource("upload_bytes", Uploads::BYTES_MAX, move || watched.upgrade().map(|uploads| uploads.bytes()));
 }

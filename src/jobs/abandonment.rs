@@ -7,6 +7,7 @@ use super::leaving::end_game;
 use crate::{
     db::{DbError, Writers, games::computer_games},
     domain::{Action, GameId},
+    repeats,
 };
 
 /// How many games one statement looks at.
@@ -42,8 +43,10 @@ pub async fn end_games(
         let scanned = computer_games::scan(pool, before, scan.after, BATCH).await?;
         for (id, guest) in scanned.abandoned {
             // Without a move of the guest the game has no result.
-            if let Err(error) = end_game(pool, writers, guest, id, &[Action::Abort, Action::Resign], now).await {
-                tracing::warn!(game.id = %id.0, "an abandoned game cannot be ended: {error}");
+            if let Err(error) = end_game(pool, writers, guest, id, &[Action::Abort, Action::Resign], now).await
+                && let Some(line) = repeats::admit("abandoned games", &error.to_string())
+            {
+                tracing::warn!(left_out = line.left_out, game.id = %id.0, "an abandoned game cannot be ended: {error}");
             }
         }
         (scan.after, scan.again_at) = (scanned.last, scanned.last.is_none().then(|| now + PAUSE));

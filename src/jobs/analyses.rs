@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,7 @@ use super::{deadlines::settle_game, pace::keep_pace};
 use crate::{
     clock::now,
     db::{
-        self, DbError, Writers,
+        DbError, Writers,
         games::{self, Appended},
         study::analyses::{self, PartialAnalysis},
     },
@@ -29,6 +29,7 @@ use crate::{
     },
     engine::{Engine, Evaluation, Limits, Review, ReviewError, Signal},
     metrics::{AnalysisOutcome, Metrics},
+    repeats,
     rules::{AnyPosition, Move},
 };
 
@@ -66,13 +67,7 @@ const CHUNK_PLIES: usize = 100;
 const ATTEMPTS_MAX: u32 = 8;
 
 /// Runs until `stopping` is cancelled, on threads that inherit the caller's priority.
-pub async fn run(
-    database: PgConnectOptions,
-    writers: Arc<Writers>,
-    metrics: Arc<Metrics>,
-    stopping: CancellationToken,
-) {
-    let pool = db::pool(database, 1);
+pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let mut failing = false;
     while !stopping.is_cancelled() {
         let outcome = analyse_next(&pool, &writers, &metrics, &stopping).await;
@@ -113,7 +108,9 @@ async fn analyse_next(
         // The lease expires, and the request is retried a few times.
         Ok(JobOutcome::Failed(cause)) => {
             metrics.analysis_ended(AnalysisOutcome::Failed);
-            tracing::error!(game.id = %game.0, "a game could not be analysed: {cause}");
+            if let Some(line) = repeats::admit("games that cannot be analysed", &cause) {
+                tracing::error!(left_out = line.left_out, game.id = %game.0, "a game could not be analysed: {cause}");
+            }
         }
         Err(error) => {
             // If the release fails, the lease expires.

@@ -7,7 +7,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::{
     task::{JoinError, spawn_blocking},
     time::{sleep, timeout},
@@ -19,7 +19,7 @@ use super::pace::keep_pace;
 use crate::{
     clock::now,
     db::{
-        self, DbError, Writers,
+        DbError, Writers,
         games::{
             self, Appended,
             computer_turns::{self, ComputerTurn, Waits},
@@ -28,6 +28,7 @@ use crate::{
     domain::{self, Action, Command, Context, Game, GameId},
     engine::{Engine, Level, Signal},
     metrics::Metrics,
+    repeats,
     rules::Move,
 };
 
@@ -56,13 +57,7 @@ const PUT_OFF: time::Duration = time::Duration::minutes(10);
 const TABLE_MIB: usize = 16;
 
 /// Plays until `stopping` is cancelled. The engine's threads inherit the caller's priority: see [`crate::priority`].
-pub async fn run(
-    database: PgConnectOptions,
-    writers: Arc<Writers>,
-    metrics: Arc<Metrics>,
-    stopping: CancellationToken,
-) {
-    let pool = db::pool(database, 1);
+pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let (turns, mut engine, mut failing) = (writers.computer_turns(), Engine::new(TABLE_MIB), false);
     while !stopping.is_cancelled() {
         let outcome = play_next(&pool, &writers, &metrics, engine, &stopping).await;
@@ -110,7 +105,9 @@ async fn play_next(
         Ok(TurnOutcome::Over) => computer_turns::end(pool, turn).await,
         // Only this game is broken: the job goes on with the next.
         Err(error) if error.is_data_error() => {
-            tracing::error!(game.id = %turn.game.0, "the computer cannot play a game and retries it later: {error}");
+            if let Some(line) = repeats::admit("games that the computer cannot play", &error.to_string()) {
+                tracing::error!(left_out = line.left_out, game.id = %turn.game.0, "the computer cannot play a game and retries it later: {error}");
+            }
             computer_turns::put_off(pool, turn, now() + PUT_OFF).await
         }
         Err(error) => {

@@ -3,16 +3,17 @@
 use std::{sync::Arc, time::Duration as StdDuration};
 
 use futures_util::{StreamExt, stream};
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use crate::{
     clock::now,
     db::{
-        self, DbError, Writers,
+        DbError, Writers,
         games::{self, wakes},
     },
     domain::GameId,
+    repeats,
 };
 
 /// The pause between two polls.
@@ -27,9 +28,8 @@ const AT_ONCE: usize = 64;
 /// The lease: for this long no other process takes the same game.
 const LEASE: Duration = Duration::MINUTE;
 
-/// Runs until it is dropped, over a connection of its own, so that other jobs cannot delay it.
-pub async fn run(database: PgConnectOptions, writers: Arc<Writers>) {
-    let pool = db::pool(database, 1);
+/// Runs until it is dropped.
+pub async fn run(pool: PgPool, writers: Arc<Writers>) {
     let mut failing = false;
     loop {
         tokio::time::sleep(PAUSE).await;
@@ -48,8 +48,10 @@ pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Re
         let settled = stream::iter(taken.due).map(async |id| (id, settle_game(pool, writers, id, now).await));
         let mut settled = std::pin::pin!(settled.buffer_unordered(AT_ONCE));
         while let Some((id, outcome)) = settled.next().await {
-            if let Err(error) = outcome {
-                tracing::error!(game.id = %id.0, "a game whose time has run out cannot be settled: {error}");
+            if let Err(error) = outcome
+                && let Some(line) = repeats::admit("games whose time has run out", &error.to_string())
+            {
+                tracing::error!(left_out = line.left_out, game.id = %id.0, "a game whose time has run out cannot be settled: {error}");
             }
         }
         if taken.looked_at < BATCH as usize {

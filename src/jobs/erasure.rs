@@ -8,6 +8,7 @@ use super::leaving::end_game;
 use crate::{
     db::{DbError, Writers, games, players, study::notes, webhooks},
     domain::{Action, PlayerId},
+    repeats,
 };
 
 /// How long after an erasure its leftovers are searched for. Later ones cannot exist: an erased player gets no new games.
@@ -26,14 +27,18 @@ pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) ->
     webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
     for importer in players::list_erased_importers(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
-        if let Err(error) = erase_imports(pool, importer).await {
-            tracing::warn!(player.id = %importer.0, "the imports of an erased player cannot be erased: {error}");
+        if let Err(error) = erase_imports(pool, importer).await
+            && let Some(line) = repeats::admit("imports of erased players", &error.to_string())
+        {
+            tracing::warn!(left_out = line.left_out, player.id = %importer.0, "the imports of an erased player cannot be erased: {error}");
         }
     }
     for player in players::list_unfinished_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         for id in games::list_unfinished(pool, player, GAMES_MAX).await? {
-            if let Err(error) = end_game(pool, writers, player, id, &[Action::Leave], now).await {
-                tracing::warn!(game.id = %id.0, "a game of an erased player cannot be ended: {error}");
+            if let Err(error) = end_game(pool, writers, player, id, &[Action::Leave], now).await
+                && let Some(line) = repeats::admit("games of erased players", &error.to_string())
+            {
+                tracing::warn!(left_out = line.left_out, game.id = %id.0, "a game of an erased player cannot be ended: {error}");
             }
         }
     }

@@ -5,24 +5,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::lasting::{Pace, Patience};
 use crate::{
     clock::now,
     db::{
-        self, DbError,
+        DbError,
         study::explorer_index::{self, Explored},
     },
     metrics::Metrics,
+    repeats,
 };
 
 /// How many games a server indexes in one transaction: about ten milliseconds of work.
 const BATCH: u32 = 50;
 
-/// How many games a command indexes in one transaction: a larger batch merges more repeated positions.
-const LARGE_BATCH: u32 = 250;
+/// How many games a command indexes in one transaction: a larger batch merges more repeated positions, and touches more rows of
+/// each page of the indexes. It takes some 50 MB.
+const LARGE_BATCH: u32 = 2000;
 
 /// The pause between two polls for finished games.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -35,8 +38,8 @@ const REST: u32 = 9;
 const WAIT: Duration = Duration::from_millis(100);
 
 /// Runs until `stopping` is cancelled; then it stops at once, and the open transaction is rolled back.
-pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let (pool, mut failing) = (db::pool(database, 1), false);
+pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToken) {
+    let mut failing = false;
     while !stopping.is_cancelled() {
         let begun = Instant::now();
         let explored = tokio::select! {
@@ -65,11 +68,18 @@ pub async fn run(database: PgConnectOptions, metrics: Arc<Metrics>, stopping: Ca
 }
 
 /// Indexes all games in the queue, and calls `on_batch` after each batch. Servers may index at the same time.
-pub async fn explore_all(pool: &PgPool, mut on_batch: impl FnMut(Explored)) -> Result<(), DbError> {
+pub async fn explore_all(
+    pool: &PgPool,
+    patience: &Patience,
+    mut pace: Pace,
+    mut on_batch: impl FnMut(Explored),
+) -> Result<(), DbError> {
     loop {
-        match explorer_index::explore(pool, now(), LARGE_BATCH).await? {
+        let limit = pace.batch(LARGE_BATCH);
+        match patience.retry(|| explorer_index::explore(pool, now(), limit)).await? {
             Some(explored) => {
                 let is_full = explored.is_full;
+                pace.take(explored.games as usize).await;
                 on_batch(explored);
                 if !is_full {
                     return Ok(());
@@ -82,6 +92,8 @@ pub async fn explore_all(pool: &PgPool, mut on_batch: impl FnMut(Explored)) -> R
 
 fn log_unreadable(explored: &Explored) {
     for (game, error) in &explored.unreadable {
-        tracing::error!(game.id = %game.0, "the explorer cannot read a game and retries it later: {error}");
+        if let Some(line) = repeats::admit("games that the explorer cannot read", &error.to_string()) {
+            tracing::error!(left_out = line.left_out, game.id = %game.0, "the explorer cannot read a game and retries it later: {error}");
+        }
     }
 }

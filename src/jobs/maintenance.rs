@@ -3,13 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sqlx::postgres::PgConnectOptions;
+use sqlx::PgPool;
 
 use super::{abandonment, erasure, names, purge};
-use crate::{
-    clock::now,
-    db::{self, Writers},
-};
+use crate::{clock::now, db::Writers};
 
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
 const PAUSE: Duration = Duration::from_mins(1);
@@ -24,8 +21,7 @@ pub struct Settings {
 }
 
 /// Runs until it is dropped. A failed round is logged, and the next one retries.
-pub async fn run(database: PgConnectOptions, writers: Arc<Writers>, settings: Settings) {
-    let pool = db::pool(database, 1);
+pub async fn run(pool: PgPool, writers: Arc<Writers>, settings: Settings) {
     let (mut guests, mut scan) = (purge::Guests::default(), abandonment::Scan::default());
     loop {
         // At once after the start, which may be the first of this release.

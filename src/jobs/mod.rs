@@ -13,6 +13,7 @@ pub mod computers;
 pub mod deadlines;
 pub mod erasure;
 pub mod explorer;
+pub mod lasting;
 mod leaving;
 pub mod maintenance;
 pub mod names;

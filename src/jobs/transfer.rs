@@ -1,24 +1,26 @@
 //! Export of all games and import of files, for the commands, with a callback for their progress.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     io::{self, BufRead, Read, Write},
     sync::Arc,
 };
 
+use sha2::{Digest, Sha256};
 use sqlx::PgPool;
 use thiserror::Error;
 use time::OffsetDateTime;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use super::lasting::{Pace, Patience};
 use crate::{
     db::{
         DbError,
         games::{self, SeatedGame},
         records::{
-            import::{self, Stored, Whole},
-            verify,
+            import::{self, Whole},
+            verify_batch,
         },
     },
     domain::{GameId, Import, ImportRejection, Ply, Visibility},
@@ -32,7 +34,7 @@ pub const FIRST: GameId = GameId(Uuid::nil());
 const GAMES_READ: u32 = 200;
 
 /// The most games that one part of an import has; it is stored in one transaction.
-const GAMES_STORED: usize = 500;
+const GAMES_STORED: u32 = 500;
 
 /// The size at which a part of an import ends, even with fewer games.
 const PART_BYTES: u64 = 32 * 1024 * 1024;
@@ -55,42 +57,88 @@ pub enum TransferError {
     File(#[from] io::Error),
 }
 
-/// Writes all games after `after`, oldest first. Calls `on_progress` after each part with its number of games and its last game.
-pub async fn export_all(
+/// The progress of an export.
+#[derive(Clone, Copy, Debug)]
+pub enum ExportProgress<'a> {
+    /// All games up to `last` are written: so many more games, and so many more bytes. They may be in a buffer.
+    Written { games: u64, bytes: u64, last: GameId },
+    /// A game cannot be read, and was left out.
+    Damaged { game: GameId, cause: &'a DbError },
+}
+
+/// Writes all games after `after`, oldest first. A game that cannot be read is reported and left out. `on_progress` gets the output
+/// after each part.
+pub async fn export_all<W: Write>(
     pool: &PgPool,
     mut after: GameId,
     write: WriteGame,
-    mut output: impl Write,
-    on_progress: impl Fn(u64, GameId),
+    mut output: W,
+    patience: &Patience,
+    mut pace: Pace,
+    mut on_progress: impl FnMut(&mut W, ExportProgress<'_>) -> io::Result<()>,
 ) -> Result<(), TransferError> {
-    let mut parts: VecDeque<JoinHandle<Result<String, DbError>>> = VecDeque::new();
-    let mut sizes = VecDeque::new();
+    let mut parts: VecDeque<JoinHandle<Result<ExportPart, DbError>>> = VecDeque::new();
+    let mut ends = VecDeque::new();
     let mut is_last = false;
     loop {
         while !is_last && parts.len() < CONCURRENT_PARTS {
-            let games = verify::list_batch(pool, after, GAMES_READ).await?.games;
-            is_last = games.len() < GAMES_READ as usize;
-            let Some(last) = games.last() else { break };
-            after = *last;
-            sizes.push_back((games.len() as u64, after));
-            parts.push_back(tokio::spawn(text_of(pool.clone(), games, write.clone())));
+            let limit = pace.batch(GAMES_READ);
+            let batch = patience.retry(|| verify_batch::list_batch(pool, after, limit)).await?;
+            pace.take(batch.games.len()).await;
+            (is_last, after) = (batch.is_last, batch.last());
+            ends.push_back(after);
+            let (pool, write, patience) = (pool.clone(), write.clone(), patience.clone());
+            let part = async move { patience.retry(|| export_part(&pool, &batch.games, &write)).await };
+            parts.push_back(tokio::spawn(part));
         }
-        let (Some(part), Some((games, last))) = (parts.pop_front(), sizes.pop_front()) else { break };
-        output.write_all(part.await.expect("writing games does not panic")?.as_bytes())?;
-        on_progress(games, last);
+        let (Some(part), Some(last)) = (parts.pop_front(), ends.pop_front()) else { break };
+        let ExportPart { text, games, damaged } = part.await.expect("writing games does not panic")?;
+        output.write_all(text.as_bytes())?;
+        for (game, cause) in &damaged {
+            on_progress(&mut output, ExportProgress::Damaged { game: *game, cause })?;
+        }
+        on_progress(&mut output, ExportProgress::Written { games, bytes: text.len() as u64, last })?;
     }
     Ok(output.flush()?)
 }
 
-async fn text_of(pool: PgPool, ids: Vec<GameId>, write: WriteGame) -> Result<String, DbError> {
-    let mut found = games::find_all(&pool, &ids).await?;
-    found.reverse();
-    let histories = games::histories(&pool, &found).await?;
-    let mut text = String::new();
-    for (seated, plies) in found.iter().zip(&histories) {
-        write(&mut text, seated, plies);
+/// Some games as they are written.
+#[derive(Default)]
+struct ExportPart {
+    text: String,
+    games: u64,
+    damaged: Vec<(GameId, DbError)>,
+}
+
+async fn export_part(pool: &PgPool, ids: &[GameId], write: &WriteGame) -> Result<ExportPart, DbError> {
+    let mut part = ExportPart::default();
+    match part.add(pool, ids, write).await {
+        // One game that cannot be read fails the statement for all.
+        Err(error) if error.is_data_error() => {
+            part = ExportPart::default();
+            for id in ids {
+                match part.add(pool, &[*id], write).await {
+                    Err(error) if error.is_data_error() => part.damaged.push((*id, error)),
+                    added => added?,
+                }
+            }
+        }
+        added => added?,
     }
-    Ok(text)
+    Ok(part)
+}
+
+impl ExportPart {
+    async fn add(&mut self, pool: &PgPool, ids: &[GameId], write: &WriteGame) -> Result<(), DbError> {
+        let mut found = games::find_all(pool, ids).await?;
+        found.reverse();
+        let histories = games::histories(pool, &found).await?;
+        for (seated, plies) in found.iter().zip(&histories) {
+            write(&mut self.text, seated, plies);
+        }
+        self.games += found.len() as u64;
+        Ok(())
+    }
 }
 
 /// Reads one game from its text: whether it is JSON, and now. The error has the line, maybe the column (both from 1), and the cause.
@@ -100,8 +148,8 @@ pub type ReadGame =
 /// The progress of an import.
 #[derive(Clone, Copy, Debug)]
 pub enum ImportProgress<'a> {
-    /// This many more bytes were read, and games imported.
-    Advanced { bytes: u64, games: u64 },
+    /// This many more bytes were read, games imported, and games found to be imported before.
+    Advanced { bytes: u64, games: u64, known: u64 },
     /// A game was refused. The place is that of the error if it is known, otherwise the game's first line.
     Refused { line: usize, column: Option<usize>, cause: &'a str },
 }
@@ -109,30 +157,43 @@ pub enum ImportProgress<'a> {
 /// Receives the progress.
 pub type OnImportProgress = Arc<dyn Fn(ImportProgress<'_>) + Send + Sync>;
 
+/// How games are imported.
+#[derive(Clone)]
+pub struct ImportTerms {
+    pub visibility: Visibility,
+    pub now: OffsetDateTime,
+    pub read: ReadGame,
+    /// Goes into the keys of the games. A run with the same salt as an earlier one stores no game of the same text again.
+    pub salt: Vec<u8>,
+    pub patience: Patience,
+    pub on_progress: OnImportProgress,
+}
+
 /// Imports the games of a file. If its first line begins with a brace, each line is a game as JSON; otherwise the file has text
 /// records. Each game is imported whole or refused, independently of the others.
 pub async fn import_all(
     pool: &PgPool,
     input: impl BufRead,
-    visibility: Visibility,
-    now: OffsetDateTime,
-    read: ReadGame,
-    on_progress: OnImportProgress,
+    terms: &ImportTerms,
+    pace: &mut Pace,
 ) -> Result<(), TransferError> {
     let mut parts: VecDeque<JoinHandle<Result<(), DbError>>> = VecDeque::new();
     let mut reader = Reader { input, line: 0, is_json: None, splitter: Splitter::default(), begun: None, bytes: 0 };
+    let mut occurrences = Occurrences::default();
+    let games_max = pace.batch(GAMES_STORED) as usize;
     loop {
         let (mut games, mut is_last) = (vec![], false);
-        while games.len() < GAMES_STORED && reader.bytes < PART_BYTES {
+        while games.len() < games_max && reader.bytes < PART_BYTES {
             let Some(game) = reader.next_game()? else {
                 is_last = true;
                 break;
             };
-            games.push(game);
+            games.push((occurrences.key(&game.text, terms), game));
         }
+        pace.take(games.len()).await;
         let part =
             ImportChunk { games, is_json: reader.is_json == Some(true), bytes: std::mem::take(&mut reader.bytes) };
-        parts.push_back(tokio::spawn(part.import(pool.clone(), visibility, now, read.clone(), on_progress.clone())));
+        parts.push_back(tokio::spawn(part.import(pool.clone(), terms.clone())));
         while parts.len() >= CONCURRENT_PARTS || is_last && !parts.is_empty() {
             if let Some(part) = parts.pop_front() {
                 part.await.expect("importing games does not panic")?;
@@ -146,7 +207,8 @@ pub async fn import_all(
 
 /// Some games of the file.
 struct ImportChunk {
-    games: Vec<Raw>,
+    /// Each with its key.
+    games: Vec<(Uuid, Raw)>,
     is_json: bool,
     bytes: u64,
 }
@@ -159,60 +221,104 @@ struct Raw {
     is_cut: bool,
 }
 
+/// How often each text has occurred in a file, by the beginning of its hash. It takes about 32 bytes a game.
+#[derive(Default)]
+struct Occurrences(HashMap<[u8; 16], u32>);
+
+impl Occurrences {
+    /// The key under which the next game with this text is imported once. A file may have the same game twice, so that its
+    /// number among equal ones is part of the key. Blanks around the text are not.
+    fn key(&mut self, text: &[u8], terms: &ImportTerms) -> Uuid {
+        let text = beginning(Sha256::new().chain_update(text.trim_ascii()));
+        let nth = self.0.entry(text).or_default();
+        *nth = nth.saturating_add(1);
+        let hash = Sha256::new()
+            .chain_update(terms.visibility.as_str())
+            .chain_update([0])
+            .chain_update(&terms.salt)
+            .chain_update(nth.to_be_bytes())
+            .chain_update(text);
+        Uuid::from_bytes(beginning(hash))
+    }
+}
+
+fn beginning(hash: Sha256) -> [u8; 16] {
+    let hash = hash.finalize();
+    let (first, _) = hash.split_first_chunk().expect("a SHA-256 has 32 bytes");
+    *first
+}
+
+/// A game that was read, with its line and its key.
+struct Given {
+    line: usize,
+    key: Uuid,
+}
+
+/// Games that the rules refuse, each with its first line.
+type Refusals = Vec<(usize, ImportRejection)>;
+
 impl ImportChunk {
-    async fn import(
-        self,
-        pool: PgPool,
-        visibility: Visibility,
-        now: OffsetDateTime,
-        read: ReadGame,
-        on_progress: OnImportProgress,
-    ) -> Result<(), DbError> {
+    async fn import(self, pool: PgPool, terms: ImportTerms) -> Result<(), DbError> {
+        let on_progress = &terms.on_progress;
         let refused = |line, column, cause: &str| on_progress(ImportProgress::Refused { line, column, cause });
-        let (mut lines, mut imports) = (vec![], vec![]);
-        for Raw { line, text, is_cut } in self.games {
+        let keys: Vec<_> = self.games.iter().map(|(key, _)| *key).collect();
+        let known = terms.patience.retry(|| import::find_keys(&pool, &keys)).await?;
+        let (mut given, mut imports) = (vec![], vec![]);
+        for (key, Raw { line, text, is_cut }) in self.games {
+            if known.contains(&key) {
+                continue;
+            }
             if is_cut {
                 refused(line, None, &format!("a game of more than {GAME_BYTES_MAX} bytes is refused"));
                 continue;
             }
-            match read(self.is_json, &text, now) {
+            match (terms.read)(self.is_json, &text, terms.now) {
                 Ok(import) => {
-                    lines.push(line);
+                    given.push(Given { line, key });
                     imports.push(import);
                 }
                 Err((within, column, cause)) => refused(line + within - 1, column, &cause),
             }
         }
         let imports: Arc<[Import]> = imports.into();
-        let (played, refusals) = loop {
-            let played = import::play(&pool, imports.clone(), None, visibility, now).await?;
-            let (whole, refusals) = separate(lines.iter().copied().zip(played));
-            // A concurrent part may create players with the same names; each name is created once, so this ends.
-            match import::store(&pool, &whole, None, None, now).await? {
-                Stored::PlayersChanged => {}
-                Stored::Whole | Stored::KeyUsed | Stored::OverQuota(_) | Stored::NoPlayer => {
-                    break (whole.len(), refusals);
-                }
-            }
-        };
+        let (stored, refusals) = terms.patience.retry(|| store(&pool, &imports, &given, &terms)).await?;
         for (line, ImportRejection { location, error }) in refusals {
             let line = location.map_or(line, |at| line + at.line - 1);
             refused(line, location.map(|at| at.column), &error.to_string());
         }
-        on_progress(ImportProgress::Advanced { bytes: self.bytes, games: played as u64 });
+        on_progress(ImportProgress::Advanced { bytes: self.bytes, games: stored as u64, known: known.len() as u64 });
         Ok(())
     }
 }
 
-/// The games that can have been played, and why the others cannot, each with its line.
-fn separate(
-    played: impl Iterator<Item = (usize, Result<Whole, ImportRejection>)>,
-) -> (Vec<Whole>, Vec<(usize, ImportRejection)>) {
+/// Plays the games and stores them under their keys. Returns how many are stored, and why the others are refused. A second call
+/// after one whose answer was lost stores nothing twice.
+async fn store(
+    pool: &PgPool,
+    imports: &Arc<[Import]>,
+    given: &[Given],
+    terms: &ImportTerms,
+) -> Result<(usize, Refusals), DbError> {
+    loop {
+        let played = import::play(pool, imports.clone(), None, terms.visibility, terms.now).await?;
+        let (whole, refusals) = separate(given.iter().zip(played));
+        let games = whole.len();
+        // A concurrent part may create players with the same names; each name is created once, so this ends.
+        if import::store_once(pool, whole, terms.now).await? {
+            return Ok((games, refusals));
+        }
+    }
+}
+
+/// The games that can have been played, each with its key, and why the others cannot, each with its line.
+fn separate<'a>(
+    played: impl Iterator<Item = (&'a Given, Result<Whole, ImportRejection>)>,
+) -> (Vec<(Uuid, Whole)>, Refusals) {
     let (mut whole, mut refusals) = (vec![], vec![]);
-    for (line, played) in played {
+    for (given, played) in played {
         match played {
-            Ok(game) => whole.push(game),
-            Err(rejection) => refusals.push((line, rejection)),
+            Ok(game) => whole.push((given.key, game)),
+            Err(rejection) => refusals.push((given.line, rejection)),
         }
     }
     (whole, refusals)

@@ -1,15 +1,19 @@
 //! Compares all stored games with their logs, several batches concurrently.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use sqlx::PgPool;
-use tokio::task::JoinSet;
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use super::lasting::{Pace, Patience};
 use crate::{
     db::{
         DbError,
-        records::verify::{self, GameBatch, Verified},
+        records::{
+            verify::Verified,
+            verify_batch::{self, GameBatch, VerifiedBatch},
+        },
     },
     domain::GameId,
 };
@@ -20,56 +24,57 @@ const BATCH: u32 = 200;
 /// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
-    /// This many more games were checked.
-    Checked(u64),
+    /// This many more games were checked, up to this one.
+    Checked { games: u64, last: GameId },
     /// A game differs from its log.
     Flaw { game: Uuid, seq: Option<u32>, detail: &'a str },
+    /// A game was deleted while it was verified.
+    Vanished,
 }
 
-/// Receives the progress.
-pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
-
-/// Verifies every game, with up to `tasks_max` tasks at a time.
-pub async fn verify_all(pool: &PgPool, tasks_max: usize, on_progress: OnProgress) -> Result<(), DbError> {
-    let mut tasks = JoinSet::new();
-    let mut after = GameId(Uuid::nil());
+/// Verifies every game after one, with up to `tasks_max` tasks at a time. Reports in the order of the games.
+pub async fn verify_all(
+    pool: &PgPool,
+    mut after: GameId,
+    tasks_max: usize,
+    patience: &Patience,
+    mut pace: Pace,
+    mut on_progress: impl FnMut(Progress<'_>),
+) -> Result<(), DbError> {
+    let mut tasks: VecDeque<(GameId, JoinHandle<Result<VerifiedBatch, DbError>>)> = VecDeque::new();
+    let mut is_last = false;
     loop {
-        let batch = verify::list_batch(pool, after, BATCH).await?;
-        let is_last = batch.games.len() < BATCH as usize;
-        if let Some(last) = batch.games.last() {
-            after = *last;
+        while !is_last && tasks.len() < tasks_max.max(1) {
+            let limit = pace.batch(BATCH);
+            let batch = patience.retry(|| verify_batch::list_batch(pool, after, limit)).await?;
+            pace.take(batch.games.len()).await;
+            (is_last, after) = (batch.is_last, batch.last());
+            tasks.push_back((after, tokio::spawn(verify(pool.clone(), batch, patience.clone()))));
         }
-        tasks.spawn(verify_batch(pool.clone(), batch, on_progress.clone()));
-        while tasks.len() >= tasks_max.max(1) || is_last && !tasks.is_empty() {
-            if let Some(done) = tasks.join_next().await {
-                done.expect("verifying a game does not panic")?;
-            }
-        }
-        if is_last {
-            return Ok(());
-        }
+        let Some((last, task)) = tasks.pop_front() else { return Ok(()) };
+        report(task.await.expect("verifying a game does not panic")?, last, &mut on_progress);
     }
 }
 
-async fn verify_batch(pool: PgPool, batch: GameBatch, on_progress: OnProgress) -> Result<(), DbError> {
-    let report = |game, seq, detail: &str| on_progress(Progress::Flaw { game, seq, detail });
+async fn verify(pool: PgPool, batch: GameBatch, patience: Patience) -> Result<VerifiedBatch, DbError> {
+    patience.retry(|| verify_batch::verify_batch(&pool, &batch)).await
+}
+
+fn report(batch: VerifiedBatch, last: GameId, on_progress: &mut impl FnMut(Progress<'_>)) {
     for orphan in batch.orphans {
-        report(orphan, None, "it has a log and no game");
+        on_progress(Progress::Flaw { game: orphan, seq: None, detail: "it has a log and no game" });
     }
-    for game in batch.games {
-        match verify::verify(&pool, game).await {
-            Ok(None) => {}
-            Ok(Some(Verified { flaws, unreadable, .. })) => {
-                for flaw in flaws {
-                    report(game.0, flaw.seq(), &flaw.to_string());
-                }
-                if let Some(detail) = unreadable {
-                    report(game.0, None, &detail);
-                }
-            }
-            Err(error) => return Err(error),
+    let games = batch.games.len() as u64;
+    for (game, Verified { flaws, unreadable, .. }) in batch.games {
+        for flaw in flaws {
+            on_progress(Progress::Flaw { game: game.0, seq: flaw.seq(), detail: &flaw.to_string() });
         }
-        on_progress(Progress::Checked(1));
+        if let Some(detail) = unreadable {
+            on_progress(Progress::Flaw { game: game.0, seq: None, detail: &detail });
+        }
     }
-    Ok(())
+    for _ in batch.vanished {
+        on_progress(Progress::Vanished);
+    }
+    on_progress(Progress::Checked { games, last });
 }

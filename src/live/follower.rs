@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{changes::Notification, hub::Hub};
-use crate::db::{DbError, connection::notifications::Listener, games};
+use crate::db::{Database, DbError, connection::notifications::Listener, games};
 
 /// The pause between two polls while notifications arrive. Such a poll finds changes whose notification was lost.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -28,15 +28,15 @@ const BATCH_MAX: usize = 1000;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Notifies the hub of changes by other processes until the hub is gone: at each notification, and after polling the versions of
-/// the games with waiters. While the database is unreachable, no waiter is woken.
-pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: PgConnectOptions) {
+/// the games with waiters. Without a database to listen to, it only polls. While the database is unreachable, no waiter is woken.
+pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: Option<Database>) {
     let mut failing = false;
     let (mut listener, mut has_missed) = (None, true);
     // A poll does not find the players of changed games: their waiters read the games themselves.
     let mut players_notified: Option<Instant> = None;
     while hub.strong_count() > 0 {
         let is_same;
-        (listener, is_same) = live_listener(listener, &database).await;
+        (listener, is_same) = live_listener(listener, database.as_ref()).await;
         has_missed |= !is_same;
         // The listener hears changes from here on; the poll finds earlier ones.
         let Some(present) = hub.upgrade() else { return };
@@ -63,12 +63,13 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: PgConnectOptions) {
 }
 
 /// The listener if it is alive, otherwise a new one if the database accepts it; and whether it is the same.
-async fn live_listener(listener: Option<Listener>, database: &PgConnectOptions) -> (Option<Listener>, bool) {
+async fn live_listener(listener: Option<Listener>, database: Option<&Database>) -> (Option<Listener>, bool) {
     if let Some(mut listener) = listener
         && listener.is_alive().await
     {
         return (Some(listener), true);
     }
+    let Some(database) = database else { return (None, false) };
     let listener = timeout(TIMEOUT, Listener::start(database)).await;
     (listener.ok().and_then(Result::ok), false)
 }

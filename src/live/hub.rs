@@ -22,8 +22,8 @@ pub const WAITERS_MAX: usize = 10_000;
 /// The most waiters of a player: streams, and as many long polls.
 pub const WAITERS_OF_PLAYER_MAX: usize = 200;
 
-/// The most waiters of an address, a quarter of all: a school, each of whose players waits for several games.
-pub const WAITERS_OF_ADDRESS_MAX: usize = WAITERS_MAX / 4;
+/// The share of an address in all waiters, a quarter: a school, each of whose players waits for several games.
+const ADDRESSES: usize = 4;
 
 /// The client that waits, for its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,9 @@ pub struct Client {
 }
 
 impl Client {
-    fn holders(self) -> impl Iterator<Item = (Holder, usize)> {
+    fn holders(self, waiters_max: usize) -> impl Iterator<Item = (Holder, usize)> {
         let player = self.player.map(|player| (Holder::Player(player), WAITERS_OF_PLAYER_MAX));
-        let address = self.address.map(|address| (Holder::Address(address), WAITERS_OF_ADDRESS_MAX));
+        let address = self.address.map(|address| (Holder::Address(address), waiters_max / ADDRESSES));
         player.into_iter().chain(address)
     }
 }
@@ -57,6 +57,8 @@ struct State {
     /// The topics with waiters, each with its last reported value: 0 before the first report.
     topics: HashMap<Topic, watch::Sender<u32>>,
     waiters: usize,
+    /// The most waiters, if the process has fewer connections than usual.
+    max: Option<usize>,
     /// The number of waiters of each player and address that has some.
     held: HashMap<Holder, usize>,
     released: bool,
@@ -71,7 +73,7 @@ pub enum Topic {
     Player(PlayerId),
 }
 
-/// The hub has released its waiters, because the process stops.
+/// The hub has released its waiters, because the process stops or the database was set back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("all waiters were released")]
 pub struct Released;
@@ -85,15 +87,21 @@ impl Hub {
     pub fn enter(self: &Arc<Self>, topic: Topic, client: Client) -> Option<Waiter> {
         let mut state = self.lock();
         let is_over = |(holder, max)| state.held.get(&holder).is_some_and(|held| *held >= max);
-        if state.released || state.waiters >= WAITERS_MAX || client.holders().any(is_over) {
+        let max = state.max.unwrap_or(WAITERS_MAX);
+        if state.released || state.waiters >= max || client.holders(max).any(is_over) {
             return None;
         }
         state.waiters += 1;
-        for (holder, _) in client.holders() {
+        for (holder, _) in client.holders(max) {
             *state.held.entry(holder).or_default() += 1;
         }
         let value = state.topics.entry(topic).or_insert_with(|| watch::Sender::new(0)).subscribe();
         Some(Waiter { hub: Arc::clone(self), topic, client, value })
+    }
+
+    /// Allows at most so many waiters, and at most [`WAITERS_MAX`].
+    pub fn limit(&self, max: usize) {
+        self.lock().max = Some(max.min(WAITERS_MAX));
     }
 
     /// Wakes the waiters for a game that have seen an earlier version. Call it after the commit.
@@ -134,6 +142,11 @@ impl Hub {
     /// The holders of streams.
     pub const fn audience(&self) -> &Arc<Audience> {
         &self.audience
+    }
+
+    /// Releases all waiters, because the database no longer holds what they have seen. New ones are accepted.
+    pub fn set_back(&self) {
+        self.lock().topics.clear();
     }
 
     /// Releases all waiters, and refuses new ones: the process is about to stop.
@@ -187,7 +200,7 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         let mut state = self.hub.lock();
         state.waiters -= 1;
-        for (holder, _) in self.client.holders() {
+        for (holder, _) in self.client.holders(WAITERS_MAX) {
             if let Entry::Occupied(mut held) = state.held.entry(holder) {
                 *held.get_mut() -= 1;
                 if *held.get() == 0 {
@@ -195,8 +208,10 @@ impl Drop for Waiter {
                 }
             }
         }
-        // The receiver of this waiter is still there.
-        if state.topics.get(&self.topic).is_some_and(|value| value.receiver_count() == 1) {
+        // The receiver of this waiter is still there. After a release, the topic may be a new one.
+        let is_last =
+            |value: &watch::Sender<u32>| value.receiver_count() == 1 && value.subscribe().same_channel(&self.value);
+        if state.topics.get(&self.topic).is_some_and(is_last) {
             state.topics.remove(&self.topic);
         }
     }
@@ -298,6 +313,11 @@ mod tests {
         assert!(hub.enter(Topic::Game(game(0)), ANYONE).is_none());
         drop(waiters);
         assert!(hub.enter(Topic::Game(game(0)), ANYONE).is_some());
+        hub.limit(8);
+        let here = Client { address: Some([192, 0, 2, 1].into()), ..ANYONE };
+        let one_address: Vec<_> = (0..).map_while(|n| hub.enter(Topic::Game(game(n)), here)).collect();
+        let rest: Vec<_> = (0..).map_while(|n| hub.enter(Topic::Game(game(n)), ANYONE)).collect();
+        assert_eq!((one_address.len(), rest.len()), (2, 6));
     }
 
     #[test]
@@ -313,11 +333,25 @@ mod tests {
         assert!(enter(of(0, 1)).is_none(), "the same player elsewhere");
         let others: Vec<_> = (1..=u8::MAX).flat_map(|n| std::iter::repeat_n(n, WAITERS_OF_PLAYER_MAX)).collect();
         let others: Vec<_> = others.into_iter().map_while(|n| enter(of(n, 0))).collect();
-        assert_eq!(own.len() + others.len(), WAITERS_OF_ADDRESS_MAX);
+        assert_eq!(own.len() + others.len(), WAITERS_MAX / ADDRESSES);
         assert!(enter(of(200, 1)).is_some() && enter(ANYONE).is_some());
         drop((own, others));
         assert!(enter(of(0, 0)).is_some());
         assert!(hub.lock().held.is_empty());
+    }
+
+    #[test]
+    fn waiters_are_released_when_the_database_was_set_back_and_new_ones_wait() {
+        let hub = Arc::new(Hub::default());
+        let mut before = hub.enter(Topic::Game(game(1)), ANYONE).expect("there is room");
+        hub.notify(game(1), 7);
+        hub.set_back();
+        assert_eq!(before.past(7).now_or_never(), Some(Err(Released)));
+        let mut after = hub.enter(Topic::Game(game(1)), ANYONE).expect("there is room");
+        drop(before);
+        assert_eq!(after.past(5).now_or_never(), None, "it is not told of a version from before");
+        hub.notify(game(1), 6);
+        assert_eq!(after.past(5).now_or_never(), Some(Ok(6)));
     }
 
     #[test]

@@ -1,15 +1,22 @@
-//! Reads the revocations that other processes store.
+//! Reads the revocations that other processes store, and looks at the database: at its clock, and whether it was set back.
 
 use std::{
+    error::Error,
     sync::Weak,
     time::{Duration, Instant},
 };
 
-use sqlx::postgres::PgConnectOptions;
 use tokio::time::{sleep, timeout};
 
 use super::hub::Hub;
-use crate::db::players::revocations::{KEPT, Reader};
+use crate::{
+    db::{
+        Database, DbError,
+        connection::sight::Sight,
+        players::revocations::{KEPT, Reader},
+    },
+    outage::Outage,
+};
 
 /// The pause between two reads: half of the time after which a revocation counts in every process.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -25,16 +32,26 @@ const OVERLAP: Duration = Duration::from_secs(30);
 const PRUNE_PAUSE: Duration = Duration::from_mins(1);
 
 /// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all that are
-/// stored; the others read those since the last one.
-pub async fn follow_revocations(hub: Weak<Hub>, database: PgConnectOptions) {
+/// stored; the others read those since the last one. `on_sight` gets what each look at the database shows.
+pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: impl Fn(&Sight)) {
     let mut reader = Reader::new(database);
-    let (mut last_read, mut pruned_at, mut failing) = (None::<Instant>, Instant::now(), false);
+    let (mut last_read, mut pruned_at) = (None::<Instant>, Instant::now());
+    // This connection is asked more often than any other, so it shows first that the database is away, and that it is back.
+    let outage = Outage::new(
+        "the database does not answer: no access token is accepted until it does",
+        "the database answers again",
+    );
     while hub.strong_count() > 0 {
         let began = Instant::now();
         let within = last_read.map_or(KEPT.unsigned_abs(), |last| last.elapsed() + OVERLAP);
         let within = time::Duration::try_from(within).unwrap_or(KEPT);
-        let cause = match timeout(READ_TIMEOUT, reader.read(within)).await {
-            Ok(Ok(revoked)) => {
+        let looked_and_read = async {
+            let sight = reader.look().await?;
+            Ok::<_, DbError>((sight, reader.read(within).await?))
+        };
+        let cause = match timeout(READ_TIMEOUT, looked_and_read).await {
+            Ok(Ok((sight, revoked))) => {
+                on_sight(&sight);
                 let Some(hub) = hub.upgrade() else { return };
                 for revocation in revoked {
                     hub.audience().revoke(revocation.player, revocation.least_version);
@@ -42,15 +59,13 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: PgConnectOptions) {
                 hub.audience().revocations().set_read(began);
                 None
             }
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("the database does not answer".to_owned()),
+            Ok(Err(error)) => Some(with_source(&error)),
+            Err(_) => Some(format!("no answer within {} s", READ_TIMEOUT.as_secs())),
         };
-        if let Some(cause) = &cause
-            && !failing
-        {
-            tracing::warn!(cause, "no access token is accepted until the database answers again");
+        match &cause {
+            Some(cause) => outage.failed(cause),
+            None => outage.works(),
         }
-        failing = cause.is_some();
         last_read = cause.is_none().then_some(began);
         if pruned_at.elapsed() >= PRUNE_PAUSE
             && let Some(hub) = hub.upgrade()
@@ -60,4 +75,9 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: PgConnectOptions) {
         }
         sleep(PAUSE).await;
     }
+}
+
+/// An error and its source in one line.
+fn with_source(error: &impl Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }

@@ -4,6 +4,7 @@
 //! patterns, failure codes, variants), never text of a client.
 
 mod labels;
+mod process;
 mod registry;
 mod sources;
 mod text;

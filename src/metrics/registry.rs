@@ -1,8 +1,9 @@
 //! All metrics: their names, help texts and buckets, and the methods that count.
 
 use std::{
+    collections::BTreeMap,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, PoisonError, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -14,9 +15,11 @@ use prometheus_client::{
 
 use super::{
     labels::{AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, TokenKind, Took},
-    sources::{CacheSize, CacheSource, ConnectionSource, Connections, WaiterSource, Waiters},
+    process::Process,
+    sources::{CacheSize, CacheSource, ConnectionSource, Connections, Resource, WaiterSource, Waiters},
     text::prometheus_text,
 };
+use crate::build_info;
 
 /// The prefix of all names but those that Prometheus defines.
 const PREFIX: &str = "mancala";
@@ -43,6 +46,10 @@ pub struct Metrics {
     connections: Mutex<Vec<ConnectionSource>>,
     waiter_source: Mutex<Option<WaiterSource>>,
     cache_source: Mutex<Option<CacheSource>>,
+    resources: Mutex<Vec<Resource>>,
+    resources_in_use: Family<Label<&'static str>, Gauge>,
+    resources_max: Family<Label<&'static str>, Gauge>,
+    access_lines_dropped: Counter,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram>,
     wait_seconds: Histogram,
@@ -77,6 +84,7 @@ pub struct Metrics {
     analyses_waiting: Gauge,
     unexplored_games: Gauge,
     unexplored_games_put_off: Gauge,
+    clock_offset_seconds: Gauge<f64, AtomicU64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -103,10 +111,12 @@ impl Metrics {
         started.set(started_at_s);
         registry.register("process_start_time_seconds", "Start time of the process in seconds since 1970", started);
 
+        registry.register_collector(Box::new(Process));
+
         let prefixed = registry.sub_registry_with_prefix(PREFIX);
-        let build = Family::<Label<&'static str>, Gauge>::default();
-        build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
-        prefixed.register("build_info", "Always 1; the label is the running version", build);
+        let build = Family::<[(&'static str, &'static str); 2], Gauge>::default();
+        build.get_or_create(&[("version", build_info::VERSION), ("commit", build_info::COMMIT)]).set(1);
+        prefixed.register("build_info", "Always 1; the labels are the running version and its commit", build);
 
         let appends = Family::default();
         let issued = Family::default();
@@ -118,6 +128,10 @@ impl Metrics {
             connections: Mutex::default(),
             waiter_source: Mutex::default(),
             cache_source: Mutex::default(),
+            resources: Mutex::default(),
+            resources_in_use: Family::default(),
+            resources_max: Family::default(),
+            access_lines_dropped: Counter::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
             wait_seconds: Histogram::new(WAIT_BUCKETS_S),
@@ -147,9 +161,11 @@ impl Metrics {
             analyses_waiting: Gauge::default(),
             unexplored_games: Gauge::default(),
             unexplored_games_put_off: Gauge::default(),
+            clock_offset_seconds: Gauge::default(),
         };
         metrics.register_requests(prefixed);
         metrics.register_games(prefixed);
+        metrics.register_resources(prefixed);
         prefixed.register("appends", "Appends to the logs of games by outcome", appends);
         prefixed.register("tokens_issued", "Sets of tokens issued by grant", issued);
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
@@ -195,6 +211,11 @@ impl Metrics {
             "append_duration_seconds",
             "Time of an append, including its time in the queue",
             self.append_seconds.clone(),
+        );
+        registry.register(
+            "clock_offset_seconds",
+            "How far this machine's time of day is ahead of the database's clock, by which the server goes",
+            self.clock_offset_seconds.clone(),
         );
         registry.register("append_group_size", "Appends stored by one statement", self.append_group_size.clone());
         registry.register("appends_queued", "Appends in the writers' queue", self.appends_queued.clone());
@@ -245,6 +266,24 @@ impl Metrics {
             "game_cache_misses",
             "Lookups of games that were loaded from the database",
             self.cache_misses.clone(),
+        );
+    }
+
+    fn register_resources(&self, registry: &mut Registry) {
+        registry.register(
+            "resource_in_use",
+            "How much is in use of each bounded resource: places in queues, connections, bytes",
+            self.resources_in_use.clone(),
+        );
+        registry.register(
+            "resource_max",
+            "The bound of each resource: at the bound, requests are refused or wait",
+            self.resources_max.clone(),
+        );
+        registry.register(
+            "access_log_lines_dropped",
+            "Lines of the access log that were not written, because its reader is too slow or gone",
+            self.access_lines_dropped.clone(),
         );
     }
 
@@ -327,6 +366,11 @@ impl Metrics {
         self.unexplored_games_put_off.set(put_off);
     }
 
+    /// Sets how far the machine's time of day is ahead of the database's clock.
+    pub fn set_clock_offset(&self, seconds: f64) {
+        self.clock_offset_seconds.set(seconds);
+    }
+
     /// Reads the waiters from `source` each time the metrics are read.
     pub fn watch_waiters(&self, source: impl Fn() -> Option<Waiters> + Send + Sync + 'static) {
         *self.waiter_source.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
@@ -340,6 +384,23 @@ impl Metrics {
     /// Adds the connections of `source` each time the metrics are read, until it returns `None`.
     pub fn watch_connections(&self, source: impl Fn() -> Option<Connections> + Send + Sync + 'static) {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(source));
+    }
+
+    /// Reads how much of a bounded resource is in use each time the metrics are read, until `source` returns `None`. Parts of the
+    /// same name are added.
+    pub fn watch_resource(
+        &self,
+        name: &'static str,
+        max: usize,
+        source: impl Fn() -> Option<usize> + Send + Sync + 'static,
+    ) {
+        let resource = Resource { name, max, source: Box::new(source) };
+        self.resources.lock().unwrap_or_else(PoisonError::into_inner).push(resource);
+    }
+
+    /// Counts lines of the access log that were not written.
+    pub fn access_lines_dropped(&self, lines: u64) {
+        self.access_lines_dropped.inc_by(lines);
     }
 
     /// All metrics in Prometheus' text format, version 0.0.4.
@@ -362,7 +423,6 @@ impl Metrics {
             }
             None => false,
         });
-        let set = |gauge: &Gauge, count: usize| gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
         set(&self.pool_connections, all.pool);
         set(&self.pool_connections_idle, all.pool_idle);
         set(&self.pool_connections_in_use, all.pool.saturating_sub(all.pool_idle));
@@ -376,7 +436,28 @@ impl Metrics {
         let size = source.as_ref().and_then(|size| size()).unwrap_or_default();
         set(&self.cached_games, size.games);
         self.cached_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
+        self.read_resources();
     }
+
+    fn read_resources(&self) {
+        let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+        self.resources.lock().unwrap_or_else(PoisonError::into_inner).retain(|resource| match (resource.source)() {
+            Some(in_use) => {
+                let sum = sums.entry(resource.name).or_default();
+                *sum = (sum.0 + in_use, sum.1 + resource.max);
+                true
+            }
+            None => false,
+        });
+        for (name, (in_use, max)) in sums {
+            set(&self.resources_in_use.get_or_create(&[("resource", name)]), in_use);
+            set(&self.resources_max.get_or_create(&[("resource", name)]), max);
+        }
+    }
+}
+
+fn set(gauge: &Gauge, count: usize) {
+    gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
 }
 
 impl fmt::Debug for Metrics {

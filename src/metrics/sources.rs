@@ -9,6 +9,16 @@ pub(super) type CacheSource = Box<dyn Fn() -> Option<CacheSize> + Send + Sync>;
 /// Returns the connections of a part of the process; `None` once that part is gone.
 pub(super) type ConnectionSource = Box<dyn Fn() -> Option<Connections> + Send + Sync>;
 
+/// Returns how much of something bounded is in use; `None` once its owner is gone.
+pub(super) type ResourceSource = Box<dyn Fn() -> Option<usize> + Send + Sync>;
+
+/// Something bounded, of which a process may have several parts.
+pub(super) struct Resource {
+    pub name: &'static str,
+    pub max: usize,
+    pub source: ResourceSource,
+}
+
 /// Connections to the database.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Connections {

@@ -2,8 +2,9 @@
 
     tests/attack/abuse [ATTACK…]        all of them, or the named ones
 
-Prints the honest player's time for a move while nothing else happens and during each attack, and the server's memory. Fails if an honest
-move fails, or if a bound is broken: p99 above 2 x quiet + BOUND_MS, or more than RSS_MAX_MIB. Attackers come from addresses of their own
+Prints, while nothing else happens and during each attack: the honest player's times for a move and a sign-in, the time until a
+webhook tells of a move, the server's memory, and how much the database has grown. Fails if an honest call fails, or if a bound is
+broken: the p99 of moves above 2 x quiet + BOUND_MS, or more than RSS_MAX_MIB. Attackers come from addresses of their own
 (127.1.0.0/16); all of it stays on this machine, and each attack takes SECONDS.
 """
 
@@ -12,86 +13,88 @@ import json
 import os
 import random
 import statistics
+import subprocess
 import sys
 import time
-from urllib.parse import urlsplit
+
+from attacks import ATTACKS
+from client import Connection
 
 SECONDS = float(os.environ.get("ATTACK_SECONDS", "8"))
 # A debug build on two shared cores, which run the attackers too. In a release build 10 holds.
 BOUND_MS = float(os.environ.get("ATTACK_BOUND_MS", "250"))
 RSS_MAX_MIB = 512
-BASE = urlsplit(os.environ["BASE_URL"])
 LONG_GAME_PLIES = 2000
+# As many moves as the limit of a player allows.
+MOVE_EACH_S = 0.1
+SIGN_IN_EACH_S = 1
+# Notices that come after the attack's end count as that late.
+NOTICE_WAIT_S = 10
+PASSWORD = "correct horse battery staple"
 
 
-class Connection:
-    """One HTTP/1.1 connection from a local address."""
+class Honest:
+    """An account that plays against itself, is notified of its moves, and signs in every second."""
 
-    def __init__(self, address):
-        self.address, self.reader, self.writer = address, None, None
+    def __init__(self):
+        self.name = f"Honest {random.randrange(10**6)}"
+        self.own, self.token = Connection(None), None
+        self.moves, self.sign_ins, self.sent, self.arrived = [], [], {}, {}
 
-    async def open(self):
-        local = (self.address, 0) if self.address else None
-        self.reader, self.writer = await asyncio.open_connection(BASE.hostname, BASE.port, local_addr=local)
+    async def start(self):
+        account = {"name": self.name, "password": PASSWORD}
+        self.token = (await self.own.json("POST", "/v1/players", body=account))["access_token"]
+        endpoint = await asyncio.start_server(self.notified, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{endpoint.sockets[0].getsockname()[1]}/"
+        await self.own.json("POST", "/v1/webhooks", self.token, {"url": url, "events": ["game.move"]})
 
-    async def send(self, method, path, token=None, body=None, kind="application/json", headers=""):
-        if self.writer is None or self.writer.is_closing():
-            await self.open()
-        data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        head = f"{method} {path} HTTP/1.1\r\nhost: {BASE.netloc}\r\ncontent-length: {len(data)}\r\n{headers}"
-        if data:
-            head += f"content-type: {kind}\r\n"
-        if token:
-            head += f"authorization: Bearer {token}\r\n"
-        self.writer.write(head.encode() + b"\r\n" + data)
-        await self.writer.drain()
+    async def notified(self, reader, writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = next(int(line.split(":")[1]) for line in head.split("\r\n") if line.startswith("content-length:"))
+        message = json.loads(await reader.readexactly(length))
+        data = message["data"]
+        answer = json.dumps({"challenge": data.get("challenge", "")}).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(answer) + answer)
+        await writer.drain()
+        writer.close()
+        self.arrived.setdefault((data.get("game_id"), data.get("seq")), time.monotonic())
 
-    async def receive(self):
-        head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
-        status = int(head.split(" ", 2)[1])
-        if "transfer-encoding: chunked" in head:
-            body = b""
-            while size := int(await self.reader.readline(), 16):
-                body += (await self.reader.readexactly(size + 2))[:-2]
-            await self.reader.readline()
-        else:
-            length = [line for line in head.split("\r\n") if line.startswith("content-length:")]
-            body = await self.reader.readexactly(int(length[0].split(":")[1])) if length else b""
-        if "connection: close" in head:
-            self.close()
-        return status, body
+    async def play(self, seconds):
+        end, game = time.monotonic() + seconds, None
+        while time.monotonic() < end:
+            if game is None or game["status"] != "active":
+                body = {"variant": "kalah", "opponent": {"type": "self"}}
+                game = await self.own.json("POST", "/v1/games", self.token, body)
+            move = {"ply": game["ply"] + 1, "move": random.choice(game["legal_moves"])}
+            begun = time.monotonic()
+            game = (await self.own.json("POST", f"/v1/games/{game['id']}/moves", self.token, move))["game"]
+            self.moves.append((time.monotonic() - begun) * 1000)
+            # The last event of a game is its end, not the move.
+            if game["status"] == "active":
+                self.sent[game["id"], game["version"]] = begun
+            await asyncio.sleep(MOVE_EACH_S)
 
-    async def call(self, *arguments, **options):
-        await self.send(*arguments, **options)
-        return await self.receive()
+    async def sign_in(self, seconds):
+        end, own = time.monotonic() + seconds, Connection(None)
+        body = {"grant_type": "password", "name": self.name, "password": PASSWORD}
+        while time.monotonic() < end:
+            begun = time.monotonic()
+            await own.json("POST", "/v1/tokens", body=body)
+            self.sign_ins.append((time.monotonic() - begun) * 1000)
+            await asyncio.sleep(SIGN_IN_EACH_S)
+        own.close()
 
-    async def json(self, *arguments, **options):
-        status, body = await self.call(*arguments, **options)
-        assert status < 300, (arguments[:2], status, body[:300])
-        return json.loads(body)
+    async def run(self, seconds):
+        self.moves, self.sign_ins, self.sent, self.arrived = [], [], {}, {}
+        await asyncio.gather(self.play(seconds), self.sign_in(seconds))
+        end = time.monotonic() + NOTICE_WAIT_S
+        while self.sent.keys() - self.arrived and time.monotonic() < end:
+            await asyncio.sleep(0.05)
 
-    def close(self):
-        if self.writer is not None:
-            self.writer.close()
-            self.writer = None
-
-
-async def honest(seconds):
-    """Plays against oneself, one move after the other; the milliseconds of each move."""
-    own, taken, game = Connection(None), [], None
-    token = (await own.json("POST", "/v1/players", body={"name": "Honest"}))["access_token"]
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if game is None or game["status"] != "active":
-            game = await own.json("POST", "/v1/games", token, {"variant": "kalah", "opponent": {"type": "self"}})
-        move = {"ply": game["ply"] + 1, "move": random.choice(game["legal_moves"])}
-        begun = time.monotonic()
-        game = (await own.json("POST", f"/v1/games/{game['id']}/moves", token, move))["game"]
-        taken.append((time.monotonic() - begun) * 1000)
-        # As many moves as the limit of a player allows.
-        await asyncio.sleep(0.1)
-    own.close()
-    return taken
+    def notices(self):
+        """The milliseconds from each move to its notice, until now if there is none."""
+        now = time.monotonic()
+        return [(self.arrived.get(move, now) - sent) * 1000 for move, sent in self.sent.items()]
 
 
 def rss_mib():
@@ -99,80 +102,15 @@ def rss_mib():
         return next(int(line.split()[1]) // 1024 for line in status if line.startswith("VmRSS"))
 
 
+def database_mib():
+    query = ["psql", "-XAtqc", "select pg_database_size(current_database()) / 1048576", os.environ["DATABASE_URL"]]
+    return int(subprocess.run(query, check=True, capture_output=True, text=True).stdout)
+
+
 async def watch_rss(peak):
     while True:
         peak[0] = max(peak[0], rss_mib())
         await asyncio.sleep(0.1)
-
-
-def addresses(count):
-    return [f"127.1.{n // 200}.{n % 200 + 1}" for n in range(count)]
-
-
-async def repeat(address, paths, calls, **options):
-    """Calls again and again, in vain or not, and waits a little after a refusal."""
-    own, statuses = Connection(address), {}
-    while True:
-        try:
-            status, _ = await own.call("GET", random.choice(paths), **options)
-        except (OSError, asyncio.IncompleteReadError):
-            own.close()
-            status = 0
-        calls[status] = statuses[status] = calls.get(status, 0) + 1
-        if status in (0, 429, 503):
-            await asyncio.sleep(0.05)
-
-
-def whole_games(game, calls):
-    """24 connections of one address, and 24 of as many, that verify, export and draw the longest game."""
-    paths = [f"/v1/games/{game}/{what}" for what in ("verify", "export", "export?format=text", "graph.svg")]
-    paths.append("/v1/games/export?limit=50")
-    return [repeat(address, paths, calls) for address in ["127.1.9.9"] * 24 + addresses(24)]
-
-
-async def ask_and_read_nothing(address, path, calls):
-    own = Connection(address)
-    own.writer = None
-    try:
-        await own.open()
-        # The kernel keeps little for a client with a small window.
-        for _ in range(8):
-            await own.send("GET", path)
-        calls["asked"] = calls.get("asked", 0) + 1
-        await asyncio.sleep(3600)
-    except OSError:
-        calls["cut"] = calls.get("cut", 0) + 1
-    finally:
-        own.close()
-
-
-def unread_answers(game, calls):
-    """200 connections that ask for long answers and read none."""
-    return [
-        ask_and_read_nothing(address, path, calls)
-        for address in ["127.1.9.9"] * 100 + addresses(100)
-        for path in [f"/v1/games/{game}/export"]
-    ]
-
-
-def idle_connections(game, calls):
-    """A crowd of connections of one address that send nothing after one call, and as many that wait."""
-
-    async def idle(n):
-        own = Connection("127.1.9.9")
-        await own.open()
-        if n % 2:
-            status, _ = await own.call("GET", "/livez")
-        else:
-            await own.send("GET", f"/v1/games/{game}/events?after=999999", headers="prefer: wait=50\r\n")
-            status = "waits"
-        calls[status] = calls.get(status, 0) + 1
-        await asyncio.sleep(3600)
-
-    return [idle(n) for n in range(800)]
-
-
-ATTACKS = {"whole_games": whole_games, "unread_answers": unread_answers, "idle_connections": idle_connections}
 
 
 async def long_game():
@@ -188,27 +126,39 @@ async def long_game():
     return report["items"][0]["game_id"]
 
 
-def summary(taken):
+def p50_p99(taken):
+    """Both, or an infinite time if nothing was done at all."""
+    if len(taken) < 2:
+        return (taken or [float("inf")]) * 2
     return statistics.median(taken), statistics.quantiles(taken, n=100)[98]
 
 
+def report(name, honest, peak, grown, calls):
+    """Prints a line; the p99 of the moves."""
+    (move50, move99), (sign50, sign99), (notice50, notice99) = map(p50_p99, (honest.moves, honest.sign_ins, honest.notices()))
+    print(f"{name:16}  {move50:7.1f} {move99:7.1f}  {sign50:7.1f} {sign99:7.1f}  {notice50:7.0f} {notice99:7.0f}  {peak:7}  {grown:12}  {calls}",
+          flush=True)
+    return move99
+
+
 async def main(names):
-    game, failed = await long_game(), False
-    quiet = summary(await honest(SECONDS))
-    print(f"{'':18}  p50 ms  p99 ms  RSS MiB  answers")
-    print(f"{'quiet':18}  {quiet[0]:6.1f}  {quiet[1]:6.1f}  {rss_mib():7}")
+    game, failed, honest = await long_game(), False, Honest()
+    await honest.start()
+    print(f"{'p50 and p99 in ms':16}  {'move':>15}  {'sign-in':>15}  {'notice':>15}  RSS MiB  database MiB  answers")
+    await honest.run(SECONDS)
+    quiet = report("quiet", honest, rss_mib(), "", "")
     for name in names or ATTACKS:
-        calls, peak = {}, [0]
-        tasks = [asyncio.create_task(work) for work in ATTACKS[name](game, calls)]
+        calls, peak, before = {}, [0], database_mib()
+        tasks = [asyncio.create_task(work) for work in ATTACKS[name](game, honest.name, calls)]
         tasks.append(asyncio.create_task(watch_rss(peak)))
         await asyncio.sleep(1)
-        p50, p99 = summary(await honest(SECONDS))
+        await honest.run(SECONDS)
         for task in tasks:
             task.cancel()
         ended = await asyncio.gather(*tasks, return_exceptions=True)
         broken = [end for end in ended if isinstance(end, Exception)]
-        print(f"{name:18}  {p50:6.1f}  {p99:6.1f}  {peak[0]:7}  {calls} {broken[:1] or ''}", flush=True)
-        if p99 > 2 * quiet[1] + BOUND_MS or peak[0] > RSS_MAX_MIB:
+        p99 = report(name, honest, peak[0], f"+{database_mib() - before}", f"{calls} {broken[:1] or ''}")
+        if p99 > 2 * quiet + BOUND_MS or peak[0] > RSS_MAX_MIB:
             print(f"{name} breaks a bound", file=sys.stderr)
             failed = True
     return failed

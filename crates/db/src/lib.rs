@@ -3,15 +3,15 @@
 //! Functions are verbs on rows: they take a pool and domain values, and return domain values; absence is `Option`. This
 //! crate knows the domain; it knows nothing of HTTP.
 //!
-//! Modules use each other in this order: `connection` and `kinds`, `players`, `idempotency`, `games`, then `study`,
+//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `idempotency`, `games`, then `study`,
 //! `lists`, `events`, `records` and `webhooks`.
 //!
 //! A game of a database that has all migrations:
 //!
 //! ```no_run
 //! # async fn example(id: mancala_domain::GameId) -> Result<(), Box<dyn std::error::Error>> {
-//! let options: sqlx::postgres::PgConnectOptions = "postgres://mancala@localhost/mancala".parse()?;
-//! let pool = mancala_db::pool(options, 8);
+//! let database: mancala_db::Database = "postgres://mancala@localhost/mancala".parse()?;
+//! let pool = mancala_db::pool(database, 8);
 //! let found = mancala_db::games::find(&pool, id).await?;
 //! # Ok(())
 //! # }
@@ -21,6 +21,7 @@
 #![deny(missing_docs)]
 
 pub mod connection;
+pub mod databases;
 pub mod events;
 pub mod games;
 pub mod idempotency;
@@ -28,11 +29,12 @@ pub mod kinds;
 pub mod lists;
 pub mod migrations;
 pub mod players;
+pub mod readiness;
 pub mod records;
 pub mod study;
 pub mod webhooks;
 
-pub use connection::{DbError, pool};
+pub use connection::{Database, DbError, Unusable, WrongUrl, pool, pool_for_moves};
 pub use games::{
     lookups::{Fingerprint, Lookups},
     writers::{WriterTasks, Writers},

@@ -60,7 +60,7 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
 ";
 
 /// A program prints its version within milliseconds, but a cold disk may be slow.
-const PROBE_MAX: Duration = Duration::from_secs(10);
+pub(crate) const PROBE_MAX: Duration = Duration::from_secs(10);
 /// 13.6 MB over a slow connection, or another server that is downloading them.
 const DOWNLOAD_MAX: Duration = Duration::from_mins(5);
 /// Some 2,000 small files on a slow disk.
@@ -90,6 +90,17 @@ impl Binaries {
             (None, Some(_)) => EmbeddedError::PgBin { found },
             (None, None) => EmbeddedError::NoPostgres { found },
         })
+    }
+
+    /// The programs in a folder that the operator names.
+    pub(crate) fn in_folder(folder: &Path) -> Result<Self, EmbeddedError> {
+        let found = Self::probe(folder).filter(|binaries| binaries.major >= MAJOR_MIN);
+        found.ok_or_else(|| EmbeddedError::NoPrograms { folder: folder.to_owned() })
+    }
+
+    /// The newest programs on this machine.
+    pub(crate) fn newest() -> Option<Self> {
+        folders().iter().filter_map(|folder| Self::probe(folder)).max_by_key(|binaries| binaries.major)
     }
 
     /// Whether the programs run as `identity` and can enter `folder`: tries it.
@@ -152,6 +163,12 @@ fn describe(rejected: &[Binaries], named: Option<&Path>) -> String {
         ([], Some(folder)) => format!("none that works was found in PG_BIN={}", folder.display()),
         (rejected, _) => format!("only {} was found", rejected.join(", ")),
     }
+}
+
+/// The folders that may contain programs: the one in `PG_BIN` first.
+pub(crate) fn folders() -> Vec<PathBuf> {
+    let named = env::var_os("PG_BIN").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    named.into_iter().chain(installed()).collect()
 }
 
 /// The folders that may contain the programs, best first.

@@ -18,6 +18,11 @@ use crate::poll::POLL_EVERY;
 /// A program in the environment of this process, which has the settings for network access: proxies, certificates,
 /// mirrors. It is killed when this process dies.
 pub(crate) fn helper(program: &str) -> Command {
+    helper_at(Path::new(program))
+}
+
+/// The same for the program at a path.
+pub(crate) fn helper_at(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());
     bind_to_parent(&mut command, Identity::Own, Signal::SIGKILL);

@@ -34,7 +34,7 @@ pub(crate) struct Cluster {
     pub data: PathBuf,
     pub socket_folder: PathBuf,
     pub log: Log,
-    _lock: File,
+    lock: File,
 }
 
 /// Creating a database takes a second; on a slow disk, minutes.
@@ -46,10 +46,7 @@ impl Cluster {
         let folder = home::own_folder(&settings.folder)?;
         let lock = home::lock_folder(&folder)?;
         let fallback = home::fallback(&folder);
-        let mut existing = None;
-        for home in [folder.as_path(), &fallback] {
-            existing = existing.or(home::made_by(&home.join(DATA))?.map(|major| (home, major)));
-        }
+        let existing = home::existing(&folder, &fallback)?;
         let (home, binaries, identity) = if let Some((home, major)) = existing {
             let binaries = Binaries::find(Some(major), home)?;
             let identity = home::owner_of(home, &binaries)?;
@@ -66,12 +63,50 @@ impl Cluster {
             data: home.join(DATA),
             socket_folder: socket::place(home),
             log: Log::in_folder(&folder),
-            _lock: lock,
+            lock,
         };
         if existing.is_none() {
             cluster.create(home)?;
         }
         Ok(cluster)
+    }
+
+    /// Locks the data folder for this process. There must be a database.
+    pub(crate) fn open_existing(folder: &Path) -> Result<Self, EmbeddedError> {
+        let fallback = home::fallback(&folder.canonicalize().map_err(at("open the data folder", folder))?);
+        match home::existing(folder, &fallback)? {
+            Some(_) => Self::open(&Settings { folder: folder.to_owned(), durability: Durability::Durable }),
+            None => Err(EmbeddedError::NoDatabase { folder: folder.to_owned() }),
+        }
+    }
+
+    /// A cluster of other programs in another folder, which lies in the home of this one and shares its lock. Its database does
+    /// not exist yet.
+    pub(crate) fn beside(&self, binaries: Binaries, folder: &Path) -> Result<Self, EmbeddedError> {
+        Ok(Self {
+            binaries,
+            identity: self.identity,
+            durability: self.durability,
+            data: folder.join(DATA),
+            socket_folder: socket::place(folder),
+            log: self.log.clone(),
+            lock: self.lock.try_clone().map_err(at("share the lock of", folder))?,
+        })
+    }
+
+    /// Creates the database of a cluster from [`Self::beside`].
+    pub(crate) fn create_at(&self, folder: &Path) -> Result<(), EmbeddedError> {
+        self.create(folder)
+    }
+
+    /// The folder that the database lies in.
+    pub(crate) fn home(&self) -> &Path {
+        self.data.parent().expect("the database lies in a folder")
+    }
+
+    /// Gives a folder to the user who runs PostgreSQL.
+    pub(crate) fn hand_over(&self, folder: &Path) -> Result<(), EmbeddedError> {
+        self.identity.owner().map_or(Ok(()), |ids| give(folder, ids))
     }
 
     /// One of PostgreSQL's programs, to run as the owner of the database.

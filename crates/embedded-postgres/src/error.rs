@@ -56,7 +56,8 @@ pub enum EmbeddedError {
     /// The database was created by a major version that is not installed.
     #[error(
         "the database in {} was created by PostgreSQL {made_by}, but {found}: install PostgreSQL {made_by}, \
-         name the folder of its programs in PG_BIN, or choose another data folder",
+         or name the folder of its programs in PG_BIN; where both versions are installed, \
+         `mancala-server upgrade` moves the database to the newer one",
         folder.display()
     )]
     OtherVersion {
@@ -66,6 +67,60 @@ pub enum EmbeddedError {
         made_by: u32,
         /// What was found instead, as part of a sentence.
         found: String,
+    },
+
+    /// There is no database in the data folder.
+    #[error("there is no database in {}: there is nothing to upgrade", folder.display())]
+    NoDatabase {
+        /// The data folder.
+        folder: PathBuf,
+    },
+
+    /// No newer programs were found.
+    #[error(
+        "the database was created by PostgreSQL {from}, and no newer one was found: install it beside PostgreSQL {from}, \
+         or name the folder of its programs with --programs"
+    )]
+    NothingNewer {
+        /// The major version of the database.
+        from: u32,
+    },
+
+    /// The named programs are not newer than the database.
+    #[error("the database was created by PostgreSQL {from}, and PostgreSQL {to} is not newer")]
+    NotNewer {
+        /// The major version of the database.
+        from: u32,
+        /// That of the programs.
+        to: u32,
+    },
+
+    /// A named folder holds no usable programs.
+    #[error("{} does not hold the programs of PostgreSQL {MAJOR_MIN} or newer", folder.display())]
+    NoPrograms {
+        /// The folder.
+        folder: PathBuf,
+    },
+
+    /// No programs that dump and restore were found.
+    #[error(
+        "pg_dump and pg_restore of PostgreSQL {server} or newer are needed, but {found}: install them \
+         (Debian's package postgresql-client), or name their folder in PG_BIN"
+    )]
+    NoTools {
+        /// The major version of the server.
+        server: u32,
+        /// What was found instead, as part of a sentence.
+        found: String,
+    },
+
+    /// A program that dumps or restores failed.
+    #[error("{program} failed: {why}")]
+    ToolFailed {
+        /// The program.
+        program: String,
+        /// The reason, as it printed it.
+        why: String,
     },
 
     /// The environment variable `PG_BIN` names no usable programs.

@@ -78,6 +78,28 @@ pub(crate) fn made_by(data: &Path) -> Result<Option<u32>, EmbeddedError> {
     }
 }
 
+/// The home of the database of a data folder, and the major version that created it, if there is one.
+pub(crate) fn existing<'a>(folder: &'a Path, fallback: &'a Path) -> Result<Option<(&'a Path, u32)>, EmbeddedError> {
+    for home in [folder, fallback] {
+        if let Some(major) = made_by(&home.join(DATA))? {
+            return Ok(Some((home, major)));
+        }
+    }
+    Ok(None)
+}
+
+/// The socket folder of the PostgreSQL that another process runs on a data folder; `None` if none does.
+#[must_use]
+pub fn socket_of_running(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    if lock(&folder.join("lock"), Duration::ZERO).is_ok() {
+        return None;
+    }
+    let fallback = fallback(&folder);
+    let (home, _) = existing(&folder, &fallback).ok()??;
+    Some(socket::place(home)).filter(|place| socket::is_open(place))
+}
+
 /// The identity that PostgreSQL must run with on the existing database in `home`: its owner's.
 pub(crate) fn owner_of(home: &Path, binaries: &Binaries) -> Result<Identity, EmbeddedError> {
     let data = home.join(DATA);

@@ -16,7 +16,8 @@
 //!
 //! `supervisor` keeps one PostgreSQL running, `cluster` owns the data folder, `postmaster` is one run of the server,
 //! `leftovers` ends the processes of a killed run, `socket` is the folder that clients connect through, `log` is
-//! PostgreSQL's log file, `binaries` finds the programs, and `fork` has the only unsafe code.
+//! PostgreSQL's log file, `binaries` finds the programs, `tools` are those that dump and restore, `upgrade` moves a database to
+//! another major version, and `fork` has the only unsafe code.
 //!
 //! The crate does not know tables, migrations, connection pools or any client library.
 
@@ -41,9 +42,14 @@ mod settings;
 mod socket;
 mod stop;
 mod supervisor;
+mod tools;
+mod upgrade;
 mod version;
 mod work_folder;
 
 pub use embedded::Embedded;
 pub use error::EmbeddedError;
-pub use settings::{Durability, PORT, Settings};
+pub use home::socket_of_running;
+pub use settings::{DATABASE, Durability, PORT, Settings, USER};
+pub use tools::Tools;
+pub use upgrade::{Upgraded, upgrade};

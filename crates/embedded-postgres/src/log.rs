@@ -10,6 +10,7 @@ use nix::fcntl::OFlag;
 use crate::error::{EmbeddedError, at};
 
 /// A log file that another process appends to.
+#[derive(Clone)]
 pub(crate) struct Log {
     path: PathBuf,
 }

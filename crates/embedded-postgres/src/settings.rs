@@ -33,7 +33,7 @@ pub const PORT: u16 = 5432;
 
 /// The role of clients. It owns [`DATABASE`] and may create databases. It is no superuser, so that injected SQL cannot
 /// run programs.
-pub(crate) const USER: &str = "mancala";
+pub const USER: &str = "mancala";
 
 /// The database of clients.
-pub(crate) const DATABASE: &str = "mancala";
+pub const DATABASE: &str = "mancala";

@@ -89,6 +89,11 @@ fn socket_file() -> String {
     format!(".s.PGSQL.{PORT}")
 }
 
+/// Whether there is a socket.
+pub(crate) fn is_open(folder: &Path) -> bool {
+    folder.join(socket_file()).exists()
+}
+
 fn is_short_enough(folder: &Path) -> bool {
     folder.join(socket_file()).as_os_str().len() <= SOCKET_PATH_MAX
 }

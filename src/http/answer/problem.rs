@@ -20,6 +20,7 @@ use crate::{
     db::DbError,
     domain::Refusal,
     http::view::{event::ViewError, game::GameView, moves::MoveView, wire::ALWAYS_JSON},
+    repeats,
 };
 
 /// `Retry-After` of a request that failed because the database was unavailable, in seconds: long enough for a restart.
@@ -217,6 +218,10 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reason: Option<&'static str>,
+    /// With `unavailable` at `/readyz`: what keeps the server from storing moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    check: Option<ReadinessCheck>,
     /// With `illegal_move`: the moves that are allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -244,6 +249,7 @@ impl Problem {
             game: None,
             moves: None,
             reason: None,
+            check: None,
             legal_moves: None,
             index: None,
             position: None,
@@ -280,7 +286,14 @@ impl Problem {
 
     /// The answer to a readiness probe while the server is stopping.
     pub fn draining() -> Self {
-        Self { is_expected: true, ..Self::new(Code::Unavailable, "the server is stopping") }
+        Self { is_expected: true, ..Self::unready(ReadinessCheck::Draining, "the server is stopping") }
+    }
+
+    /// The answer to a readiness probe while the server cannot store moves.
+    pub fn unready(check: ReadinessCheck, detail: impl Into<String>) -> Self {
+        let mut problem = Self::new(Code::Unavailable, detail);
+        problem.body.check = Some(check);
+        problem
     }
 
     /// A request for a known path with a method that the path does not have.
@@ -332,6 +345,23 @@ impl Problem {
     pub fn log(self, request_id: String) {
         let _ = self.of_request(request_id);
     }
+}
+
+/// What keeps the server from storing moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadinessCheck {
+    Draining,
+    Connection,
+    Connections,
+    Standby,
+    ReadOnly,
+    Disk,
+    Io,
+    Memory,
+    Rights,
+    Migrations,
+    Database,
 }
 
 /// One invalid part of a request.
@@ -388,7 +418,11 @@ impl ResponseError for Problem {
 impl From<DbError> for Problem {
     fn from(error: DbError) -> Self {
         match &error {
-            DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::Busy(_) | DbError::QueueFull => {
+            DbError::ConnectionLost(_)
+            | DbError::Unreachable(_)
+            | DbError::Busy(_)
+            | DbError::OutOfService(_)
+            | DbError::QueueFull => {
                 Self::new(Code::Unavailable, "the database is away or busy; try again").because(chain(&error))
             }
             // A handler refers to a row that it has not read only for its own player.
@@ -429,7 +463,7 @@ impl From<&Refusal> for Problem {
 }
 
 /// An error and its sources in one line.
-fn chain(error: &dyn StdError) -> String {
+pub fn chain(error: &dyn StdError) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -450,6 +484,11 @@ impl Problem {
         Self::new(code, code.title())
     }
 
+    /// Whether the failure is no fault of the server, and so is not logged: it has too much to do, or is stopping.
+    pub const fn is_expected(&self) -> bool {
+        self.is_expected
+    }
+
     /// Whether the id of the failed request is set.
     pub const fn has_request(&self) -> bool {
         !self.body.request_id.is_empty()
@@ -458,8 +497,16 @@ impl Problem {
     /// Sets the id of the failed request, and logs the failure if it is a fault of the server.
     pub fn of_request(mut self, request_id: String) -> Self {
         if self.code().status().is_server_error() && !self.is_expected {
-            let cause = self.cause.as_deref().unwrap_or_default();
-            tracing::error!(request.id = request_id, code = self.code().as_str(), cause, "request failed: {self}");
+            let (code, cause) = (self.code().as_str(), self.cause.as_deref().unwrap_or_default());
+            if let Some(line) = repeats::admit("requests that failed", cause) {
+                tracing::error!(
+                    request.id = request_id,
+                    code,
+                    cause,
+                    left_out = line.left_out,
+                    "request failed: {self}"
+                );
+            }
         }
         self.body.request_id = request_id;
         self

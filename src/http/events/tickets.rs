@@ -184,9 +184,9 @@ mod tests {
         let of_all = tokens.issue_ticket(caller(), None, now, now + TICKET_LIFETIME);
         assert_eq!(tokens.verify_ticket(&of_all, None, now), Some(caller()));
         assert_eq!(tokens.verify_ticket(&of_all, Some(GAME), now), None);
-        let expired = tokens.issue_ticket(caller(), Some(GAME), now - TICKET_LIFETIME, now - Duration::minutes(1));
+        let expired = tokens.issue_ticket(caller(), Some(GAME), now - TICKET_LIFETIME, now - Duration::seconds(61));
         assert_eq!(tokens.verify_ticket(&expired, Some(GAME), now), None);
-        let early = now + Duration::seconds(6);
+        let early = now + Duration::seconds(61);
         let early = tokens.issue_ticket(caller(), Some(GAME), early, early + TICKET_LIFETIME);
         assert_eq!(tokens.verify_ticket(&early, Some(GAME), now), None);
     }

@@ -25,7 +25,7 @@ pub async fn settle(state: &AppState, game: &Game) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Counts the outcome of an append.
+/// Counts the outcome of an append, and lets the log know when none can be stored.
 pub(crate) fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun: Instant) {
     let counted = match outcome {
         Ok(Appended::Stored) => AppendOutcome::Stored,
@@ -33,4 +33,12 @@ pub(crate) fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun
         Err(_) => AppendOutcome::Failed,
     };
     state.metrics.append_ended(counted, begun.elapsed());
+    match outcome {
+        Ok(_) => state.append_outage.works(),
+        Err(error @ (DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::OutOfService(_))) => {
+            state.append_outage.failed(&error.to_string());
+        }
+        // The fault of one game, or of too many requests.
+        Err(_) => {}
+    }
 }

@@ -14,6 +14,10 @@ use std::{
     os::fd::AsFd,
     pin::Pin,
     rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
@@ -27,7 +31,6 @@ use actix_web::{
     web::Bytes,
 };
 use ipnet::IpNet;
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rustix::net::{Shutdown, shutdown};
 use tokio::{io::Interest, net::TcpStream, select, time::sleep};
 
@@ -44,27 +47,26 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The lowest rate at which a client must read its answer, in bytes a second: that of a slow connection.
 const RATE_MIN: u64 = 10 * 1024;
 
-/// The most connections of a process: those that wait for a game (`live::WAITERS_MAX`) and as many that call. More wait to be
-/// accepted. An idle connection takes some 10 KiB.
+/// The connections of a worker and the addresses that have no share of them.
 ///
 /// An address has no maximum while there is room, because a school shares one address. When a worker has little room, the
 /// fullest address loses its idle connections, and gets no new ones above its share. Trusted proxies have no share: they
 /// limit their clients themselves.
-const CONNECTIONS_MAX: u64 = 12_288;
-
-/// The connections of a worker and the addresses that have no share of them.
 #[derive(Clone, Debug)]
 pub struct Room {
     pub connections_max: usize,
     pub trusted_proxies: Vec<IpNet>,
     /// Whether addresses have shares. Without rate limits they have none, because all clients may come through one proxy.
     pub has_shares: bool,
+    /// The workers of the process.
+    pub workers: u32,
+    /// The watched connections of all workers, for the metrics.
+    pub open: Arc<AtomicUsize>,
 }
 
 impl Room {
-    pub fn of_worker(workers: u32, trusted_proxies: &[IpNet], has_shares: bool) -> Self {
-        let connections_max = maximum() / workers as usize;
-        Self { connections_max, trusted_proxies: trusted_proxies.to_vec(), has_shares }
+    pub fn of_worker(connections_max: usize, workers: u32, trusted_proxies: &[IpNet], has_shares: bool) -> Self {
+        Self { connections_max, trusted_proxies: trusted_proxies.to_vec(), has_shares, workers, open: Arc::default() }
     }
 
     /// From here on the worker has little room: three quarters are taken.
@@ -85,22 +87,6 @@ thread_local! {
     static OPEN_COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Files reserved for all other uses: connections to the database, the log, the embedded PostgreSQL.
-const FILES_RESERVED: u64 = 128;
-
-/// Files that each connection has open: its socket, and a duplicate that closes it.
-const FILES_EACH: u64 = 2;
-
-/// How many connections the process can have. Raises the limit of open files as far as needed and allowed, because the usual
-/// one (1,024) is too low for a server.
-pub fn maximum() -> usize {
-    let (usual, allowed) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
-    let wanted = (CONNECTIONS_MAX * FILES_EACH + FILES_RESERVED).min(allowed).max(usual);
-    let files = if setrlimit(Resource::RLIMIT_NOFILE, wanted, allowed).is_ok() { wanted } else { usual };
-    let connections = (files.saturating_sub(FILES_RESERVED) / FILES_EACH).clamp(1, CONNECTIONS_MAX);
-    usize::try_from(connections).expect("12,288 is a usize everywhere")
-}
-
 /// How late the system may report bytes that were read already.
 const REPORT_DELAY: Duration = Duration::from_secs(1);
 
@@ -111,6 +97,8 @@ struct Connection {
     /// The address whose share it takes; `None` for a trusted proxy.
     address: Option<IpAddr>,
     deadlines: Deadlines,
+    /// The connections of the process, this one among them.
+    open: Arc<AtomicUsize>,
 }
 
 /// When a connection is shut down.
@@ -137,8 +125,10 @@ pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration, room: &R
         let _ = shutdown(&socket, Shutdown::Both);
         return;
     }
-    let connection = Rc::new(Connection { socket, address, deadlines: Deadlines::new(keep_alive) });
+    let connection =
+        Rc::new(Connection { socket, address, deadlines: Deadlines::new(keep_alive), open: room.open.clone() });
     OPEN_COUNT.set(OPEN_COUNT.get() + 1);
+    room.open.fetch_add(1, Ordering::Relaxed);
     if let Some(address) = address {
         OPEN.with_borrow_mut(|open| open.enter(address, &connection));
     }
@@ -254,6 +244,7 @@ impl MessageBody for Streamed {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
         // A thread that ends may have dropped them.
         let _ = OPEN_COUNT.try_with(|count| count.set(count.get() - 1));
         if let Some(address) = self.address {
@@ -353,7 +344,8 @@ mod tests {
 
     #[actix_web::test]
     async fn a_crowded_worker_closes_idle_connections_then_refuses_new_ones() {
-        let room = Room { connections_max: 8, trusted_proxies: vec![], has_shares: true };
+        let room =
+            Room { connections_max: 8, trusted_proxies: vec![], has_shares: true, workers: 1, open: Arc::default() };
         let mut ends = connect(&room, 8).await;
         assert_eq!(ends.iter().map(is_closed).filter(|closed| *closed).count(), 2, "two came above six");
         assert!(is_closed(&ends[0]) && is_closed(&ends[1]) && !is_closed(&ends[7]));

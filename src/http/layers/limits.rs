@@ -84,6 +84,10 @@ const HEAVY: Policy = Policy::new("heavy", 1000, 10);
 /// Plies that are read and replayed for one unit of the budget of heavy work: about a millisecond.
 const PLIES_PER_UNIT: u32 = 100;
 
+/// For the games that guests of an address import, in units of [`PLIES_PER_UNIT`]: as many plies as ten guests may have by default,
+/// and then as many a day. They take 20 MB. New guests would otherwise fill the disk, each with a quota of its own.
+const GUEST_IMPORTS: Policy = Policy::new("guest-imports", 1000, 86_400);
+
 /// The quota of an IPv6 network of 48 bits, in quotas of one of its networks of 64 bits. A site gets a /48 or a little less, and a
 /// provider gives many phones a /64 of one /48 each.
 const WIDE: u32 = 4;
@@ -115,6 +119,7 @@ pub struct Limits {
     tokens: ByAddress,
     heavy_of_account: Limit<PlayerId>,
     heavy_of_address: ByAddress,
+    guest_imports: ByAddress,
 }
 
 /// Lets a call pass, or refuses it with 429. Every counted answer has the quota's state in its headers.
@@ -160,6 +165,16 @@ pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
         // The call itself was counted, and its answer shows what is left. A retry counts for one call again.
         Err(state) => Err(QuotaState { reset_s: state.reset_s + 1, ..state }.refusal()),
     }
+}
+
+/// Counts the plies that a guest is about to import by the guest's address. Accounts have their quota only.
+pub fn count_import(request: &HttpRequest, plies: usize) -> Result<(), Problem> {
+    let is_guest = auth::identity(request).is_some_and(|caller| caller.is_guest);
+    let Some(limits) = request.app_data::<Data<Limits>>().filter(|_| is_guest) else { return Ok(()) };
+    let units = u32::try_from(plies.div_ceil(PLIES_PER_UNIT as usize)).unwrap_or(u32::MAX);
+    let units = NonZeroU32::new(units).unwrap_or(ONE).min(GUEST_IMPORTS.quota);
+    let counted = limits.guest_imports.count(client_address::client_address(request), units);
+    counted.map(|_| ()).map_err(|state| state.refusal_of("the guests of this address have imported too much"))
 }
 
 /// The budget for heavy work of a request's caller: of the account, or of all guests and clients without a token at an address.
@@ -234,6 +249,7 @@ impl Limits {
             tokens: ByAddress::new(TOKENS),
             heavy_of_account: Limit::new(HEAVY),
             heavy_of_address: ByAddress::new(HEAVY),
+            guest_imports: ByAddress::new(GUEST_IMPORTS),
         }
     }
 
@@ -406,8 +422,13 @@ struct QuotaState {
 impl QuotaState {
     /// The answer to a call over the limit.
     fn refusal(&self) -> Problem {
+        self.refusal_of("too many calls")
+    }
+
+    /// The answer to a call over the limit, which says what there was too much of.
+    fn refusal_of(&self, excess: &str) -> Problem {
         let seconds = self.reset_s;
-        let detail = format!("too many calls; the next one may come in {seconds} s");
+        let detail = format!("{excess}; the next one may come in {seconds} s");
         Problem::new(Code::RateLimited, detail).retry_after(seconds)
     }
 

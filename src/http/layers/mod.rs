@@ -1,6 +1,7 @@
 //! The layers around all routes: connections, client addresses, rate limits, compression, metrics. Each knows requests and
 //! answers, and no single route.
 
+pub(crate) mod access;
 pub(crate) mod client_address;
 pub(crate) mod compress;
 pub(crate) mod connections;

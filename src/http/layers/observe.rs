@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use actix_web::{
-    HttpMessage,
+    HttpMessage, HttpRequest,
     body::MessageBody,
     dev::{ServiceRequest, ServiceResponse},
     http::{
@@ -45,6 +45,29 @@ const TRACEPARENT: &str = "traceparent";
 #[derive(Clone, Copy)]
 struct Route(&'static str);
 
+/// The trace that a request belongs to, if traces are exported.
+#[derive(Clone, Copy)]
+struct TraceOf(u128);
+
+/// What this layer has found out about a request, for other layers.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    pub method: &'static str,
+    /// The pattern of its path.
+    pub route: &'static str,
+    pub trace_id: Option<u128>,
+}
+
+/// What this layer has found out about a request. Call it inside of the layer.
+pub fn seen(request: &HttpRequest) -> Seen {
+    let extensions = request.extensions();
+    Seen {
+        method: method_word(request.method()),
+        route: extensions.get::<Route>().map_or(UNMATCHED, |route| route.0),
+        trace_id: extensions.get::<TraceOf>().map(|trace| trace.0),
+    }
+}
+
 /// Marks the answer to a request that waited for a change. Its duration does not measure the service's speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited;
@@ -74,8 +97,8 @@ impl RootSpanBuilder for RequestSpan {
             trace_id = Empty,
         );
         request.extensions_mut().insert(Route(route));
-        if is_traced {
-            continue_trace(&span, request.headers());
+        if is_traced && let Some(trace) = continue_trace(&span, request.headers()) {
+            request.extensions_mut().insert(trace);
         }
         span
     }
@@ -132,7 +155,8 @@ pub async fn count<B: MessageBody>(
     outcome
 }
 
-fn status<B>(outcome: &Result<ServiceResponse<B>, actix_web::Error>) -> StatusCode {
+/// The status of a request's outcome.
+pub fn status<B>(outcome: &Result<ServiceResponse<B>, actix_web::Error>) -> StatusCode {
     match outcome {
         Ok(response) => response.status(),
         Err(error) => error.as_response_error().status_code(),
@@ -153,13 +177,14 @@ const fn method_word(method: &Method) -> &'static str {
     }
 }
 
-fn beginning(text: &str) -> &str {
+/// The part of a client's text that is logged.
+pub fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
 /// Makes the span part of the caller's trace. Without a readable one, the span begins a trace of its own. If traces are
 /// exported, the log names the trace too; otherwise this does nothing.
-fn continue_trace(span: &Span, headers: &HeaderMap) {
+fn continue_trace(span: &Span, headers: &HeaderMap) -> Option<TraceOf> {
     // Several headers count as none (W3C Trace Context, section 3.2).
     if headers.get_all(TRACEPARENT).take(2).count() == 1 {
         let parent = TraceContextPropagator::new().extract(&Headers(headers));
@@ -170,9 +195,11 @@ fn continue_trace(span: &Span, headers: &HeaderMap) {
     }
     let context = span.context();
     let trace = context.span().span_context().trace_id();
-    if trace != opentelemetry::TraceId::INVALID {
-        span.record("trace_id", tracing::field::display(trace));
+    if trace == opentelemetry::TraceId::INVALID {
+        return None;
     }
+    span.record("trace_id", tracing::field::display(trace));
+    Some(TraceOf(u128::from_be_bytes(trace.to_bytes())))
 }
 
 struct Headers<'a>(&'a HeaderMap);

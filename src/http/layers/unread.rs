@@ -26,11 +26,8 @@ use crate::http::{answer::problem::Problem, request::accept::EVENT_STREAM};
 /// What a connection takes at once. Shorter answers are not counted: a connection keeps no more than this of any answer.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// The bytes of all unread answers of a process.
-const BYTES_MAX: usize = 128 * 1024 * 1024;
-
 /// The bytes of unread answers of one address: those of many readers behind it, and an eighth of all.
-const BYTES_OF_ADDRESS_MAX: usize = BYTES_MAX / 8;
+const BYTES_OF_ADDRESS_MAX: usize = Unread::BYTES_MAX / 8;
 
 /// What a streamed answer counts from its beginning: the most that its usual chunks have.
 const STREAM_BYTES: usize = 128 * 1024;
@@ -42,6 +39,14 @@ const STREAM_BYTES: usize = 128 * 1024;
 pub struct Unread(Mutex<HashMap<Option<IpAddr>, usize>>);
 
 impl Unread {
+    /// The bytes of all unread answers of a process.
+    pub const BYTES_MAX: usize = 128 * 1024 * 1024;
+
+    /// The bytes of all unread answers now.
+    pub fn bytes(&self) -> usize {
+        self.lock().values().sum()
+    }
+
     /// Reserves bytes for an answer; `None` if there is no room.
     fn reserve(self: &Arc<Self>, address: Option<IpAddr>, bytes: usize) -> Option<Reserved> {
         let mut reserved = Reserved { unread: self.clone(), address, bytes: 0 };
@@ -68,8 +73,8 @@ impl Reserved {
         // Few addresses have long answers at the same moment.
         let all: usize = counts.values().sum();
         let own = counts.get(&self.address).copied().unwrap_or(0);
-        let own_max = if self.address.is_some() { BYTES_OF_ADDRESS_MAX } else { BYTES_MAX };
-        if all + more > BYTES_MAX || own + more > own_max {
+        let own_max = if self.address.is_some() { BYTES_OF_ADDRESS_MAX } else { Unread::BYTES_MAX };
+        if all + more > Unread::BYTES_MAX || own + more > own_max {
             return false;
         }
         counts.insert(self.address, own + more);
@@ -181,7 +186,7 @@ mod tests {
         for n in 2..100 {
             held.extend(unread.reserve(Some(address(n)), BYTES_OF_ADDRESS_MAX));
         }
-        assert_eq!(held.iter().map(|reserved| reserved.bytes).sum::<usize>(), BYTES_MAX);
+        assert_eq!(held.iter().map(|reserved| reserved.bytes).sum::<usize>(), Unread::BYTES_MAX);
         drop(held);
         assert!(unread.lock().is_empty());
         assert!(unread.reserve(Some(address(1)), BYTES_OF_ADDRESS_MAX).is_some());

@@ -4,10 +4,13 @@ use actix_web::{HttpResponse, get, http::header, web::Data};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::{
-    answer::problem::{Code, Problem},
-    request::extract::{NoQuery, Query},
-    state::AppState,
+use crate::{
+    build_info,
+    http::{
+        answer::problem::Problem,
+        request::extract::{NoQuery, Query},
+        state::AppState,
+    },
 };
 
 /// Is the process alive?
@@ -24,13 +27,14 @@ pub async fn get_liveness(_: Query<NoQuery>) -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(Health { status: "ok" })
 }
 
-/// Can the service serve?
+/// Can a move be stored?
 ///
-/// Checks the database and its migrations. Use it to decide whether to send requests here. A stopping server is not ready.
+/// Checks that the database stores a transaction, has all migrations, and gives the server the rights that it needs. Use it to
+/// decide whether to send requests here. A 503 names what fails in `check`. A stopping server is not ready. All probes of a second share a check.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_readiness",
-    responses((status = 200, description = "It is ready", body = Health)),
+    responses((status = 200, description = "Moves can be stored", body = Ready)),
     security(())
 )]
 #[get("/readyz")]
@@ -38,10 +42,9 @@ pub async fn get_readiness(state: Data<AppState>, _: Query<NoQuery>) -> Result<H
     if state.draining.is_cancelled() {
         return Err(Problem::draining());
     }
-    if !state.readiness.is_current(&state.db).await? {
-        return Err(Problem::new(Code::Unavailable, "the database lacks migrations: run `mancala-server migrate`"));
-    }
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(Health { status: "ok" }))
+    state.readiness.check(&state.writers, &state.db).await?;
+    let ready = Ready { status: "ok", version: build_info::VERSION, commit: build_info::COMMIT };
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(ready))
 }
 
 /// The state of the process.
@@ -49,4 +52,17 @@ pub async fn get_readiness(state: Data<AppState>, _: Query<NoQuery>) -> Result<H
 pub struct Health {
     #[schema(example = "ok")]
     status: &'static str,
+}
+
+/// The state of a process that can store moves, and what it runs.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Ready {
+    #[schema(example = "ok")]
+    status: &'static str,
+    /// The version of the server.
+    #[schema(example = "0.3.0")]
+    version: &'static str,
+    /// The commit that the server was built from, or `unknown`.
+    #[schema(example = "2fe1316")]
+    commit: &'static str,
 }

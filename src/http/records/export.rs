@@ -36,6 +36,7 @@ use crate::{
         view::{moves::MoveView, wire::ALWAYS_JSON},
     },
     live::Holder,
+    repeats,
     rules::notation::{
         Record,
         ogn::{Detail, Ogn},
@@ -133,7 +134,11 @@ impl Export {
                 Ok(page) => page,
                 // The status is sent already: only a cut-off answer shows the failure.
                 Err(problem) => {
-                    tracing::error!("an export failed: {problem}");
+                    if !problem.is_expected()
+                        && let Some(line) = repeats::admit("exports that failed", &problem.to_string())
+                    {
+                        tracing::error!(left_out = line.left_out, "an export failed: {problem}");
+                    }
                     return Some((Err(io::Error::other("the export failed")), None));
                 }
             };

@@ -33,6 +33,7 @@ use crate::{
         },
         view::wire::ALWAYS_JSON,
     },
+    repeats,
 };
 
 /// Games of a page, which are in memory at once with their histories: some 100 KiB as JSON.
@@ -125,7 +126,9 @@ impl Export {
                 Ok((text, false)) => (Ok(text), None),
                 // The status is sent already: only a cut-off answer shows the failure.
                 Err(error) => {
-                    tracing::error!("an export failed: {error}");
+                    if let Some(line) = repeats::admit("exports that failed", &error.to_string()) {
+                        tracing::error!(left_out = line.left_out, "an export failed: {error}");
+                    }
                     (Err(io::Error::other("the export failed")), None)
                 }
             })

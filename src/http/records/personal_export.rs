@@ -44,6 +44,7 @@ use crate::{
         },
         webhooks::endpoints::WebhookView,
     },
+    repeats,
 };
 
 /// Games of a page: some hundred KiB.
@@ -180,7 +181,9 @@ fn items(items: impl Iterator<Item = impl Serialize>, follow_others: bool) -> By
 }
 
 fn log_failure(error: impl Display) -> io::Error {
-    tracing::error!("an export failed: {error}");
+    if let Some(line) = repeats::admit("exports that failed", &error.to_string()) {
+        tracing::error!(left_out = line.left_out, "an export failed: {error}");
+    }
     io::Error::other("the export failed")
 }
 

@@ -1,6 +1,10 @@
 //! The caller of a request, as its access token names them. How tokens are signed and verified is in `state::tokens`.
 
-use std::future::{Ready, ready};
+use std::{
+    cell::Cell,
+    future::{Ready, ready},
+    rc::Rc,
+};
 
 use actix_web::{
     FromRequest, HttpMessage, HttpRequest,
@@ -23,6 +27,16 @@ use crate::{
 
 /// The caller that the request's token names, if it has one, or why the token is not accepted. Later layers and handlers read it.
 struct Identity(Result<Option<Caller>, Refused>);
+
+/// The player that the request's token names, for a layer around this one, which may lose the request.
+#[derive(Clone, Debug, Default)]
+pub struct IdentifiedPlayer(Rc<Cell<Option<PlayerId>>>);
+
+impl IdentifiedPlayer {
+    pub fn get(&self) -> Option<PlayerId> {
+        self.0.get()
+    }
+}
 
 /// Why a token is not accepted.
 #[derive(Clone, Debug)]
@@ -47,6 +61,9 @@ pub async fn identify(
         Ok(Some(caller)) => confirmed(state(request.request()), caller).await.map(Some),
         other => other,
     };
+    if let (Ok(Some(caller)), Some(identified)) = (&identity, request.extensions().get::<IdentifiedPlayer>()) {
+        identified.0.set(Some(caller.player));
+    }
     request.extensions_mut().insert(Identity(identity));
     next.call(request).await
 }

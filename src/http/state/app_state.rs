@@ -16,6 +16,7 @@ use crate::{
     http::answer::cursor::Cursors,
     live::Hub,
     metrics::{Connections, Metrics},
+    outage::Outage,
     webhook::Reach,
 };
 
@@ -41,6 +42,8 @@ pub(crate) struct AppState {
     /// to other requests, and keep reads from timing out in the pool's queue.
     pub(crate) read_permits: Semaphore,
     pub(crate) metrics: Arc<Metrics>,
+    /// Whether appends fail because of the database.
+    pub(crate) append_outage: Arc<Outage>,
     pub(crate) readiness: Arc<Readiness>,
     /// How long a new game waits for a second player.
     pub(crate) open_for: time::Duration,

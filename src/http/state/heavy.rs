@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::{
     runtime::{Builder, Runtime},
     sync::Semaphore,
@@ -22,14 +22,11 @@ use tokio::{
 use tracing::Instrument;
 
 use crate::{
-    db,
+    db::{self, Database},
     http::answer::problem::{Code, Problem},
     live::Holder,
     priority,
 };
-
-/// The connections of heavy work in a process.
-const CONNECTIONS_MAX: u32 = 3;
 
 /// How many requests of one class run at once. All classes together share the threads and the connections.
 const CLASS_MAX: usize = 2;
@@ -64,7 +61,16 @@ pub struct Heavy {
 }
 
 impl Heavy {
-    pub fn start(database: PgConnectOptions) -> io::Result<Self> {
+    /// How many requests of all classes run at once.
+    pub const AT_ONCE_MAX: usize = CLASS_MAX * HeavyClass::COUNT;
+
+    /// How many requests of all classes run now.
+    pub fn running(&self) -> usize {
+        self.classes.iter().map(|class| CLASS_MAX.saturating_sub(class.available_permits())).sum()
+    }
+
+    /// Starts the threads, with a pool of so many connections.
+    pub fn start(database: Database, connections: u32) -> io::Result<Self> {
         // Half of the processors stay free even of work that other threads preempt.
         let threads = thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 2));
         let runtime = Builder::new_multi_thread()
@@ -76,7 +82,7 @@ impl Heavy {
         // The pool's own tasks run on these threads too.
         let db = {
             let _entered = runtime.enter();
-            db::pool(database, CONNECTIONS_MAX)
+            db::pool(database, connections)
         };
         let classes = [const { Semaphore::const_new(CLASS_MAX) }; HeavyClass::COUNT];
         Ok(Self { runtime: Some(runtime), db, classes, callers: Mutex::default() })
@@ -173,6 +179,8 @@ mod tests {
 
     use futures_util::future::join_all;
 
+    use sqlx::postgres::PgConnectOptions;
+
     use super::*;
 
     fn holder(n: u8) -> Holder {
@@ -180,7 +188,7 @@ mod tests {
     }
 
     fn heavy() -> Heavy {
-        Heavy::start(PgConnectOptions::new()).expect("threads can be started")
+        Heavy::start(PgConnectOptions::new().into(), 3).expect("threads can be started")
     }
 
     #[actix_web::test]

@@ -1,6 +1,7 @@
 //! The state that handlers share, and what a process keeps in memory. Knows no route and no handler.
 
 mod app_state;
+pub(crate) mod clock_watch;
 pub(crate) mod heavy;
 pub(crate) mod history;
 mod key_file;

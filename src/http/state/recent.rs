@@ -84,6 +84,11 @@ impl RecentGames {
         self.0.remove(&id);
     }
 
+    /// Evicts all games.
+    pub fn clear(&self) {
+        self.0.clear();
+    }
+
     /// Evicts all games that show a player's name.
     pub fn forget(&self, player: PlayerId) {
         self.0.retain(|_, remembered| {

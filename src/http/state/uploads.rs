@@ -13,9 +13,6 @@ use crate::{
     http::answer::problem::{Code, Problem},
 };
 
-/// The bytes of all uploads together.
-const BYTES_MAX: usize = 64 * 1024 * 1024;
-
 /// The bytes of the uploads from one network: two of the largest bodies. So one address leaves most of the memory to others.
 const NETWORK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -44,6 +41,14 @@ struct HeldByNetwork {
 }
 
 impl Uploads {
+    /// The bytes of all uploads together.
+    pub const BYTES_MAX: usize = 64 * 1024 * 1024;
+
+    /// The bytes of all uploads now.
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
     /// Begins an upload, unless the player has one already, or the network has too many. Without limits no network is known.
     pub fn begin(self: &Arc<Self>, player: PlayerId, network: Option<IpAddr>) -> Result<Upload, Problem> {
         let mut held = self.lock();
@@ -77,7 +82,7 @@ impl Upload {
     /// Counts bytes that have arrived, unless the uploads would hold too many.
     pub fn add(&mut self, bytes: usize) -> Result<(), Problem> {
         let mut held = self.uploads.lock();
-        if held.bytes + bytes > BYTES_MAX {
+        if held.bytes + bytes > Uploads::BYTES_MAX {
             return Err(refusal(Code::Unavailable, "too much is being uploaded at once; try again"));
         }
         let of_network = held.networks.entry(self.network).or_default();
@@ -149,7 +154,7 @@ mod tests {
         for upload in &mut all {
             upload.add(16 * MIB).expect("as much as a network may hold");
             // The last one fills the process as well.
-            let is_full = uploads.lock().bytes == BYTES_MAX;
+            let is_full = uploads.lock().bytes == Uploads::BYTES_MAX;
             let expected = if is_full { Code::Unavailable } else { Code::RateLimited };
             assert_eq!(upload.add(1).map_err(|problem| problem.code()), Err(expected));
         }

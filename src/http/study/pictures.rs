@@ -165,9 +165,11 @@ pub async fn get_game_graph(
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
     let view = view(query.0.side, None, query.0.theme);
-    // The graph follows from these, so a client that has it costs no drawing.
+    // The graph follows from these, so a client that has it costs no drawing. In a database that was set back, a version can come
+    // again with other moves, at another time.
     let (game, names) = (&found.seated.game, names(&found.seated, found.seated.game.position()));
-    let etag = digest_tag(&format!("{RELEASE} {} {} {names:?} {view:?}", game.id().0, game.version()));
+    let drawn = (game.id().0, game.version(), game.updated_at());
+    let etag = digest_tag(&format!("{RELEASE} {drawn:?} {names:?} {view:?}"));
     if if_none_match.has(&etag) {
         return Ok(vary(unchanged(etag, NOT_KEPT)));
     }

@@ -16,6 +16,7 @@ use crate::{
         webhooks::queue::{self, Batch, MessageContent, NewDelivery, Reminder, Subscriber},
     },
     domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
+    repeats,
 };
 
 /// Writes the payload of a message. The caller provides it, because the jobs do not know the wire types.
@@ -49,7 +50,9 @@ pub async fn convert(
     if convert_batch(pool, batch, write, now).await.is_err() {
         for game in games {
             if let Err(error) = convert_batch(pool, Batch::of_game(pool, game).await?, write, now).await {
-                tracing::error!(game.id = %game.0, "the webhook messages of a game cannot be made yet: {error}");
+                if let Some(line) = repeats::admit("webhook messages of games", &error.to_string()) {
+                    tracing::error!(left_out = line.left_out, game.id = %game.0, "the webhook messages of a game cannot be made yet: {error}");
+                }
                 queue::put_off(pool, game, now + RETRY_AFTER).await?;
             }
         }

@@ -14,6 +14,7 @@ use crate::{
         webhooks::deliveries::{self, Due, Full, Lane, NextStep},
     },
     metrics::{DeliveryOutcome, Metrics},
+    repeats,
     webhook::{Attempt, EndpointResponse, SendError, Sender},
 };
 
@@ -52,7 +53,9 @@ pub async fn deliver(pool: PgPool, sender: Sender, metrics: Arc<Metrics>, due: D
     });
     while let Err(error) = deliveries::record(&pool, &due, &outcome, ended - begun, ended).await {
         if now() + RECORD_PAUSE >= begun + LEASE {
-            tracing::warn!(delivery.id = %due.id, "the outcome of a delivery cannot be recorded, so it is sent again: {error}");
+            if let Some(line) = repeats::admit("deliveries whose outcome cannot be recorded", &error.to_string()) {
+                tracing::warn!(left_out = line.left_out, delivery.id = %due.id, "the outcome of a delivery cannot be recorded, so it is sent again: {error}");
+            }
             break;
         }
         tokio::time::sleep(RECORD_PAUSE).await;

@@ -3,7 +3,7 @@
 use std::{future::pending, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::{
     sync::{Notify, Semaphore},
     task::JoinSet,
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     clock::now,
     db::{
-        self, DbError,
+        DbError,
         webhooks::{deliveries::Lane, flags},
     },
     domain::GameId,
@@ -28,13 +28,8 @@ use crate::{
     webhook::Sender,
 };
 
-/// The connections of the pool: for the conversion, and for the records of attempts.
-const CONNECTIONS: u32 = 3;
-
-/// How many attempts of each lane hold a permit at once, and how many are in flight altogether. Each attempt holds a connection
-/// and a TLS session: about 50 KiB.
+/// How many attempts of each lane hold a permit at once.
 const PERMITS: [(Lane, usize); 3] = [(Lane::Quick, 128), (Lane::Unproven, 64), (Lane::Failing, 64)];
-const ATTEMPTS_MAX: usize = 512;
 
 /// After this time an attempt gives its permit back, so that slow endpoints do not block the lane. In the failing lane an attempt
 /// keeps its permit, because slow attempts are normal there.
@@ -55,11 +50,12 @@ pub struct Settings {
     pub sender: Sender,
     pub write: WriteMessage,
     pub metrics: Arc<Metrics>,
+    /// How many attempts are in flight altogether. Each holds a connection and a TLS session: about 50 KiB.
+    pub attempts_max: usize,
 }
 
 /// Runs until `stopping` is cancelled. `appended` is notified after appends that players have webhooks for.
-pub async fn run(database: PgConnectOptions, appended: Arc<Notify>, settings: Settings, stopping: CancellationToken) {
-    let pool = db::pool(database, CONNECTIONS);
+pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stopping: CancellationToken) {
     let mut worker = Worker::default();
     let mut failing = false;
     while !stopping.is_cancelled() {
@@ -126,7 +122,7 @@ impl Worker {
         let converted = convert(pool, &mut self.cursor, settings.write, now()).await;
         let mut failure = flagged.err();
         for lane in Lane::ALL {
-            let room = self.room(lane);
+            let room = self.room(lane, settings.attempts_max);
             if room == 0 {
                 continue;
             }
@@ -156,10 +152,10 @@ impl Worker {
     }
 
     /// How many more attempts of a lane may start.
-    fn room(&mut self, lane: Lane) -> u32 {
+    fn room(&mut self, lane: Lane, attempts_max: usize) -> u32 {
         // Removes the ended tasks.
         while self.tasks.try_join_next().is_some() {}
-        let room = self.permits(lane).available_permits().min(ATTEMPTS_MAX.saturating_sub(self.tasks.len()));
+        let room = self.permits(lane).available_permits().min(attempts_max.saturating_sub(self.tasks.len()));
         u32::try_from(room).unwrap_or(u32::MAX)
     }
 

@@ -267,7 +267,7 @@ async fn the_answer_is_503_until_the_database_is_back() {
 
     let back = format!("alter database {database} with allow_connections true");
     sqlx::raw_sql(AssertSqlSafe(back)).execute(&mut maintenance).await.expect("it comes back");
-    assert_eq!(app.get("/readyz", None).await.status, 200);
+    app.until_ready().await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
 }
 

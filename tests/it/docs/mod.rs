@@ -1,5 +1,6 @@
 //! The documents: their examples are run, and compared with the server's answers.
 
 pub mod asynchronous;
+pub mod deployment;
 pub mod openapi;
 pub mod readme;

@@ -152,8 +152,9 @@ async fn the_time_of_a_turn_is_shared_by_its_round_and_by_its_network() {
 async fn an_abandoned_game_of_a_guest_against_the_computer_ends() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.account("Bo", "correct horse").await);
-    let (database, writers, metrics) = (app.options.clone(), app.writers.clone(), app.metrics.clone());
-    let playing = Job::start(|stopping| computers::run(database, writers, metrics, stopping));
+    let (pool, writers, metrics) =
+        (mancala_server::db::pool(app.options.clone(), 1), app.writers.clone(), app.metrics.clone());
+    let playing = Job::start(|stopping| computers::run(pool, writers, metrics, stopping));
     let (unmoved, moved, of_account) =
         (create(&app, &ana, "south").await, create(&app, &ana, "south").await, create(&app, &bo, "south").await);
     assert_eq!(app.play_move(&moved, &ana, 1, "A").await.status, 201);

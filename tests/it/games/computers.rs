@@ -21,8 +21,9 @@ use crate::support::{
 
 /// Plays for the computer on the database of a test, until it is told to stop.
 fn player(app: &TestApp) -> Job {
-    let (database, writers, metrics) = (app.options.clone(), app.writers.clone(), app.metrics.clone());
-    Job::start(|stopping| computers::run(database, writers, metrics, stopping))
+    let (pool, writers, metrics) =
+        (mancala_server::db::pool(app.options.clone(), 1), app.writers.clone(), app.metrics.clone());
+    Job::start(|stopping| computers::run(pool, writers, metrics, stopping))
 }
 
 fn against(level: u8, side: &str) -> Value {

@@ -321,7 +321,8 @@ async fn over_the_limit_a_request_is_answered_at_once_without_waiting() {
     let etag = etag(&app, &id).await;
     let other = GameId(Uuid::now_v7());
     let crowd: Vec<_> = (0..WAITERS_MAX).map_while(|_| app.hub.enter(Topic::Game(other), ANYONE)).collect();
-    assert_eq!(crowd.len(), WAITERS_MAX);
+    // Fewer than the maximum where the process may open few files.
+    assert!(app.hub.enter(Topic::Game(other), ANYONE).is_none());
     let (answer, took) = ask(app.address, &id, &etag, "wait=50", None).await;
     assert_eq!((answer.status.as_u16(), applied(&answer)), (304, None));
     assert!(took < SOON);

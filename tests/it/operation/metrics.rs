@@ -2,7 +2,10 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use mancala_server::http::{self, new_key};
+use mancala_server::{
+    build_info,
+    http::{self, new_key},
+};
 use nix::sys::signal::Signal;
 use reqwest::{Client, Method};
 use serde_json::json;
@@ -62,7 +65,7 @@ async fn what_happened_is_counted_once() {
         (r#"mancala_tokens_refused_total{token="access"}"#.to_owned(), 1.0),
         (r#"mancala_tokens_refused_total{token="refresh"}"#.to_owned(), 1.0),
         ("mancala_waiters".to_owned(), 0.0),
-        (format!("mancala_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1.0),
+        (format!("mancala_build_info{{version=\"{}\",commit=\"{}\"}}", build_info::VERSION, build_info::COMMIT), 1.0),
     ] {
         assert!(text.contains(&format!("{name} ")), "{name} is missing in\n{text}");
         assert!((sample(&text, &name) - value).abs() < 1e-9, "{name} is not {value} in\n{text}");

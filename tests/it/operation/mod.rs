@@ -1,6 +1,17 @@
 //! The process as its operator sees it: options, health, metrics, traces and the way it stops.
 
+pub mod access_log;
+pub mod backups;
+pub mod compatibility;
+pub mod connecting;
+pub mod connections;
+pub mod database;
+pub mod keys;
+pub mod lasting;
 pub mod metrics;
+pub mod outage_log;
 pub mod process;
+pub mod readiness;
+pub mod service_manager;
 pub mod stopping;
 pub mod traces;

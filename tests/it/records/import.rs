@@ -109,7 +109,7 @@ async fn a_game_as_json_is_refused_with_the_place_of_the_ply_that_cannot_be() {
     assert_eq!((&refused["line"], &refused["column"]), (&json!(2), &json!(57)), "{answer:?}");
     let file = File::new(&format!("{line}\n"));
     let (status, said) = run(&["import", file.name(), "--database-url", &binary::url(&app)]);
-    assert!(status == Some(1) && said.contains(&format!("{}:1:57: ", file.name())), "{said}");
+    assert!(status == Some(3) && said.contains(&format!("{}:1:57: ", file.name())), "{said}");
 }
 
 #[actix_web::test]
@@ -468,7 +468,7 @@ async fn the_command_names_each_refused_game_and_imports_the_others() {
     let url = binary::url(&app);
     let file = File::new(&format!("{WHOLE}[Variant \"kalah\"]\n1. A A *\n{WHOLE}"));
     let (status, output) = run(&["import", file.name(), "--database-url", &url]);
-    assert_eq!(status, Some(1), "{output}");
+    assert_eq!(status, Some(3), "{output}");
     let place = format!("{}:7:6: ", file.name());
     assert!(output.contains(&place) && output.contains("2 games were imported"), "{output}");
     let (status, output) = run(&["import", "/nowhere/at-all", "--database-url", &url]);
@@ -480,6 +480,6 @@ async fn the_command_names_each_refused_game_and_imports_the_others() {
     );
     let file = File::new(&long);
     let (status, output) = run(&["import", file.name(), "--database-url", &url]);
-    assert_eq!((status, output.contains("1 games were imported")), (Some(1), true), "{output}");
+    assert_eq!((status, output.contains("1 game was imported")), (Some(3), true), "{output}");
     assert!(output.contains(":1: a game of more than"), "{output}");
 }

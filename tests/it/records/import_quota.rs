@@ -103,6 +103,25 @@ async fn an_import_costs_what_it_makes_the_server_do() {
     assert!(refused.string("/detail").contains("125000 plies"), "{refused:?}");
 }
 
+#[actix_web::test]
+async fn new_guests_of_an_address_bring_no_new_room_for_imports() {
+    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let long = whole_game("congkak", "rounds=multi;max_rounds=8", "Ana");
+    let body = long.to_string().repeat(10_000 / long.moves().len());
+    for n in 0..10 {
+        let guest = app.guest(&format!("Guest {n}")).await;
+        assert_eq!(import(&app, &guest, "", "text/plain", body.clone()).await.status, 200, "guest {n}");
+    }
+    let late = app.guest("Late").await;
+    let refused = import(&app, &late, "", "text/plain", body.clone()).await;
+    refused.is_problem(429, "rate_limited");
+    assert!(refused.string("/detail").contains("guests of this address"), "{refused:?}");
+    assert!(refused.headers.contains_key("retry-after"));
+    assert_eq!(app.get("/v1/me/imports", Some(&late)).await.body["usage"]["games"], 0, "nothing is stored");
+    let account = app.account("Account", "correct horse").await;
+    assert_eq!(import(&app, &account, "", "text/plain", body).await.status, 200);
+}
+
 /// The calls that are left of a quota.
 fn left(answer: &Answer) -> usize {
     let text = answer.headers["ratelimit"].to_str().expect("text");

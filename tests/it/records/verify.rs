@@ -190,8 +190,8 @@ async fn damage_of_each_kind_is_found_and_named() {
             assert_eq!(found["flaws"][0]["seq"], seq);
         }
         let (status, told, failure) = command(&app);
-        assert_eq!((status, told.contains(&id)), (Some(1), true), "{damage}: {told}");
-        assert!(failure.contains("found in 1 games"), "{failure}");
+        assert_eq!((status, told.contains(&id)), (Some(3), true), "{damage}: {told}");
+        assert!(failure.contains("found in 1 game"), "{failure}");
         execute(
             &mut superuser,
             "delete from event; delete from game; insert into game select * from kept_game; insert into event select * from kept_event",
@@ -209,7 +209,7 @@ async fn damage_of_each_kind_is_found_and_named() {
     )
     .await;
     let (status, told, _) = command(&app);
-    assert_eq!((status, told), (Some(1), format!("game {orphan}: it has a log and no game\n")));
+    assert_eq!((status, told), (Some(3), format!("game {orphan}: it has a log and no game\n")));
     execute(&mut superuser, &format!("delete from event {of}'{orphan}'; drop table kept_game, kept_event")).await;
     assert_eq!(command(&app).0, Some(0));
 }

@@ -25,8 +25,8 @@ use crate::support::{
 
 /// Analyses what is asked for on the database of a test, until it is told to stop.
 pub fn analyst(app: &TestApp) -> Job {
-    let (database, writers) = (app.options.clone(), app.writers.clone());
-    Job::start(|stopping| job::run(database, writers, Arc::new(Metrics::new(0)), stopping))
+    let (pool, writers) = (mancala_server::db::pool(app.options.clone(), 1), app.writers.clone());
+    Job::start(|stopping| job::run(pool, writers, Arc::new(Metrics::new(0)), stopping))
 }
 
 /// How often a test polls for an analysis, twenty times a second. A slow and busy machine may take that long.

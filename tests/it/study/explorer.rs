@@ -1,6 +1,14 @@
 //! The explorer's endpoint: what was played in a position, and the games that came to it.
 
-use mancala_server::{db::study::explorer_index::Explored, jobs::explorer};
+use std::time::Duration;
+
+use mancala_server::{
+    db::study::explorer_index::Explored,
+    jobs::{
+        explorer,
+        lasting::{Pace, Patience},
+    },
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -11,9 +19,14 @@ use crate::support::{
     games::{some_move, walk},
 };
 
+/// A failure fails the test at once.
+pub fn impatient() -> Patience {
+    Patience::new(Duration::ZERO, |_| {})
+}
+
 pub async fn explore(app: &TestApp) {
     let tell = |explored: Explored| assert!(explored.unreadable.is_empty(), "{explored:?}");
-    explorer::explore_all(&app.db, tell).await.expect("a database");
+    explorer::explore_all(&app.db, &impatient(), Pace::new(None), tell).await.expect("a database");
 }
 
 pub async fn waiting(app: &TestApp) -> i64 {

@@ -9,8 +9,10 @@ use std::{
 
 use actix_web::dev::ServerHandle;
 use mancala_server::{
-    db::{self, Writers, records::usage::ImportTotal},
+    connection_plan::{ConnectionPlan, Demand},
+    db::{self, Database, Writers, records::usage::ImportTotal},
     domain::ReservedNames,
+    file_plan::FilePlan,
     http::{self, ANY_ORIGIN, ImportQuotas, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
@@ -29,6 +31,9 @@ use crate::support::{
 
 pub const ISSUER: &str = "mancala-server";
 pub const AUDIENCE: &str = "mancala-server";
+
+/// A test's server has two workers.
+const DEMAND: Demand = Demand { workers: 2, writers: 1, computer_threads: 0, analysis_threads: 0 };
 
 /// The server of one test on its own database, and a client for it.
 pub struct TestApp {
@@ -68,8 +73,10 @@ pub struct Setup {
     pub webhook_reach: Reach,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
+    /// How many connections the server opens at most.
+    pub db_connections: Option<u32>,
     /// The database of the writers, if it is not the server's own.
-    pub writers_database: Option<PgConnectOptions>,
+    pub writers_database: Option<Database>,
 }
 
 impl Default for Setup {
@@ -87,16 +94,17 @@ impl Default for Setup {
                 account: ImportTotal { games: 5_000, plies: 250_000 },
                 guest: ImportTotal { games: 100, plies: 10_000 },
             },
+            db_connections: None,
             writers_database: None,
         }
     }
 }
 
 /// The service with these options, for `http::serve`.
-pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Service {
+pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> Service {
+    let database = database.into();
     let metrics = Arc::new(Metrics::new(now().unix_timestamp()));
-    let (writers, _) =
-        Writers::start(&setup.writers_database.clone().unwrap_or_else(|| database.clone()), 1, setup.queue_max);
+    let (writers, _) = Writers::start(setup.writers_database.as_ref().unwrap_or(&database), 1, setup.queue_max);
     Service {
         database,
         writers: Arc::new(writers),
@@ -105,7 +113,8 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         rate_limits: setup.rate_limits,
         trusted_proxies: setup.trusted_proxies.iter().map(|text| text.parse().expect("a network")).collect(),
         keep_alive: setup.keep_alive,
-        workers: 2,
+        plan: ConnectionPlan::of(DEMAND, setup.db_connections).expect("enough connections"),
+        files: FilePlan::of_process(100).expect("enough files"),
         public_url: None,
         shutdown_timeout_s: 20,
         open_for: setup.open_for,
@@ -114,6 +123,7 @@ pub fn service(database: PgConnectOptions, tokens: Tokens, setup: &Setup) -> Ser
         import_quotas: setup.import_quotas,
         reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),
         metrics,
+        access_log: None,
         draining: CancellationToken::new(),
         hub: Arc::default(),
     }

@@ -3,11 +3,11 @@
 use std::{
     env,
     fs::{self, OpenOptions},
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     os::unix::fs::OpenOptionsExt,
     path::PathBuf,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     thread::{self, JoinHandle},
 };
@@ -89,6 +89,7 @@ pub struct Running {
     /// Where the metrics are, if they are served.
     pub metrics: Option<String>,
     log: Option<JoinHandle<String>>,
+    output: Option<ChildStdout>,
     tokens: Tokens,
     _key: File,
 }
@@ -100,10 +101,28 @@ impl Running {
 
     /// With a database's URL, a private key, and more options and variables.
     pub fn start_with(url: &str, key: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::start_command(server(&[]), url, key, arguments, variables)
+    }
+
+    /// A server that may open so many files.
+    pub fn start_with_files(url: &str, files: u32, arguments: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
+        command.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_mancala-server")]);
+        Self::start_command(command, url, &new_key(), arguments, &[])
+    }
+
+    fn start_command(
+        mut command: Command,
+        url: &str,
+        key: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let key_file = File::new(key);
-        let mut command = server(&["--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", url]);
+        command.args(["--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", url]);
         command.args(["--jwt-private-key-file", key_file.name()]).args(arguments).envs(variables.iter().copied());
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary runs");
         let mut log = BufReader::new(child.stderr.take().expect("standard error is piped")).lines();
         let (mut seen, mut metrics) = (String::new(), None);
         let base = loop {
@@ -119,8 +138,9 @@ impl Running {
         };
         // The pipe is read to its end: a full pipe would block the server.
         let log = thread::spawn(move || log.map_while(Result::ok).fold(seen, |seen, line| seen + &line + "\n"));
+        let output = child.stdout.take();
         let tokens = Tokens::from_pem(key, ISSUER, AUDIENCE).expect("a key");
-        Self { child, base, metrics, log: Some(log), tokens, _key: key_file }
+        Self { child, base, metrics, log: Some(log), output, tokens, _key: key_file }
     }
 
     pub fn get(&self, path: &str) -> RequestBuilder {
@@ -166,6 +186,22 @@ impl Running {
         let status = self.child.wait().expect("it is a child of ours");
         let log = self.log.take().expect("it ends once");
         (status.code(), log.join().expect("the log is text"))
+    }
+}
+
+impl Running {
+    /// Stops the server: what it wrote to standard output.
+    pub fn stopped_output(&mut self) -> String {
+        self.signal(Signal::SIGTERM);
+        let (mut output, mut text) = (self.output.take().expect("it is open"), String::new());
+        output.read_to_string(&mut text).expect("standard output is text");
+        assert_eq!(self.ended().0, Some(0));
+        text
+    }
+
+    /// Closes the reading end of standard output.
+    pub fn close_output(&mut self) {
+        self.output = None;
     }
 }
 

@@ -1,5 +1,7 @@
 //! A player, and a function for each call that many tests make.
 
+use std::time::{Duration, Instant};
+
 use mancala_server::{domain::PlayerId, http::Caller};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -146,6 +148,28 @@ impl TestApp {
         let joined = self.join_game(&id, north).await;
         assert_eq!(joined.status, 200, "{joined:?}");
         id
+    }
+
+    /// Waits until the server says that it is ready. It asks the database at most once a second.
+    pub async fn until_ready(&self) {
+        let begun = Instant::now();
+        while self.get("/readyz", None).await.status != 200 {
+            assert!(begun.elapsed() < Duration::from_secs(30), "it is not ready");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until the server says that this check fails.
+    pub async fn until_unready(&self, check: &str) {
+        let begun = Instant::now();
+        loop {
+            let answer = self.get("/readyz", None).await;
+            if answer.body["check"] == check {
+                return answer.is_problem(503, "unavailable");
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "{answer:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// An active game of two new guests, the first South.

@@ -15,7 +15,12 @@ use uuid::Uuid;
 use crate::support::{answer::Answer, app::TestApp, calls::Guest, clock::now, endpoint::Endpoint};
 
 pub fn settings(app: &TestApp, reach: Reach, names: Names) -> Settings {
-    Settings { sender: Sender::new(reach, names), write: write_message, metrics: app.metrics.clone() }
+    Settings {
+        sender: Sender::new(reach, names),
+        write: write_message,
+        metrics: app.metrics.clone(),
+        attempts_max: 512,
+    }
 }
 
 /// One round of the deliveries' job; returns how many attempts it made.

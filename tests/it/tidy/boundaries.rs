@@ -22,17 +22,42 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
+    ("access_log", &["config", "metrics"]),
+    ("build_info", &[]),
     ("clock", &[]),
     ("config", &[]),
-    ("metrics", &[]),
+    ("connection_plan", &[]),
+    ("file_plan", &[]),
+    ("metrics", &["build_info"]),
     ("webhook", &[]),
     ("embedded", &[]),
     ("priority", &[]),
+    ("repeats", &[]),
     ("telemetry", &["config"]),
-    ("live", &["db", "domain"]),
-    ("jobs", &["clock", "db", "domain", "engine", "metrics", "rules", "webhook"]),
-    ("http", &["clock", "db", "domain", "live", "metrics", "picture", "priority", "rules", "webhook"]),
+    ("outage", &[]),
+    ("live", &["db", "domain", "outage"]),
+    ("jobs", &["clock", "db", "domain", "engine", "metrics", "repeats", "rules", "webhook"]),
+    (
+        "http",
+        &[
+            "access_log",
+            "build_info",
+            "clock",
+            "connection_plan",
+            "db",
+            "domain",
+            "file_plan",
+            "live",
+            "metrics",
+            "outage",
+            "picture",
+            "priority",
+            "repeats",
+            "rules",
+            "webhook",
+        ],
+    ),
     ("lib", &["db", "domain", "engine", "picture", "rules"]),
 ];
 

@@ -164,7 +164,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
     let stopping = tokio_util::sync::CancellationToken::new();
     let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let running = webhooks::run(
-        app.options.clone(),
+        mancala_server::db::pool(app.options.clone(), 3),
         writers.webhook_events(),
         settings(&app, Reach::Anywhere, system_names()),
         stopping.clone(),

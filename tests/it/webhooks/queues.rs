@@ -400,9 +400,20 @@ async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
     let stopping = tokio_util::sync::CancellationToken::new();
     let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let settings = settings(&app, Reach::Anywhere, system_names());
-    let running = job::run(app.options.clone(), writers.webhook_events(), settings, stopping.clone());
+    let running = job::run(
+        mancala_server::db::pool(app.options.clone(), 3),
+        writers.webhook_events(),
+        settings,
+        stopping.clone(),
+    );
     let arrived = async {
         until("the last one gets its message", || !live.received().is_empty()).await;
+        // Each message makes the job take what is due once more.
+        let (_, of_cy) = paths.last().expect("there are paths");
+        for count in 2..=4 {
+            app.post(&format!("{of_cy}/ping"), Some(&cy), &json!({})).await;
+            until("it gets another one", || live.received().len() >= count).await;
+        }
         let of_bo: usize = of_bo.iter().map(|endpoint| endpoint.received().len()).sum();
         assert!(dead.received().len() <= 8 && of_bo <= 2, "{} and {of_bo}", dead.received().len());
         stopping.cancel();

@@ -2,7 +2,10 @@
 
 use std::{fmt::Display, sync::Arc};
 
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use thiserror::Error;
+
+use super::renewal;
 
 /// Why a statement failed, named by what its caller can do about it.
 #[derive(Clone, Debug, Error)]
@@ -16,6 +19,10 @@ pub enum DbError {
     /// A lock or a timeout ended the statement: it had no effect and can be retried.
     #[error("the database is busy")]
     Busy(#[source] Arc<sqlx::Error>),
+    /// The database answers, and cannot do its work: it is read-only, its disk is full, it lacks memory or a right. The
+    /// statement had no effect and can be retried when an operator or a failover has helped.
+    #[error("the database cannot do its work")]
+    OutOfService(#[source] Arc<sqlx::Error>),
     /// The queue of appends is full: this one was not sent.
     #[error("too many appends are queued for the database")]
     QueueFull,
@@ -73,7 +80,11 @@ impl DbError {
                 sqlx::Error::Database(cause) => cause.code().is_some_and(|code| code.starts_with("22")),
                 _ => false,
             },
-            Self::ConnectionLost(_) | Self::Unreachable(_) | Self::Busy(_) | Self::QueueFull => false,
+            Self::ConnectionLost(_)
+            | Self::Unreachable(_)
+            | Self::Busy(_)
+            | Self::OutOfService(_)
+            | Self::QueueFull => false,
         }
     }
 
@@ -87,6 +98,69 @@ impl DbError {
     }
 }
 
+impl DbError {
+    /// PostgreSQL's code of the error (SQLSTATE), if PostgreSQL has reported it.
+    pub fn sqlstate(&self) -> Option<String> {
+        let (Self::ConnectionLost(error)
+        | Self::Unreachable(error)
+        | Self::Busy(error)
+        | Self::OutOfService(error)
+        | Self::Failed(error)) = self
+        else {
+            return None;
+        };
+        Some(error.as_database_error()?.code()?.into_owned())
+    }
+}
+
+/// The variants of [`DbError`] for what PostgreSQL reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Lost,
+    Unreachable,
+    Busy,
+    OutOfService,
+    Failed,
+}
+
+/// What a code of PostgreSQL (SQLSTATE) means for the caller. `is_fatal`: PostgreSQL has closed the connection.
+fn kind_of(code: &str, is_fatal: bool, routine: Option<&str>) -> Kind {
+    // A class of codes is named by its first characters.
+    let is_of = |codes: &[&str]| codes.iter().any(|prefix| code.starts_with(prefix));
+    // serialization_failure, deadlock_detected, object_in_use, lock_not_available, query_canceled
+    if is_of(&["40001", "40P01", "55006", "55P03", "57014"]) {
+        return Kind::Busy;
+    }
+    // too_many_connections, a database that takes no connections, invalid_authorization, invalid_catalog_name
+    if is_of(&["53300", "55000", "28", "3D"]) {
+        return Kind::Unreachable;
+    }
+    // connection_exception, operator_intervention (shutting down, crashed, starting up), statement_completion_unknown
+    if is_fatal || is_of(&["08", "57P", "40003"]) || is_of_prepared_statement(code, routine) {
+        return Kind::Lost;
+    }
+    // read_only_sql_transaction, insufficient_privilege, insufficient_resources (disk, memory, a configured limit),
+    // program_limit_exceeded (no more transactions before a vacuum), system_error (I/O, a missing file)
+    if is_of(&["25006", "42501", "53", "54000", "58"]) {
+        return Kind::OutOfService;
+    }
+    Kind::Failed
+}
+
+/// Whether a statement that the connection has prepared is gone or out of date: behind a pooler the statement is on
+/// another connection, and after a migration its columns may have other types. A new connection prepares it anew.
+fn is_of_prepared_statement(code: &str, routine: Option<&str>) -> bool {
+    // invalid_sql_statement_name, duplicate_prepared_statement
+    matches!(code, "26000" | "42P05")
+        // feature_not_supported, reported by the function that finds a changed result type
+        || code == "0A000" && routine == Some("RevalidateCachedQuery")
+}
+
+/// Whether a new connection may succeed where this one has failed: it may lead to another server after a failover.
+fn is_of_old_connection(code: &str, routine: Option<&str>) -> bool {
+    code == "25006" || is_of_prepared_statement(code, routine)
+}
+
 impl From<sqlx::Error> for DbError {
     fn from(error: sqlx::Error) -> Self {
         let error = Arc::new(error);
@@ -95,18 +169,20 @@ impl From<sqlx::Error> for DbError {
                 if let Some(name) = cause.constraint() {
                     return Self::Constraint { name: name.to_owned() };
                 }
-                match cause.code().as_deref() {
-                    // serialization_failure, deadlock_detected, lock_not_available, query_canceled
-                    Some("40001" | "40P01" | "55P03" | "57014") => Self::Busy(error),
-                    // connection_exception, operator_intervention (shutting down, crashed, starting up)
-                    Some(code) if code.starts_with("08") || code.starts_with("57P") => Self::ConnectionLost(error),
-                    // too_many_connections, invalid_authorization, invalid_catalog_name, a database that takes none
-                    Some(code)
-                        if code == "53300" || code == "55000" || code.starts_with("28") || code.starts_with("3D") =>
-                    {
-                        Self::Unreachable(error)
-                    }
-                    _ => Self::Failed(error),
+                let code = cause.code().unwrap_or_default();
+                let cause = cause.try_downcast_ref::<PgDatabaseError>();
+                let is_fatal =
+                    cause.is_some_and(|cause| matches!(cause.severity(), PgSeverity::Fatal | PgSeverity::Panic));
+                let routine = cause.and_then(PgDatabaseError::routine);
+                if is_of_old_connection(&code, routine) {
+                    renewal::request();
+                }
+                match kind_of(&code, is_fatal, routine) {
+                    Kind::Lost => Self::ConnectionLost(error),
+                    Kind::Unreachable => Self::Unreachable(error),
+                    Kind::Busy => Self::Busy(error),
+                    Kind::OutOfService => Self::OutOfService(error),
+                    Kind::Failed => Self::Failed(error),
                 }
             }
             sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
@@ -115,5 +191,38 @@ impl From<sqlx::Error> for DbError {
             sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Self::Unreachable(error),
             _ => Self::Failed(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_says_whether_a_retry_can_succeed() {
+        for (kind, codes) in [
+            (Kind::Busy, &["40001", "40P01", "55006", "55P03", "57014"][..]),
+            (Kind::Unreachable, &["53300", "55000", "28000", "28P01", "3D000"]),
+            (Kind::Lost, &["08006", "08P01", "57P01", "57P02", "57P03", "57P05", "40003", "26000", "42P05"]),
+            (Kind::OutOfService, &["25006", "42501", "53000", "53100", "53200", "53400", "54000", "58030", "58P01"]),
+            // A wrong statement, a wrong value, and damaged data: a retry fails in the same way.
+            (Kind::Failed, &["42703", "42P01", "22003", "23514", "XX000", "XX001", "XX002", "0A000", "54001"]),
+        ] {
+            for code in codes {
+                assert_eq!(kind_of(code, false, None), kind, "{code}");
+            }
+        }
+        assert_eq!(kind_of("0A000", false, Some("RevalidateCachedQuery")), Kind::Lost);
+        // idle_in_transaction_session_timeout ends the connection, and so does an unknown setting of a new one.
+        for code in ["25P03", "42704", "XX000"] {
+            assert_eq!(kind_of(code, true, None), Kind::Lost, "{code}");
+        }
+        assert_eq!(kind_of("53300", true, None), Kind::Unreachable);
+    }
+
+    #[test]
+    fn a_new_connection_is_tried_where_another_server_may_answer() {
+        assert!(is_of_old_connection("25006", None) && is_of_old_connection("26000", None));
+        assert!(!is_of_old_connection("53100", None) && !is_of_old_connection("0A000", None));
     }
 }

@@ -2,15 +2,26 @@
 //! knows no table.
 
 mod columns;
+mod database;
 mod dedicated;
 mod error;
+pub mod free;
+mod hosts;
 pub mod notifications;
 mod pool;
+mod renewal;
+mod settings;
+pub mod sight;
 mod statement;
+mod waiting;
 
 pub(crate) use columns::columns;
+pub use database::Database;
 pub(crate) use dedicated::DedicatedConnection;
 pub use error::DbError;
-pub use pool::pool;
-pub(crate) use pool::with_limits;
+pub use hosts::WrongUrl;
+pub use pool::{pool, pool_for_moves};
+pub(crate) use renewal::request as renew_connections;
+pub(crate) use settings::Setting;
 pub(crate) use statement::statement;
+pub use waiting::Unusable;

@@ -3,14 +3,11 @@
 
 use std::{mem, time::Duration};
 
-use sqlx::{
-    Acquire, Connection, PgPool,
-    postgres::{PgConnectOptions, PgListener},
-};
+use sqlx::{Acquire, Connection, PgPool, postgres::PgListener};
 use tokio::{runtime::Handle, time::timeout};
 use tracing::Instrument;
 
-use super::{DbError, pool, statement};
+use super::{Database, DbError, pool::unregistered_pool, settings::LIMITS, statement};
 
 /// The channel on which all servers of one database listen.
 const CHANNEL: &str = "mancala_changes";
@@ -23,8 +20,12 @@ const ANSWER_WAIT: Duration = Duration::from_secs(3);
 
 /// A connection for sending notifications, and for the queries that go with them. A notification that is lost in a
 /// crash of the database is of no use afterwards, so a commit does not wait for the disk.
-pub fn sender(options: PgConnectOptions) -> PgPool {
-    pool(options.options([("synchronous_commit", "off")]), 1)
+pub fn sender(database: &Database) -> PgPool {
+    let mut settings = LIMITS.to_vec();
+    settings.push(("synchronous_commit", "off"));
+    let pool = unregistered_pool(database, settings.clone(), 1);
+    database.register(&pool, settings);
+    pool
 }
 
 /// Sends notifications to all listeners.
@@ -43,11 +44,15 @@ pub struct Listener(
 );
 
 impl Listener {
-    /// Opens a connection and listens on it.
-    pub async fn start(options: &PgConnectOptions) -> Result<Self, DbError> {
+    /// Opens a connection and listens on it. Behind a pooler that lends connections for single transactions, no notification
+    /// would arrive, so there is none.
+    pub async fn start(database: &Database) -> Result<Self, DbError> {
+        if database.is_pooled_by_transaction() {
+            return Err(DbError::unreachable());
+        }
         // A pool for each listener: on a connection that no longer answers, the library's goodbye may hold the pool's
         // place for long.
-        let mut started = Self(Some(PgListener::connect_with(&pool(options.clone(), 1)).await?));
+        let mut started = Self(Some(PgListener::connect_with(&unregistered_pool(database, LIMITS.to_vec(), 1)).await?));
         if let Some(listener) = &mut started.0 {
             // After a reconnect the caller must read what it has missed, so the listener does not reconnect by itself.
             listener.eager_reconnect(false);

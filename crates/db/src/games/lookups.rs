@@ -4,7 +4,8 @@ use std::{collections::HashMap, fmt, panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt;
 use mancala_domain::{GameId, Player};
-use sqlx::{PgConnection, postgres::PgConnectOptions};
+use sqlx::PgConnection;
+use time::OffsetDateTime;
 use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
@@ -13,13 +14,10 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::SeatedGame;
-use crate::connection::{DbError, DedicatedConnection, statement};
+use crate::connection::{Database, DbError, DedicatedConnection, statement};
 
 /// How many games one statement looks up at most.
 const GROUP_MAX: usize = 64;
-
-/// How many lookups are queued at most: more than a second's work. Further ones are refused.
-const QUEUE_MAX: usize = 4096;
 
 /// How long a lookup waits for its reply: as long as for a connection of the pools.
 const WAIT: Duration = Duration::from_secs(3);
@@ -34,20 +32,30 @@ struct Lookup {
     reply: oneshot::Sender<Result<Option<Fingerprint>, DbError>>,
 }
 
-/// What distinguishes the present state of a game from any other: its version, and the names that are shown with it.
+/// What distinguishes the present state of a game from any other: its version, and the names that are shown with it. In a
+/// database that was set back, a version can come again with other events, so the time of the last event counts as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     version: i32,
+    updated_at: OffsetDateTime,
     /// Kind and name of the player in the first seat, in the second, and of the invited player.
     people: [Option<(String, String)>; 3],
 }
 
 impl Lookups {
+    /// How many lookups are queued at most: more than a second's work. Further ones are refused.
+    pub const QUEUE_MAX: usize = 4096;
+
     /// Starts the task on the present runtime.
-    pub fn start(options: PgConnectOptions) -> Self {
-        let (lookups, queue) = mpsc::channel(QUEUE_MAX);
-        tokio::spawn(reply_to_all(DedicatedConnection::new(options), queue));
+    pub fn start(database: Database) -> Self {
+        let (lookups, queue) = mpsc::channel(Self::QUEUE_MAX);
+        tokio::spawn(reply_to_all(DedicatedConnection::new(database), queue));
         Self(lookups)
+    }
+
+    /// How many lookups are queued.
+    pub fn queued(&self) -> usize {
+        self.0.max_capacity() - self.0.capacity()
     }
 
     /// The fingerprint of a game as it is now, if there is such a game.
@@ -69,7 +77,9 @@ impl Fingerprint {
             (None, None) => true,
             _ => false,
         };
-        u32::try_from(self.version) == Ok(game.version()) && self.people.iter().zip(known).all(is_shown_so)
+        u32::try_from(self.version) == Ok(game.version())
+            && self.updated_at == game.updated_at()
+            && self.people.iter().zip(known).all(is_shown_so)
     }
 }
 
@@ -92,7 +102,7 @@ async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Rece
 async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Fingerprint>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select game.id as "id!", game.version as "version!",
+        select game.id as "id!", game.version as "version!", game.updated_at as "updated_at!",
             first.kind as "first_kind?", first.name as "first_name?",
             second.kind as "second_kind?", second.name as "second_name?",
             invited.kind as "invited_kind?", invited.name as "invited_name?"
@@ -112,7 +122,7 @@ async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uui
             row.second_kind.zip(row.second_name),
             row.invited_kind.zip(row.invited_name),
         ];
-        (row.id, Fingerprint { version: row.version, people })
+        (row.id, Fingerprint { version: row.version, updated_at: row.updated_at, people })
     });
     Ok(fingerprints.collect())
 }

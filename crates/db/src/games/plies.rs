@@ -85,6 +85,11 @@ pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
     .fetch_all(pool)
     .instrument(statement("select event"))
     .await?;
+    events(id, rows)
+}
+
+/// The events of a whole log from its rows, oldest first.
+pub(crate) fn events(id: GameId, rows: Vec<EventRow>) -> Result<Vec<Event>, DbError> {
     let mut options = None;
     rows.into_iter()
         .map(|row| {

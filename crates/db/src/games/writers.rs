@@ -18,17 +18,20 @@ use std::{
 
 use futures_util::FutureExt;
 use mancala_domain::{Change, Event, Game};
-use sqlx::postgres::PgConnectOptions;
 use tokio::{
     sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
+    time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::append::{self, Append, Appended};
-use crate::connection::{DbError, DedicatedConnection, statement};
+use crate::{
+    connection::{Database, DbError, DedicatedConnection, statement},
+    readiness::{self, NotReady},
+};
 
 /// How many appends a group has at most. Twice as many are no cheaper each, and make the first one wait longer.
 const GROUP_MAX: usize = 64;
@@ -36,10 +39,17 @@ const GROUP_MAX: usize = 64;
 /// How long an append may be queued. If it takes longer, the database is overloaded or down.
 const WAIT: Duration = Duration::from_secs(3);
 
+/// How many checks wait for a writer at most. A process makes one at a time.
+const CHECKS_MAX: usize = 4;
+
 /// All writers of a process. Each one owns the games whose ids fall to it, so that the appends to one game follow each
 /// other and never wait for the row's lock.
 pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
+    /// For each writer, the requests to check its connection.
+    checks: Vec<mpsc::Sender<Check>>,
+    /// How many checks there were: the writers take turns.
+    checked: AtomicUsize,
     busy: Arc<AtomicUsize>,
     observers: Arc<Observers>,
     webhook_events: Arc<Notify>,
@@ -72,6 +82,9 @@ struct Queued {
 /// Where the caller of an append waits for its result.
 type Reply = oneshot::Sender<Result<Appended, DbError>>;
 
+/// Where the caller of a check waits for its result.
+type Check = oneshot::Sender<Result<(), NotReady>>;
+
 /// An append in the group that is being stored.
 type Pending = (Append, Reply);
 
@@ -81,22 +94,31 @@ impl Writers {
 
     /// Starts `count` writers on the present runtime, each with a dedicated connection that it opens on first use.
     /// Appends that arrive while `queue_max` are queued for a writer are refused.
-    pub fn start(options: &PgConnectOptions, count: u32, queue_max: usize) -> (Self, WriterTasks) {
+    pub fn start(database: impl Into<Database>, count: u32, queue_max: usize) -> (Self, WriterTasks) {
+        let database = database.into();
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
         let observers = Arc::<Observers>::default();
         let (webhook_events, computer_turns) = (Arc::<Notify>::default(), Arc::<Notify>::default());
-        let (queues, tasks) = (0..count.max(1))
-            .map(|_| {
-                let (queue, queued) = mpsc::channel(queue_max);
-                let (busy, observers) = (busy.clone(), observers.clone());
-                let connection = DedicatedConnection::new(options.clone());
-                let (webhook_events, computer_turns) = (webhook_events.clone(), computer_turns.clone());
-                let writer =
-                    Writer { connection, locked: HashSet::new(), busy, observers, webhook_events, computer_turns };
-                (queue, tokio::spawn(writer.run(queued, ending.clone())))
-            })
-            .unzip();
-        (Self { queues, busy, observers, webhook_events, computer_turns }, WriterTasks { tasks, ending })
+        let (mut checks, mut queues, mut tasks) = (vec![], vec![], vec![]);
+        for _ in 0..count.max(1) {
+            let (queue, queued) = mpsc::channel(queue_max);
+            let (check, asked) = mpsc::channel(CHECKS_MAX);
+            let connection = DedicatedConnection::new(database.clone());
+            let writer = Writer {
+                connection,
+                locked: HashSet::new(),
+                busy: busy.clone(),
+                observers: observers.clone(),
+                webhook_events: webhook_events.clone(),
+                computer_turns: computer_turns.clone(),
+            };
+            tasks.push(tokio::spawn(writer.run(queued, asked, ending.clone())));
+            queues.push(queue);
+            checks.push(check);
+        }
+        let checked = AtomicUsize::default();
+        let writers = Self { queues, checks, checked, busy, observers, webhook_events, computer_turns };
+        (writers, WriterTasks { tasks, ending })
     }
 
     /// Calls `observer` with every change that is stored from now on. There is one observer, the first.
@@ -124,9 +146,27 @@ impl Writers {
         self.busy.load(Ordering::Relaxed)
     }
 
+    /// How many appends all queues together hold at most.
+    pub fn queue_max(&self) -> usize {
+        self.queues.iter().map(mpsc::Sender::max_capacity).sum()
+    }
+
     /// How many appends are queued.
     pub fn queued(&self) -> usize {
         self.queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum()
+    }
+
+    /// Checks on the connection of one writer, between two groups, that a move can be stored. Opens the connection if there
+    /// is none.
+    pub async fn check(&self) -> Result<(), NotReady> {
+        let check = &self.checks[self.checked.fetch_add(1, Ordering::Relaxed) % self.checks.len()];
+        let (reply, replied) = oneshot::channel();
+        check.try_send(reply).map_err(|_| DbError::QueueFull)?;
+        // A writer whose connection no longer answers replies later.
+        match timeout(WAIT, replied).await {
+            Ok(Ok(checked)) => checked,
+            _ => Err(DbError::silent().into()),
+        }
     }
 
     /// Queues an append and waits for its result. It is stored even if the caller stops waiting.
@@ -174,14 +214,27 @@ struct Writer {
 
 impl Writer {
     /// Runs until it is ended or all handles are dropped, and all queued appends have their replies.
-    async fn run(mut self, mut queue: mpsc::Receiver<Queued>, ending: CancellationToken) {
+    async fn run(
+        mut self,
+        mut queue: mpsc::Receiver<Queued>,
+        mut checks: mpsc::Receiver<Check>,
+        ending: CancellationToken,
+    ) {
         let mut backlog = Vec::with_capacity(GROUP_MAX);
         loop {
+            // First: under load the queue is never empty.
+            if let Ok(check) = checks.try_recv() {
+                self.check(check).await;
+            }
             let room = GROUP_MAX - backlog.len();
             if backlog.is_empty() {
                 tokio::select! {
                     biased;
                     taken = queue.recv_many(&mut backlog, room) => if taken == 0 { return },
+                    Some(check) = checks.recv() => {
+                        self.check(check).await;
+                        continue;
+                    }
                     () = ending.cancelled(), if !queue.is_closed() => {
                         queue.close();
                         continue;
@@ -197,6 +250,33 @@ impl Writer {
             refuse_superseded(&mut backlog, &stored);
             self.busy.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// Checks the connection, unless the caller has stopped waiting.
+    async fn check(&mut self, reply: Check) {
+        if reply.is_closed() {
+            return;
+        }
+        let mut checked = self.check_once().await;
+        // The connection may have been lost long before, or the database was set back. What counts is whether a new one works.
+        if let Err(NotReady { cause: Some(DbError::ConnectionLost(_)), .. }) = checked {
+            checked = self.check_once().await;
+        }
+        let _ = reply.send(checked);
+    }
+
+    async fn check_once(&mut self) -> Result<(), NotReady> {
+        let mut checked = Ok(());
+        let run = self.connection.run(async |connection| {
+            checked = readiness::check(connection).await;
+            match &checked {
+                // The connection is kept or closed because of it.
+                Err(NotReady { cause: Some(error), .. }) => Err(error.clone()),
+                _ => Ok(()),
+            }
+        });
+        let run = run.await;
+        checked.and_then(|()| run.map_err(NotReady::from))
     }
 
     /// Stores a group, and replies to its callers. If the statement fails for a reason that one append may have, the

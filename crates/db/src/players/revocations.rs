@@ -4,14 +4,11 @@
 //! out everywhere, and by an erasure.
 
 use mancala_domain::PlayerId;
-use sqlx::{
-    PgPool,
-    postgres::{PgConnectOptions, types::PgInterval},
-};
+use sqlx::{PgPool, postgres::types::PgInterval};
 use time::Duration;
 use tracing::Instrument;
 
-use crate::connection::{DbError, DedicatedConnection, statement};
+use crate::connection::{Database, DbError, DedicatedConnection, sight::Sight, statement};
 
 /// How long a revocation is kept: longer than access tokens and streams live.
 pub const KEPT: Duration = Duration::hours(1);
@@ -30,8 +27,13 @@ pub struct Reader(DedicatedConnection);
 
 impl Reader {
     /// The connection opens with the first read.
-    pub fn new(options: PgConnectOptions) -> Self {
-        Self(DedicatedConnection::new(options))
+    pub fn new(database: Database) -> Self {
+        Self(DedicatedConnection::new(database))
+    }
+
+    /// Looks at the database at this moment, and tells its observers if it was set back.
+    pub async fn look(&mut self) -> Result<Sight, DbError> {
+        self.0.look().await
     }
 
     /// The revocations of the time `within` before now, by the database's clock.

@@ -1,7 +1,7 @@
 //! Imported games, stored with their logs.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -99,7 +99,8 @@ fn new_id(at: OffsetDateTime) -> GameId {
     GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())))
 }
 
-/// The existing ones of the players.
+/// The existing ones of the players. The `limit` keeps the plan: each name is looked up in the index, also by a plan that was
+/// made while there were no players. Without it each name is compared with every player.
 async fn find_players(
     pool: &PgPool,
     importer: Option<PlayerId>,
@@ -107,10 +108,14 @@ async fn find_players(
 ) -> Result<HashMap<String, PlayerId>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select id, name from player
-        where kind = 'imported' and name = any($1)
-          and coalesce(importer_id, '00000000-0000-0000-0000-000000000000')
-            = coalesce($2, '00000000-0000-0000-0000-000000000000'::uuid)
+        select found.id, found.name from unnest($1::text[]) as given (name)
+        join lateral (
+            select id, name from player
+            where kind = 'imported' and player.name = given.name
+              and coalesce(importer_id, '00000000-0000-0000-0000-000000000000')
+                = coalesce($2, '00000000-0000-0000-0000-000000000000'::uuid)
+            limit 1
+        ) found on true
         "#,
         names,
         importer.map(|player| player.0),
@@ -137,7 +142,7 @@ pub enum Stored {
 }
 
 /// Stores games with their whole logs and their new players, and the answer to keep under an idempotency key: all of
-/// it, durably, or nothing. Without an importer the operator imports, and there is no quota.
+/// it, durably, or nothing. Without an importer there is no quota.
 pub async fn store(
     pool: &PgPool,
     games: &[Whole],
@@ -149,8 +154,7 @@ pub async fn store(
         return Ok(Stored::Whole);
     }
     let mut transaction = pool.begin().await?;
-    let limits = if importer.is_some() { LOCK_TIMEOUT } else { OPERATOR_TIMEOUT };
-    sqlx::raw_sql(limits).execute(&mut *transaction).instrument(statement("set lock_timeout")).await?;
+    sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *transaction).instrument(statement("set lock_timeout")).await?;
     if let Some(Importer { player, .. }) = importer {
         // The lock keeps an erasure of the importer away until the games are stored.
         let locked = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for share", player.0);
@@ -168,16 +172,63 @@ pub async fn store(
     {
         return Ok(Stored::OverQuota(usage::find(&mut *transaction, importer.player).await?));
     }
-    if !insert_players(&mut transaction, importer.map(|importer| importer.player), games, now).await? {
+    if !insert_all(&mut transaction, importer.map(|importer| importer.player), games, now).await? {
         return Ok(Stored::PlayersChanged);
-    }
-    for some in games.chunks(GAMES_AT_ONCE) {
-        insert_games(&mut transaction, some).await?;
-        insert_events(&mut transaction, some).await?;
-        insert_unexplored(&mut transaction, some).await?;
     }
     transaction.commit().await?;
     Ok(Stored::Whole)
+}
+
+/// Stores games of the operator, each under its key: all of them, durably, or nothing. A game whose key is stored was
+/// imported before, and is left out. `false` if names stand for other players by now; nothing is stored then.
+pub async fn store_once(pool: &PgPool, games: Vec<(Uuid, Whole)>, now: OffsetDateTime) -> Result<bool, DbError> {
+    if games.is_empty() {
+        return Ok(true);
+    }
+    let mut transaction = pool.begin().await?;
+    sqlx::raw_sql(OPERATOR_TIMEOUT).execute(&mut *transaction).instrument(statement("set lock_timeout")).await?;
+    let keys: Vec<_> = games.iter().map(|(key, _)| *key).collect();
+    let new = insert_keys(&mut transaction, &keys).await?;
+    let games: Vec<_> = games.into_iter().filter(|(key, _)| new.contains(key)).map(|(_, game)| game).collect();
+    if !insert_all(&mut transaction, None, &games, now).await? {
+        return Ok(false);
+    }
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// Stores keys, and returns those that are new. In their order, so that two imports of the same games do not deadlock.
+async fn insert_keys(connection: &mut PgConnection, keys: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
+    let new = sqlx::query_scalar!(
+        r#"insert into import_key (key) select key from unnest($1::uuid[]) as key order by key on conflict do nothing returning key"#,
+        keys,
+    );
+    let new = new.fetch_all(connection).instrument(statement("insert import_key")).await?;
+    Ok(new.into_iter().collect())
+}
+
+/// Those of the keys under which a game was stored before.
+pub async fn find_keys(pool: &PgPool, keys: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
+    let known = sqlx::query_scalar!("select key from import_key where key = any($1)", keys);
+    Ok(known.fetch_all(pool).instrument(statement("select import_key")).await?.into_iter().collect())
+}
+
+/// `false` if a name stands for another player by now.
+async fn insert_all(
+    connection: &mut PgConnection,
+    importer: Option<PlayerId>,
+    games: &[Whole],
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    if !insert_players(connection, importer, games, now).await? {
+        return Ok(false);
+    }
+    for some in games.chunks(GAMES_AT_ONCE) {
+        insert_games(connection, some).await?;
+        insert_events(connection, some).await?;
+        insert_unexplored(connection, some).await?;
+    }
+    Ok(true)
 }
 
 fn total(games: &[Whole]) -> ImportTotal {

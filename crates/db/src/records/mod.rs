@@ -4,3 +4,4 @@ pub mod deletion;
 pub mod import;
 pub mod usage;
 pub mod verify;
+pub mod verify_batch;

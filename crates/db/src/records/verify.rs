@@ -1,7 +1,10 @@
 //! The verification of stored games against their logs.
 
+use std::collections::HashMap;
+
 use mancala_domain::{Event, Flaw, Game, GameId, PlayerId, audit, audit_analysis};
 use sqlx::PgPool;
+use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -60,32 +63,57 @@ pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbErr
     Err(DbError::locked())
 }
 
-/// The errors in derived columns, which lists and jobs use and readers of the game do not. `None` if the game has
-/// changed since it was read.
+/// The errors in derived columns. `None` if the game has changed since it was read.
 async fn of_columns(pool: &PgPool, game: &Game) -> Result<Option<Vec<Flaw>>, DbError> {
-    let row = sqlx::query!(
-        r#"
-        select turn_seat, winner_seat, finished_at, aborted_at, wake_at is not null as "wakes!"
-        from game where id = $1 and version = $2
-        "#,
-        game.id().0,
-        column(game.version()),
-    )
-    .fetch_optional(pool)
-    .instrument(statement("select columns of game"))
-    .await?;
-    let Some(row) = row else { return Ok(None) };
-    let fold = Fold::of(game);
-    let fields = [
-        ("turn_seat", row.turn_seat == fold.turn_seat),
-        ("winner_seat", row.winner_seat == fold.winner_seat),
-        ("finished_at", row.finished_at == fold.finished_at),
-        ("aborted_at", row.aborted_at == fold.aborted_at),
-        // The time itself is up to the job that wakes games.
-        ("wake_at", row.wakes == game.wakes_at().is_some()),
-    ];
-    let wrong = fields.into_iter().filter(|(_, is_same)| !is_same);
-    Ok(Some(wrong.map(|(field, _)| Flaw::Row { field }).collect()))
+    let found = DerivedColumns::read(pool, &[game.id().0]).await?.remove(&game.id().0);
+    Ok(found
+        .filter(|(version, _)| *version == column(game.version()))
+        .map(|(_, columns)| columns.flaws(game).collect()))
+}
+
+/// The columns that lists and jobs use, and readers of the game do not.
+pub(super) struct DerivedColumns {
+    turn_seat: Option<i16>,
+    winner_seat: Option<i16>,
+    finished_at: Option<OffsetDateTime>,
+    aborted_at: Option<OffsetDateTime>,
+    wakes: bool,
+}
+
+impl DerivedColumns {
+    /// Those of some games, with their versions.
+    pub(super) async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<HashMap<Uuid, (i32, Self)>, DbError> {
+        let rows = sqlx::query!(
+            r#"
+            select id, version, turn_seat, winner_seat, finished_at, aborted_at, wake_at is not null as "wakes!"
+            from game where id = any($1)
+            "#,
+            ids,
+        )
+        .fetch_all(pool)
+        .instrument(statement("select columns of game"))
+        .await?;
+        let columns = rows.into_iter().map(|row| {
+            let (turn_seat, winner_seat, wakes) = (row.turn_seat, row.winner_seat, row.wakes);
+            let (finished_at, aborted_at) = (row.finished_at, row.aborted_at);
+            (row.id, (row.version, Self { turn_seat, winner_seat, finished_at, aborted_at, wakes }))
+        });
+        Ok(columns.collect())
+    }
+
+    /// Those that the game's state contradicts.
+    pub(super) fn flaws(&self, game: &Game) -> impl Iterator<Item = Flaw> + use<> {
+        let fold = Fold::of(game);
+        let fields = [
+            ("turn_seat", self.turn_seat == fold.turn_seat),
+            ("winner_seat", self.winner_seat == fold.winner_seat),
+            ("finished_at", self.finished_at == fold.finished_at),
+            ("aborted_at", self.aborted_at == fold.aborted_at),
+            // The time itself is up to the job that wakes games.
+            ("wake_at", self.wakes == game.wakes_at().is_some()),
+        ];
+        fields.into_iter().filter(|(_, is_same)| !is_same).map(|(field, _)| Flaw::Row { field })
+    }
 }
 
 /// The number of events in a game's log, if a player may see the game, as [`Game::is_visible_to`] says. Works even if the rest
@@ -113,7 +141,11 @@ fn reason(error: &DbError) -> String {
 }
 
 /// What is wrong with a game's analysis, or why it cannot be read.
-async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Option<Flaw>, Option<String>), DbError> {
+pub(super) async fn of_analysis(
+    pool: &PgPool,
+    log: &[Event],
+    game: &Game,
+) -> Result<(Option<Flaw>, Option<String>), DbError> {
     // Very few games have one.
     if game.analysed_at().is_none() {
         return Ok((None, None));
@@ -123,37 +155,6 @@ async fn of_analysis(pool: &PgPool, log: &[Event], game: &Game) -> Result<(Optio
         Err(error) if error.is_data_error() => Ok((None, Some(reason(&error)))),
         Err(error) => Err(error),
     }
-}
-
-/// Consecutive games, and the logs among them that belong to no game.
-#[derive(Debug)]
-pub struct GameBatch {
-    /// In the order of their ids; `limit` of them, unless there are no more.
-    pub games: Vec<GameId>,
-    /// Ids of logs between them without a game.
-    pub orphans: Vec<Uuid>,
-}
-
-/// Up to `limit` games after one.
-pub async fn list_batch(pool: &PgPool, after: GameId, limit: u32) -> Result<GameBatch, DbError> {
-    let games =
-        sqlx::query_scalar!("select id from game where id > $1 order by id limit $2", after.0, i64::from(limit))
-            .fetch_all(pool)
-            .instrument(statement("select game"))
-            .await?;
-    let last = games.last().filter(|_| games.len() == limit as usize).copied();
-    let orphans = sqlx::query_scalar!(
-        r#"
-        select distinct game_id from event
-        where game_id > $1 and game_id <= $2 and not exists (select from game where game.id = game_id)
-        "#,
-        after.0,
-        last.unwrap_or(Uuid::max()),
-    )
-    .fetch_all(pool)
-    .instrument(statement("select event of no game"))
-    .await?;
-    Ok(GameBatch { games: games.into_iter().map(GameId).collect(), orphans })
 }
 
 /// About how many games there are, by the planner's statistics.

@@ -25,6 +25,9 @@ const ADVISORY_LOCK: i64 = 0x6578_706c_6f72_6572;
 /// How many plies one transaction counts, and how many of one game, so that very long games hold up nothing.
 const PLIES_AT_ONCE: i64 = 20_000;
 
+/// How many plies a game of a large batch may have on average.
+const PLIES_OF_A_GAME: i64 = 80;
+
 /// How long the `truncate` waits for readers before it lets them go on and is tried again; meanwhile all new readers
 /// wait.
 const EMPTYING_LOCK_TIMEOUT: &str = "set local lock_timeout = '100ms'";
@@ -196,6 +199,13 @@ pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
     Ok((row.waiting, row.put_off))
 }
 
+/// How many games are queued. Counts them all, which takes a second for millions.
+pub async fn count_all_waiting(pool: &PgPool) -> Result<u64, DbError> {
+    let waiting = sqlx::query_scalar!(r#"select count(*) as "waiting!" from unexplored_game"#);
+    let waiting = waiting.fetch_one(pool).instrument(statement("count unexplored_game")).await?;
+    Ok(u64::try_from(waiting).unwrap_or_default())
+}
+
 /// Puts off the next game, with which every batch fails.
 async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameId>, DbError> {
     let game = sqlx::query_scalar!(
@@ -248,9 +258,10 @@ async fn waiting(connection: &mut PgConnection, now: OffsetDateTime, limit: u32)
     .instrument(statement("select unexplored_game game"))
     .await?;
     let (found, mut plies) = (rows.len(), 0);
+    let plies_max = PLIES_AT_ONCE.max(i64::from(limit) * PLIES_OF_A_GAME);
     let fits = rows.into_iter().enumerate().take_while(|(n, row)| {
         plies += i64::from(row.ply.unwrap_or(0));
-        *n == 0 || plies <= PLIES_AT_ONCE
+        *n == 0 || plies <= plies_max
     });
     let waiting: Vec<_> = fits.map(|(_, row)| row.id).collect();
     let is_full = waiting.len() < found || found == limit as usize;

@@ -14,8 +14,12 @@ use crate::{
     games::{SeatedGame, columns::column},
 };
 
-/// How many appends to a game one batch converts.
-const OF_GAME_MAX: i64 = 64;
+/// How many appends one batch converts, divided among its games. Each may become ten deliveries or more, so a batch is short, and
+/// a game with few appends does not wait for one with many.
+const APPENDS_MAX: usize = 200;
+
+/// How many of them belong to one game at most.
+const OF_GAME_MAX: usize = 64;
 
 /// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
 pub const WAITING_MAX: i64 = 10_000;
@@ -198,6 +202,7 @@ impl Batch {
         games: &[Uuid],
         last: Option<GameId>,
     ) -> Result<Self, DbError> {
+        let of_game = (APPENDS_MAX / games.len().max(1)).clamp(1, OF_GAME_MAX);
         let rows = sqlx::query!(
             r#"
             select game_id, from_seq, to_seq from unnest($1::uuid[]) as wanted (id)
@@ -207,7 +212,7 @@ impl Batch {
             order by game_id, from_seq
             "#,
             games,
-            OF_GAME_MAX,
+            i64::try_from(of_game).unwrap_or(1),
         )
         .fetch_all(&mut *transaction)
         .instrument(statement("select webhook_event"))

@@ -1,0 +1,31 @@
+//! The settings of the service's sessions: every wait has a limit, and every statement keeps its plan.
+
+/// The name of a setting, and its value.
+pub(crate) type Setting = (&'static str, &'static str);
+
+/// A statement of the service touches a handful of rows. A query whose caller has gone keeps its connection busy until
+/// this timeout.
+const STATEMENT_TIMEOUT: &str = "5s";
+
+/// A row is locked for the length of one statement. A statement that waits longer than this had better be retried.
+const LOCK_TIMEOUT: &str = "250ms";
+
+/// No transaction stays open across a round trip. One that does has lost its client.
+const IDLE_TRANSACTION_TIMEOUT: &str = "5s";
+
+/// The settings of the service's connections.
+pub(crate) const LIMITS: [Setting; 9] = [
+    ("statement_timeout", STATEMENT_TIMEOUT),
+    ("lock_timeout", LOCK_TIMEOUT),
+    ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
+    // Every statement has one right plan, whatever its values: a few rows, each by an index. The first setting
+    // keeps the plan: without it a game's query is planned on each load. The others keep it right: without them a
+    // plan that was made while the tables were small would go on to read whole tables.
+    ("plan_cache_mode", "force_generic_plan"),
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    // Compiling a statement takes longer than running it.
+    ("jit", "off"),
+];

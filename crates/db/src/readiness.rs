@@ -1,0 +1,117 @@
+//! Whether a move can be stored: a transaction that writes, and what else an append needs. A writer asks on its own
+//! connection, so the result holds for the next append.
+
+use sqlx::PgConnection;
+use tracing::Instrument;
+
+use crate::{
+    connection::{DbError, renew_connections, statement},
+    migrations,
+};
+
+/// What keeps the process from storing moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// There is no connection to the database, or the database does not answer on it.
+    Connection,
+    /// The database has no free connection.
+    Connections,
+    /// The database is a standby.
+    Standby,
+    /// Transactions are read-only.
+    ReadOnly,
+    /// A disk of the database is full.
+    Disk,
+    /// The database cannot read or write its files.
+    Io,
+    /// The database lacks memory.
+    Memory,
+    /// The database user lacks a right.
+    Rights,
+    /// The database lacks a migration.
+    Migrations,
+    /// Any other failure.
+    Database,
+}
+
+/// A failed check, and its cause if PostgreSQL reported one.
+#[derive(Clone, Debug)]
+pub struct NotReady {
+    /// What is wrong.
+    pub fault: Fault,
+    /// The error, for the log.
+    pub cause: Option<DbError>,
+}
+
+impl From<Fault> for NotReady {
+    fn from(fault: Fault) -> Self {
+        Self { fault, cause: None }
+    }
+}
+
+impl From<DbError> for NotReady {
+    fn from(error: DbError) -> Self {
+        let code = error.sqlstate();
+        let fault = match code.as_deref() {
+            Some("53300") => Fault::Connections,
+            Some("25006") => Fault::ReadOnly,
+            Some("53100") => Fault::Disk,
+            Some("53200") => Fault::Memory,
+            Some("42501") => Fault::Rights,
+            // undefined_table
+            Some("42P01") => Fault::Migrations,
+            Some(code) if code.starts_with("58") => Fault::Io,
+            _ if matches!(error, DbError::ConnectionLost(_) | DbError::Unreachable(_)) => Fault::Connection,
+            _ => Fault::Database,
+        };
+        Self { fault, cause: Some(error) }
+    }
+}
+
+/// Checks that a move can be stored.
+pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), NotReady> {
+    let asked = sqlx::query!(
+        r#"
+        select pg_is_in_recovery() as "is_standby!", current_setting('transaction_read_only') = 'on' as "is_read_only!",
+            -- A table that is missing is a missing migration.
+            (select bool_and(coalesce(has_table_privilege(to_regclass(name), privilege), true)) from (values
+                ('game', 'select'), ('game', 'insert'), ('game', 'update'), ('event', 'select'), ('event', 'insert'),
+                ('player', 'select'), ('webhook_event', 'insert'), ('computer_turn', 'insert'),
+                ('unexplored_game', 'insert')) as needed (name, privilege)) as "has_rights!"
+        "#
+    );
+    let asked = asked.fetch_one(&mut *connection).instrument(statement("select settings"));
+    let asked = asked.await.map_err(DbError::from)?;
+    for (fails, fault) in [
+        (asked.is_standby, Fault::Standby),
+        (asked.is_read_only, Fault::ReadOnly),
+        (!asked.has_rights, Fault::Rights),
+        (!migrations::are_current(&mut *connection).await?, Fault::Migrations),
+    ] {
+        if fails {
+            if matches!(fault, Fault::Standby | Fault::ReadOnly) {
+                // After a failover a new connection may lead to the primary.
+                renew_connections();
+            }
+            return Err(fault.into());
+        }
+    }
+    Ok(write(connection).await?)
+}
+
+/// Writes half a MiB to the database's disk, and commits a record to its log (WAL). Neither changes a table.
+///
+/// A table that has free pages takes rows while the disk is full, so a row in a table would tell too late. A temporary file
+/// needs new space at once: the value of a function that does not fit into `work_mem` goes to one.
+async fn write(connection: &mut PgConnection) -> Result<(), DbError> {
+    // One message of several statements is one transaction.
+    const WRITE: &str = "set local work_mem = '64kB'; \
+        select count(*) from unnest(array_fill(repeat('x', 8192), array[64])); \
+        select pg_logical_emit_message(true, 'mancala-server', 'ready')";
+    let written = sqlx::raw_sql(WRITE).execute(connection).instrument(statement("write")).await;
+    match written.map_err(DbError::from) {
+        // configuration_limit_exceeded: the operator allows no temporary files. Moves need none.
+        Err(error) if error.sqlstate().as_deref() == Some("53400") => Ok(()),
+        written => written.map(drop),
+    }
+}

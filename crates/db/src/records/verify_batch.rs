@@ -1,0 +1,216 @@
+//! The verification of consecutive games: four statements for all of them, however many there are.
+
+use std::collections::HashMap;
+
+use mancala_domain::{Event, GameId, audit};
+use sqlx::{PgPool, types::Json};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::verify::{DerivedColumns, Verified, of_analysis, verify};
+use crate::{
+    connection::{DbError, statement},
+    games::{
+        self,
+        event_rows::{Detail, EventRow},
+        find::Histories,
+    },
+};
+
+/// The most events of a batch, so that a batch of long games needs no more memory than one of short games.
+const EVENTS_MAX: i64 = 20_000;
+
+/// Consecutive games, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct GameBatch {
+    after: GameId,
+    /// The games.
+    pub games: Vec<GameId>,
+    /// Whether no games follow.
+    pub is_last: bool,
+}
+
+impl GameBatch {
+    /// The game after which the next batch begins.
+    pub fn last(&self) -> GameId {
+        self.games.last().copied().unwrap_or(self.after)
+    }
+
+    /// The last id that belongs to the batch: logs without a game may have ids behind the last game.
+    fn until(&self) -> Uuid {
+        if self.is_last { Uuid::max() } else { self.last().0 }
+    }
+}
+
+/// Up to `limit` games after one, at least one if there are any, and not many more than `EVENTS_MAX` events.
+pub async fn list_batch(pool: &PgPool, after: GameId, limit: u32) -> Result<GameBatch, DbError> {
+    let rows =
+        sqlx::query!("select id, version from game where id > $1 order by id limit $2", after.0, i64::from(limit))
+            .fetch_all(pool)
+            .instrument(statement("select game"))
+            .await?;
+    let (found, mut events) = (rows.len(), 0);
+    let fits = rows.into_iter().enumerate().take_while(|(n, row)| {
+        events += i64::from(row.version);
+        *n == 0 || events <= EVENTS_MAX
+    });
+    let games: Vec<_> = fits.map(|(_, row)| GameId(row.id)).collect();
+    let is_last = games.len() == found && found < limit as usize;
+    Ok(GameBatch { after, games, is_last })
+}
+
+/// What a batch of games came to.
+#[derive(Debug, Default)]
+pub struct VerifiedBatch {
+    /// The games that are there, each with what is wrong with it.
+    pub games: Vec<(GameId, Verified)>,
+    /// Logs without a game.
+    pub orphans: Vec<Uuid>,
+    /// Games that were deleted since the batch was listed.
+    pub vanished: Vec<GameId>,
+}
+
+/// Verifies a batch, as [`verify`] does each game.
+pub async fn verify_batch(pool: &PgPool, batch: &GameBatch) -> Result<VerifiedBatch, DbError> {
+    let mut verified = VerifiedBatch::default();
+    let alone = match read(pool, batch).await {
+        Ok(read) => {
+            verified.orphans = orphans(pool, batch, &read.logs).await?;
+            read.audit(pool, batch, &mut verified).await?
+        }
+        // One row that cannot be read fails the statement for all.
+        Err(error) if error.is_data_error() => {
+            verified.orphans = orphans_of(pool, batch).await?;
+            batch.games.clone()
+        }
+        Err(error) => return Err(error),
+    };
+    for id in alone {
+        match verify(pool, id).await? {
+            Some(found) => verified.games.push((id, found)),
+            None => verified.vanished.push(id),
+        }
+    }
+    Ok(verified)
+}
+
+/// The stored state of a batch. The games are read first and their derived columns last: a game with the same version in
+/// both has exactly this log.
+struct Read {
+    games: HashMap<Uuid, games::SeatedGame>,
+    logs: HashMap<Uuid, Vec<EventRow>>,
+    columns: HashMap<Uuid, (i32, DerivedColumns)>,
+}
+
+async fn read(pool: &PgPool, batch: &GameBatch) -> Result<Read, DbError> {
+    let ids: Vec<_> = batch.games.iter().map(|game| game.0).collect();
+    let games = games::find::load(pool, &ids, Histories::Loaded).await?;
+    let logs = logs(pool, batch).await?;
+    let columns = DerivedColumns::read(pool, &ids).await?;
+    Ok(Read { games: games.into_iter().map(|seated| (seated.game.id().0, seated)).collect(), logs, columns })
+}
+
+/// All logs between the ends of the batch, in the order of the key.
+async fn logs(pool: &PgPool, batch: &GameBatch) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select game_id, at, seq, ply, seat, kind, move as mv, position, detail as "detail: Json<Detail>"
+        from event where game_id > $1 and game_id <= $2 order by game_id, seq
+        "#,
+        batch.after.0,
+        batch.until(),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select event of games"))
+    .await?;
+    let mut logs: HashMap<Uuid, Vec<EventRow>> = HashMap::with_capacity(batch.games.len());
+    for row in rows {
+        logs.entry(row.game_id).or_default().push(EventRow {
+            at: row.at,
+            seq: row.seq,
+            ply: row.ply,
+            seat: row.seat,
+            kind: row.kind,
+            mv: row.mv,
+            position: row.position,
+            detail: row.detail,
+        });
+    }
+    Ok(logs)
+}
+
+impl Read {
+    /// Audits the games. Returns those that have to be verified alone: they have changed, or cannot be read.
+    async fn audit(
+        mut self,
+        pool: &PgPool,
+        batch: &GameBatch,
+        verified: &mut VerifiedBatch,
+    ) -> Result<Vec<GameId>, DbError> {
+        let mut alone = vec![];
+        for &id in &batch.games {
+            let log = games::plies::events(id, self.logs.remove(&id.0).unwrap_or_default());
+            let (Some(seated), Ok(log)) = (self.games.remove(&id.0), log) else {
+                alone.push(id);
+                continue;
+            };
+            match self.columns.remove(&id.0) {
+                Some((version, columns)) if u32::try_from(version) == Ok(seated.game.version()) => {
+                    let found = audited(pool, id, &log, &seated.game, &columns).await?;
+                    verified.games.push((id, found));
+                }
+                _ => alone.push(id),
+            }
+        }
+        Ok(alone)
+    }
+}
+
+async fn audited(
+    pool: &PgPool,
+    id: GameId,
+    log: &[Event],
+    stored: &mancala_domain::Game,
+    columns: &DerivedColumns,
+) -> Result<Verified, DbError> {
+    let mut flaws = audit(id, log, Some(stored));
+    flaws.extend(columns.flaws(stored));
+    let (flaw, unreadable) = of_analysis(pool, log, stored).await?;
+    flaws.extend(flaw);
+    Ok(Verified { events: log.len(), flaws, unreadable })
+}
+
+/// The logs that were read and have no game. One that was created since the batch was listed is none.
+async fn orphans(pool: &PgPool, batch: &GameBatch, logs: &HashMap<Uuid, Vec<EventRow>>) -> Result<Vec<Uuid>, DbError> {
+    let listed: std::collections::HashSet<_> = batch.games.iter().map(|game| game.0).collect();
+    let mut others: Vec<_> = logs.keys().filter(|id| !listed.contains(id)).copied().collect();
+    if others.is_empty() {
+        return Ok(others);
+    }
+    others.sort_unstable();
+    without_game(pool, &others).await
+}
+
+/// The same by a statement of its own, for logs that cannot be read.
+async fn orphans_of(pool: &PgPool, batch: &GameBatch) -> Result<Vec<Uuid>, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"
+        select distinct game_id from event
+        where game_id > $1 and game_id <= $2 and not exists (select from game where game.id = game_id)
+        "#,
+        batch.after.0,
+        batch.until(),
+    );
+    Ok(found.fetch_all(pool).instrument(statement("select event of no game")).await?)
+}
+
+async fn without_game(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<Uuid>, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"
+        select given.id as "id!" from unnest($1::uuid[]) as given (id)
+        where not exists (select from game where game.id = given.id) and exists (select from event where game_id = given.id)
+        "#,
+        ids,
+    );
+    Ok(found.fetch_all(pool).instrument(statement("select game of events")).await?)
+}

@@ -1,0 +1,190 @@
+"""The attacks of abuse.py: each is a list of coroutines that run until they are cancelled, and count the answers by status.
+
+`game` is the id of the longest game, `honest` the name of the honest player's account.
+"""
+
+import asyncio
+import contextlib
+import json
+import random
+
+from client import Connection
+
+# One address with more than its share, beside those of `addresses`.
+CROWD = "127.1.9.9"
+# Together as many plies as a guest may import.
+IMPORTED_GAMES = 5
+IMPORTED_PLIES = 2000
+GUESTS = 300
+WEBHOOKS_OF_A_GUEST = 10
+
+
+def addresses(count):
+    return [f"127.1.{n // 200}.{n % 200 + 1}" for n in range(count)]
+
+
+def count(calls, status):
+    calls[status] = calls.get(status, 0) + 1
+
+
+async def call(own, calls, *arguments, **options):
+    """One call; its status and its body. Waits a little after a refusal; 0 is a connection that was cut."""
+    try:
+        status, body = await own.call(*arguments, **options)
+    except (OSError, asyncio.IncompleteReadError):
+        own.close()
+        status, body = 0, b""
+    count(calls, status)
+    if status in (0, 429, 503):
+        await asyncio.sleep(0.05)
+    return status, body
+
+
+async def guest(own, calls):
+    """A token of a new guest; waits until the limit of new players allows one."""
+    while True:
+        status, body = await call(own, calls, "POST", "/v1/players", body={})
+        if status == 201:
+            return json.loads(body)["access_token"]
+        await asyncio.sleep(1)
+
+
+async def repeat(address, paths, calls):
+    own = Connection(address)
+    while True:
+        await call(own, calls, "GET", random.choice(paths))
+
+
+def whole_games(game, honest, calls):
+    """24 connections of one address, and 24 of as many, that verify, export and draw the longest game."""
+    paths = [f"/v1/games/{game}/{what}" for what in ("verify", "export", "export?format=text", "graph.svg")]
+    paths.append("/v1/games/export?limit=50")
+    return [repeat(address, paths, calls) for address in [CROWD] * 24 + addresses(24)]
+
+
+async def ask_and_read_nothing(address, path, calls):
+    own = Connection(address)
+    try:
+        await own.open()
+        # The kernel keeps little for a client with a small window.
+        for _ in range(8):
+            await own.send("GET", path)
+        count(calls, "asked")
+        await asyncio.sleep(3600)
+    except OSError:
+        count(calls, "cut")
+    finally:
+        own.close()
+
+
+def unread_answers(game, honest, calls):
+    """200 connections that ask for long answers and read none."""
+    path = f"/v1/games/{game}/export"
+    return [ask_and_read_nothing(address, path, calls) for address in [CROWD] * 100 + addresses(100)]
+
+
+def idle_connections(game, honest, calls):
+    """A crowd of connections of one address that send nothing after one call, and as many that wait."""
+
+    async def idle(n):
+        own = Connection(CROWD)
+        await own.open()
+        if n % 2:
+            status, _ = await own.call("GET", "/livez")
+        else:
+            await own.send("GET", f"/v1/games/{game}/events?after=999999", headers="prefer: wait=50\r\n")
+            status = "waits"
+        count(calls, status)
+        await asyncio.sleep(3600)
+
+    return [idle(n) for n in range(800)]
+
+
+def imports(game, honest, calls):
+    """Guests of one address, and of 8, who import long games as fast as they may, and become new guests when they may no more."""
+    moves = [{"move": "C"}, {"move": "takeback", "effects": [{"type": "takeback", "to_ply": 0}]}] * (IMPORTED_PLIES // 2)
+    body = json.dumps([{"game": {"variant": "kalah"}, "moves": moves}] * IMPORTED_GAMES).encode()
+
+    async def importing(address):
+        own = Connection(address)
+        while True:
+            token, status = await guest(own, calls), 200
+            while status != 409:
+                status, answer = await call(own, calls, "POST", "/v1/games/import", token, body)
+                if status == 200:
+                    calls["games"] = calls.get("games", 0) + json.loads(answer)["imported"]
+
+    return [importing(address) for address in [CROWD] * 8 + addresses(8)]
+
+
+def sign_ins(game, honest, calls):
+    """200 addresses that guess the password of the honest player's account."""
+
+    async def guessing(address):
+        own = Connection(address)
+        while True:
+            password = f"guess {random.randrange(10**9)}"
+            body = {"grant_type": "password", "name": honest, "password": password}
+            await call(own, calls, "POST", "/v1/tokens", body=body)
+
+    return [guessing(address) for address in addresses(200)]
+
+
+async def answer_challenges_only(reader, writer):
+    """An endpoint that proves that it wants notices, and then answers none of them."""
+    # Cancelled at the end of the script, which streams would report.
+    with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = next(int(line.split(":")[1]) for line in head.split("\r\n") if line.startswith("content-length:"))
+        message = json.loads(await reader.readexactly(length))
+        if message["type"] == "webhook.challenge":
+            answer = json.dumps({"challenge": message["data"]["challenge"]}).encode()
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(answer) + answer)
+            await writer.drain()
+        else:
+            await asyncio.sleep(3600)
+    writer.close()
+
+
+def webhooks(game, honest, calls):
+    """Guests of 20 addresses with ten webhooks each, whose endpoints never answer a notice, and who play to be notified."""
+    # Another host than the honest player's, as it would be.
+    starting = asyncio.ensure_future(asyncio.start_server(answer_challenges_only, "127.0.0.2", 0))
+
+    async def playing(address):
+        endpoint = (await starting).sockets[0]
+        own = Connection(address)
+        token = await guest(own, calls)
+        for _ in range(WEBHOOKS_OF_A_GUEST):
+            body = {"url": f"http://127.0.0.2:{endpoint.getsockname()[1]}/"}
+            await call(own, calls, "POST", "/v1/webhooks", token, body)
+        while True:
+            opponent = {"type": "self"}
+            status, body = await call(own, calls, "POST", "/v1/games", token, {"variant": "kalah", "opponent": opponent})
+            played = json.loads(body) if status == 201 else {"status": "none"}
+            while played["status"] == "active":
+                move = {"ply": played["ply"] + 1, "move": random.choice(played["legal_moves"])}
+                status, body = await call(own, calls, "POST", f"/v1/games/{played['id']}/moves", token, move)
+                if status == 201:
+                    played = json.loads(body)["game"]
+
+    return [playing(address) for address in addresses(20)]
+
+
+def identities(game, honest, calls):
+    """Guests of one address, up to 300, who read lists and games as fast as each of them may."""
+
+    async def reading():
+        own = Connection(CROWD)
+        token = await guest(own, calls)
+        while True:
+            path = random.choice(["/v1/games?limit=50", f"/v1/games/{game}", "/v1/me/games"])
+            await call(own, calls, "GET", path, token)
+
+    return [reading() for _ in range(GUESTS)]
+
+
+ATTACKS = {
+    attack.__name__: attack
+    for attack in (whole_games, unread_answers, idle_connections, imports, sign_ins, webhooks, identities)
+}
