@@ -26,7 +26,7 @@ use super::{
         compress,
         connections::{self, REQUEST_TIMEOUT, Room},
         cors, envelope, head,
-        limits::{self, Limits},
+        limits::{self, LimitClock, Limits},
         observe, response_headers,
         unread::{self, Unread},
     },
@@ -114,7 +114,20 @@ impl std::fmt::Debug for Service {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimits {
     On,
+    /// On, and no quota is refilled: for tests, which may run on a slow machine.
+    NeverRefilled,
     Off,
+}
+
+impl RateLimits {
+    /// The clock of the limits, if there are limits.
+    fn clock(self) -> Option<LimitClock> {
+        match self {
+            Self::On => Some(LimitClock::running()),
+            Self::NeverRefilled => Some(LimitClock::stopped()),
+            Self::Off => None,
+        }
+    }
 }
 
 /// Runs the server on a listener until it is stopped or dropped. The caller handles signals, and calls this on
@@ -202,7 +215,7 @@ impl LayerData {
         // Requests are compared with the paths of the document.
         paths::set(&document);
         Self {
-            limits: (service.rate_limits == RateLimits::On).then(|| Data::new(Limits::new())),
+            limits: service.rate_limits.clock().map(|clock| Data::new(Limits::new(clock))),
             trusted_proxies: Data::new(TrustedProxies(service.trusted_proxies.clone())),
             unread: Data::new(Unread::default()),
             access_log: service.access_log.clone().map(Data::from),
@@ -264,7 +277,7 @@ struct Shared {
 impl Shared {
     fn start(service: Service) -> io::Result<Self> {
         // Behind a proxy that is not known as one, all guests seem to share a network: without rate limits they share nothing.
-        let network_key = (service.rate_limits == RateLimits::On).then(|| service.tokens.network_key());
+        let network_key = (service.rate_limits != RateLimits::Off).then(|| service.tokens.network_key());
         Ok(Self {
             heavy: Arc::new(Heavy::start(service.database.clone(), service.plan.heavy)?),
             database: service.database,
@@ -272,7 +285,7 @@ impl Shared {
             writers: service.writers,
             tokens: Arc::new(service.tokens),
             passwords: Arc::new(Passwords::start()?),
-            sign_ins: (service.rate_limits == RateLimits::On).then(|| Arc::new(SignIns::new())),
+            sign_ins: (service.rate_limits != RateLimits::Off).then(|| Arc::new(SignIns::new())),
             recent: Arc::new(RecentGames::new()),
             hub: service.hub,
             readings: Arc::default(),

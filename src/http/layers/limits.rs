@@ -12,7 +12,7 @@ use std::{
     num::NonZeroU32,
     rc::Rc,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use actix_web::{
@@ -28,7 +28,7 @@ use actix_web::{
 };
 use governor::{
     Quota, RateLimiter,
-    clock::{Clock, DefaultClock},
+    clock::Clock,
     middleware::StateInformationMiddleware,
     nanos::Nanos,
     state::{InMemoryState, NotKeyed, StateStore},
@@ -107,6 +107,32 @@ const ONE: NonZeroU32 = NonZeroU32::MIN;
 
 static RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 static RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// The clock by which the buckets of the limits leak.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitClock {
+    /// `None` if the clock stands still.
+    begun: Option<Instant>,
+}
+
+impl LimitClock {
+    pub fn running() -> Self {
+        Self { begun: Some(Instant::now()) }
+    }
+
+    /// A clock that stands still, so that no bucket leaks.
+    pub const fn stopped() -> Self {
+        Self { begun: None }
+    }
+}
+
+impl Clock for LimitClock {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        self.begun.map_or(Duration::ZERO, |begun| begun.elapsed()).into()
+    }
+}
 
 /// The rate limits of a process.
 #[derive(Debug)]
@@ -239,17 +265,17 @@ impl FromRequest for HeavyBudget {
 }
 
 impl Limits {
-    pub fn new() -> Self {
+    pub fn new(clock: LimitClock) -> Self {
         Self {
-            player: Limit::new(PLAYER),
-            address: ByAddress::new(ADDRESS),
-            guests: ByAddress::new(GUESTS),
-            everyone: ByAddress::new(EVERYONE),
-            new_players: ByAddress::new(NEW_PLAYERS),
-            tokens: ByAddress::new(TOKENS),
-            heavy_of_account: Limit::new(HEAVY),
-            heavy_of_address: ByAddress::new(HEAVY),
-            guest_imports: ByAddress::new(GUEST_IMPORTS),
+            player: Limit::new(PLAYER, clock),
+            address: ByAddress::new(ADDRESS, clock),
+            guests: ByAddress::new(GUESTS, clock),
+            everyone: ByAddress::new(EVERYONE, clock),
+            new_players: ByAddress::new(NEW_PLAYERS, clock),
+            tokens: ByAddress::new(TOKENS, clock),
+            heavy_of_account: Limit::new(HEAVY, clock),
+            heavy_of_address: ByAddress::new(HEAVY, clock),
+            guest_imports: ByAddress::new(GUEST_IMPORTS, clock),
         }
     }
 
@@ -332,8 +358,8 @@ struct ByAddress {
 }
 
 impl ByAddress {
-    fn new(policy: Policy) -> Self {
-        Self { narrow: Limit::new(policy), wide: Limit::new(policy.wide()) }
+    fn new(policy: Policy, clock: LimitClock) -> Self {
+        Self { narrow: Limit::new(policy, clock), wide: Limit::new(policy.wide(), clock) }
     }
 
     fn count(&self, address: IpAddr, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
@@ -346,15 +372,15 @@ impl ByAddress {
 
 /// A policy, and the buckets of its callers.
 #[derive(Debug)]
-struct Limit<K: Hash + Eq + Clone, C: Clock = DefaultClock> {
+struct Limit<K: Hash + Eq + Clone, C: Clock = LimitClock> {
     policy: Policy,
     advertised: HeaderValue,
     limiter: RateLimiter<K, Buckets<K>, C, StateInformationMiddleware>,
 }
 
 impl<K: Hash + Eq + Clone> Limit<K> {
-    fn new(policy: Policy) -> Self {
-        Self::with(policy, BUCKETS_MAX, DefaultClock::default())
+    fn new(policy: Policy, clock: LimitClock) -> Self {
+        Self::with(policy, BUCKETS_MAX, clock)
     }
 }
 
@@ -503,7 +529,7 @@ mod tests {
 
     #[test]
     fn many_networks_of_one_site_share_a_wider_quota() {
-        let limit = ByAddress::new(Policy::new("test", 2, 1000));
+        let limit = ByAddress::new(Policy::new("test", 2, 1000), LimitClock::running());
         let address = |text: String| text.parse::<IpAddr>().expect("an address");
         let count = |text: String| limit.count(address(text), ONE).is_ok();
         assert_eq!((0..4).map(|_| count("2001:db8:1:1::1".to_owned())).filter(|passes| *passes).count(), 2);

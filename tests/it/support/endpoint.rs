@@ -6,7 +6,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -65,7 +65,7 @@ pub enum Reply {
     EndlessInterim,
     /// Nothing, and the connection is closed.
     Nothing,
-    /// Nothing, and the connection stays.
+    /// Nothing, and the connection stays until the client closes it.
     Silence,
 }
 
@@ -78,6 +78,7 @@ pub struct Endpoint {
     agrees: Arc<AtomicBool>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
     always: Arc<Mutex<Reply>>,
+    held: Arc<AtomicUsize>,
 }
 
 impl Endpoint {
@@ -99,6 +100,7 @@ impl Endpoint {
             agrees: Arc::new(AtomicBool::new(true)),
             replies: Arc::default(),
             always: Arc::new(Mutex::new(Reply::Status(200))),
+            held: Arc::default(),
         };
         let serving = endpoint.clone();
         actix_web::rt::spawn(async move {
@@ -130,6 +132,11 @@ impl Endpoint {
     /// The challenges that came, which are not among the requests.
     pub fn challenges(&self) -> Vec<Received> {
         self.challenges.lock().expect("a lock").clone()
+    }
+
+    /// How many clients wait for an answer that [`Reply::Silence`] keeps back.
+    pub fn held(&self) -> usize {
+        self.held.load(Ordering::SeqCst)
     }
 
     /// Sets whether it repeats challenges; otherwise it answers them as other requests.
@@ -218,7 +225,12 @@ impl Endpoint {
                 stream.write_all(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n").await.ok()?;
             },
             Reply::Nothing => {}
-            Reply::Silence => std::future::pending().await,
+            Reply::Silence => {
+                self.held.fetch_add(1, Ordering::SeqCst);
+                // Nothing more comes until the client closes the connection.
+                let _ = stream.read(&mut [0; 1]).await;
+                self.held.fetch_sub(1, Ordering::SeqCst);
+            }
         }
         Some(())
     }

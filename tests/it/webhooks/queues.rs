@@ -414,8 +414,8 @@ async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
             app.post(&format!("{of_cy}/ping"), Some(&cy), &json!({})).await;
             until("it gets another one", || live.received().len() >= count).await;
         }
-        let of_bo: usize = of_bo.iter().map(|endpoint| endpoint.received().len()).sum();
-        assert!(dead.received().len() <= 8 && of_bo <= 2, "{} and {of_bo}", dead.received().len());
+        let of_bo: usize = of_bo.iter().map(Endpoint::held).sum();
+        assert!(dead.held() <= 8 && of_bo <= 2, "{} and {of_bo}", dead.held());
         stopping.cancel();
     };
     join(running, arrived).await;
