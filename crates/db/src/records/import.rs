@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use mancala_domain::{BySeat, Event, Exploration, Fact, Game, GameId, Import, ImportRejection, PlayerId, Visibility};
+use mancala_domain::{BySeat, Event, Exploration, Game, GameId, Import, ImportRejection, PlayerId, Visibility};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -13,12 +13,13 @@ use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::{NoContext, Timestamp, Uuid};
 
-use super::usage::{self, ImportTotal, Importer};
+use super::{
+    event_copy::copy_events,
+    usage::{self, ImportTotal, Importer},
+};
 use crate::{
-    connection::{DbError, columns, statement},
+    connection::{DbError, statement},
     games::{
-        columns::column,
-        event_rows::{Detail, MOVED, NewEvent},
         fold::{EndText, Fold},
         term_rows::TermsText,
     },
@@ -225,7 +226,7 @@ async fn insert_all(
     }
     for some in games.chunks(GAMES_AT_ONCE) {
         insert_games(connection, some).await?;
-        insert_events(connection, some).await?;
+        copy_events(connection, some).await?;
         insert_unexplored(connection, some).await?;
     }
     Ok(true)
@@ -284,78 +285,6 @@ async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<
     .instrument(statement("insert imported games"))
     .await?;
     Ok(())
-}
-
-async fn insert_events(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let rows = games
-        .iter()
-        .flat_map(|Whole { game, events, .. }| events.iter().map(move |event| ImportedEventRow::of(game, event)));
-    let columns = ImportedEventColumns::of(rows);
-    sqlx::query!(
-        r#"
-        insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
-        select
-            unnest($1::uuid[]) as game_id,
-            unnest($2::timestamptz[]) as at,
-            unnest($3::integer[]) as seq,
-            unnest($4::integer[]) as ply,
-            unnest($5::smallint[]) as seat,
-            unnest($6::text[]) as kind,
-            unnest($7::text[]) as mv,
-            unnest($8::text[]) as position,
-            unnest($9::jsonb[]) as detail
-        "#,
-        &columns.game_id,
-        &columns.at,
-        &columns.seq,
-        &columns.ply as &[Option<i32>],
-        &columns.seat as &[Option<i16>],
-        &columns.kind as &[&str],
-        &columns.mv as &[Option<String>],
-        &columns.position as &[Option<String>],
-        &columns.detail as &[Option<Json<Detail>>],
-    )
-    .execute(connection)
-    .instrument(statement("insert imported events"))
-    .await?;
-    Ok(())
-}
-
-columns! {
-    /// A row of `event`.
-    struct ImportedEventRow => ImportedEventColumns {
-        game_id: Uuid,
-        at: OffsetDateTime,
-        seq: i32,
-        ply: Option<i32>,
-        seat: Option<i16>,
-        kind: &'static str,
-        mv: Option<String>,
-        position: Option<String>,
-        detail: Option<Json<Detail>>,
-    }
-}
-
-impl ImportedEventRow {
-    fn of(game: &Game, event: &Event) -> Self {
-        let row = NewEvent::of(event);
-        let (ply, position) = match &event.fact {
-            Fact::Moved(moved) => (Some(column(moved.ply)), Some(moved.position.to_string())),
-            _ => (None, None),
-        };
-        debug_assert_eq!(row.kind == MOVED, ply.is_some());
-        Self {
-            game_id: game.id().0,
-            at: event.at,
-            seq: row.seq,
-            ply,
-            seat: row.seat,
-            kind: row.kind,
-            mv: row.mv,
-            position,
-            detail: row.detail,
-        }
-    }
 }
 
 /// Queues the games that the explorer counts.

@@ -1,6 +1,7 @@
 //! Imported games, stored, counted and deleted, and the verification of stored games against their logs.
 
 pub mod deletion;
+mod event_copy;
 pub mod import;
 pub mod usage;
 pub mod verify;
