@@ -6,7 +6,7 @@ use std::{
 };
 
 use sqlx::PgPool;
-use tokio::time::sleep;
+use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::lasting::{Pace, Patience};
@@ -14,7 +14,7 @@ use crate::{
     clock::now,
     db::{
         DbError,
-        study::explorer_index::{self, Explored},
+        study::explorer_index::{self, Batch, Explored, QueuePosition},
     },
     metrics::Metrics,
     repeats,
@@ -25,7 +25,7 @@ const BATCH: u32 = 50;
 
 /// How many games a command indexes in one transaction: a larger batch merges more repeated positions, and touches more rows of
 /// each page of the indexes. It takes some 50 MB.
-const LARGE_BATCH: u32 = 2000;
+const LARGE_BATCH: u32 = 8000;
 
 /// The pause between two polls for finished games.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -68,26 +68,59 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
 }
 
 /// Indexes all games in the queue, and calls `on_batch` after each batch. Servers may index at the same time.
+///
+/// While one batch is stored, the next one is read over another connection.
 pub async fn explore_all(
     pool: &PgPool,
     patience: &Patience,
     mut pace: Pace,
     mut on_batch: impl FnMut(Explored),
 ) -> Result<(), DbError> {
+    let limit = pace.batch(LARGE_BATCH);
+    let mut next = read_ahead(pool, patience, limit, QueuePosition::FIRST);
     loop {
-        let limit = pace.batch(LARGE_BATCH);
-        match patience.retry(|| explorer_index::explore(pool, now(), limit)).await? {
-            Some(explored) => {
+        let batch = next.await.expect("reading games does not panic");
+        let following = batch.as_ref().ok().and_then(Batch::next).map(|place| read_ahead(pool, patience, limit, place));
+        let explored = match batch {
+            Ok(batch) => patience.retry(|| explorer_index::store(pool, &batch, now())).await,
+            Err(error) => Err(error),
+        };
+        let (explored, following) = match explored {
+            Ok(explored) => (explored, following),
+            // One transaction finds out which game it is.
+            Err(error) if error.is_data_error() => {
+                (patience.retry(|| explorer_index::explore(pool, now(), limit)).await?, None)
+            }
+            Err(error) => return Err(error),
+        };
+        next = match (explored, following) {
+            (Some(explored), following) => {
                 let is_full = explored.is_full;
                 pace.take(explored.games as usize).await;
                 on_batch(explored);
                 if !is_full {
                     return Ok(());
                 }
+                following.unwrap_or_else(|| read_ahead(pool, patience, limit, QueuePosition::FIRST))
             }
-            None => sleep(WAIT).await,
-        }
+            // Another process has the lock, or has counted these games. What was read ahead is of no use.
+            (None, _) => {
+                sleep(WAIT).await;
+                read_ahead(pool, patience, limit, QueuePosition::FIRST)
+            }
+        };
     }
+}
+
+/// Begins to read the next batch.
+fn read_ahead(
+    pool: &PgPool,
+    patience: &Patience,
+    limit: u32,
+    place: QueuePosition,
+) -> JoinHandle<Result<Batch, DbError>> {
+    let (pool, patience) = (pool.clone(), patience.clone());
+    tokio::spawn(async move { patience.retry(|| explorer_index::read(&pool, now(), limit, place)).await })
 }
 
 fn log_unreadable(explored: &Explored) {

@@ -10,16 +10,17 @@
 macro_rules! columns {
     (
         $(#[$meta:meta])*
-        struct $row:ident $(<$life:lifetime>)? => $columns:ident {
+        $vis:vis struct $row:ident $(<$life:lifetime>)? => $columns:ident {
             $($(#[$doc:meta])* $name:ident: $type:ty,)*
         }
     ) => {
         $(#[$meta])*
-        struct $row $(<$life>)? {
+        $vis struct $row $(<$life>)? {
             $($(#[$doc])* $name: $type,)*
         }
 
-        struct $columns $(<$life>)? {
+        #[derive(Debug)]
+        $vis struct $columns $(<$life>)? {
             $($name: Vec<$type>,)*
         }
 

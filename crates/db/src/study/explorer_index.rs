@@ -4,16 +4,12 @@
 //! So a process that is killed in between leaves no trace. One process at a time does this work.
 
 use mancala_domain::{EXPLORED_PLIES_MIN, GameId};
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{Connection, PgConnection, PgPool, Postgres, Transaction};
 use time::{Duration, OffsetDateTime};
 use tokio::time::sleep;
 use tracing::Instrument;
-use uuid::Uuid;
 
-use super::{
-    explored_games::{read, visits},
-    tallies::Tallies,
-};
+pub use super::explorer_batch::{Batch, Explored, QueuePosition};
 use crate::{
     connection::{DbError, statement},
     games::columns::column,
@@ -21,12 +17,6 @@ use crate::{
 
 /// The advisory lock of the process that fills the explorer or empties it.
 const ADVISORY_LOCK: i64 = 0x6578_706c_6f72_6572;
-
-/// How many plies one transaction counts, and how many of one game, so that very long games hold up nothing.
-const PLIES_AT_ONCE: i64 = 20_000;
-
-/// How many plies a game of a large batch may have on average.
-const PLIES_OF_A_GAME: i64 = 80;
 
 /// How long the `truncate` waits for readers before it lets them go on and is tried again; meanwhile all new readers
 /// wait.
@@ -40,18 +30,7 @@ const EMPTYING_TRIES: u32 = 600;
 const COUNTED_MAX: i64 = 10_000;
 
 /// After this a game whose log cannot be read is tried again, in case it has been repaired.
-const PUT_OFF_FOR: Duration = Duration::DAY;
-
-/// The result of a batch.
-#[derive(Debug, Default)]
-pub struct Explored {
-    /// Games that were counted.
-    pub games: u32,
-    /// Games that cannot be counted: they are put off.
-    pub unreadable: Vec<(GameId, DbError)>,
-    /// Whether there may be more.
-    pub is_full: bool,
-}
+pub(super) const PUT_OFF_FOR: Duration = Duration::DAY;
 
 /// Counts up to `limit` queued games in one transaction, or a single one that is longer than a batch may be. `None` if
 /// another process has the lock. If stored data makes the batch fail, games are tried one at a time, and one that fails
@@ -73,13 +52,7 @@ pub async fn explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<O
 async fn try_to_explore(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<Option<Explored>, DbError> {
     let mut transaction = pool.begin().await?;
     let explored = explore_next(&mut transaction, now, limit).await;
-    // A dropped transaction ends when its connection is next used, and keeps the lock until then.
-    if explored.is_ok() {
-        transaction.commit().await?;
-    } else if let Err(error) = transaction.rollback().await {
-        tracing::debug!("the explorer failed to roll back, so its transaction ends with its connection: {error}");
-    }
-    explored
+    end(transaction, explored).await
 }
 
 async fn explore_next(
@@ -87,40 +60,56 @@ async fn explore_next(
     now: OffsetDateTime,
     limit: u32,
 ) -> Result<Option<Explored>, DbError> {
-    allow_long_work(connection).await?;
-    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, ADVISORY_LOCK)
-        .fetch_one(&mut *connection)
-        .instrument(statement("lock explorer"))
-        .await?;
-    if !is_ours {
+    if !try_lock(connection).await? {
         return Ok(None);
     }
-    let (waiting, is_full) = waiting(connection, now, limit).await?;
-    if waiting.is_empty() {
-        return Ok(Some(Explored::default()));
+    let batch = Batch::read(connection, now, limit, QueuePosition::FIRST).await?;
+    batch.store(connection, now).await
+}
+
+/// Reads up to `limit` queued games behind a place in the queue. It needs no lock, so another batch may be stored meanwhile.
+pub async fn read(pool: &PgPool, now: OffsetDateTime, limit: u32, after: QueuePosition) -> Result<Batch, DbError> {
+    let mut transaction = pool.begin().await?;
+    allow_long_work(&mut transaction).await?;
+    let batch = Batch::read(&mut transaction, now, limit, after).await?;
+    transaction.commit().await?;
+    Ok(batch)
+}
+
+/// Counts the games of a batch that was read ahead. `None` if another process has the lock, or if the queue has changed: then the
+/// batch is of no use any more.
+pub async fn store(pool: &PgPool, batch: &Batch, now: OffsetDateTime) -> Result<Option<Explored>, DbError> {
+    let mut transaction = pool.begin().await?;
+    let explored = match try_lock(&mut transaction).await {
+        Ok(true) => batch.store(&mut transaction, now).await,
+        Ok(false) => Ok(None),
+        Err(error) => Err(error),
+    };
+    end(transaction, explored).await
+}
+
+/// Commits what was counted, and otherwise rolls back.
+async fn end(
+    transaction: Transaction<'_, Postgres>,
+    explored: Result<Option<Explored>, DbError>,
+) -> Result<Option<Explored>, DbError> {
+    // A dropped transaction ends when its connection is next used, and keeps the lock until then.
+    if let Ok(Some(_)) = explored {
+        transaction.commit().await?;
+    } else if let Err(error) = transaction.rollback().await {
+        tracing::debug!("the explorer failed to roll back, so its transaction ends with its connection: {error}");
     }
-    let (mut tallies, mut visited) = (Tallies::default(), vec![]);
-    let (mut games, mut unreadable) = (0, vec![]);
-    for game in read(connection, &waiting).await? {
-        let (id, is_imported) = (game.id(), game.is_imported());
-        match game.exploration() {
-            Ok(Some(exploration)) => {
-                tallies.add(id, is_imported, &exploration);
-                visited.extend(visits(id, &exploration));
-                games += 1;
-            }
-            // A server of an older release has queued a game that no longer counts.
-            Ok(None) => {}
-            Err(error) => unreadable.push((GameId(id), error)),
-        }
-    }
-    // A game that is queued and not found was deleted.
-    let done: Vec<_> =
-        waiting.into_iter().filter(|id| unreadable.iter().all(|(unreadable, _)| unreadable.0 != *id)).collect();
-    tallies.store(connection).await?;
-    store_visited(connection, visited).await?;
-    settle(connection, &done, &unreadable, now).await?;
-    Ok(Some(Explored { games, unreadable, is_full }))
+    explored
+}
+
+/// Whether the lock is ours until the end of the transaction. It may last for longer than a request.
+async fn try_lock(connection: &mut PgConnection) -> Result<bool, DbError> {
+    allow_long_work(connection).await?;
+    let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, ADVISORY_LOCK)
+        .fetch_one(connection)
+        .instrument(statement("lock explorer"))
+        .await?;
+    Ok(is_ours)
 }
 
 /// Waits for the process that fills the explorer, and keeps it out until the end of the transaction.
@@ -234,76 +223,6 @@ async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
     )
     .execute(connection)
     .instrument(statement("set statement_timeout"))
-    .await?;
-    Ok(())
-}
-
-/// The next games in the queue, and whether there may be more.
-async fn waiting(connection: &mut PgConnection, now: OffsetDateTime, limit: u32) -> Result<(Vec<Uuid>, bool), DbError> {
-    let rows = sqlx::query!(
-        r#"
-        select waiting.game_id as "id!", ply as "ply?"
-        from (
-            select game_id, is_imported, number from unexplored_game
-            where put_off_until is null or put_off_until <= $1
-            order by is_imported, number limit $2
-        ) waiting
-        left join game on game.id = waiting.game_id
-        order by waiting.is_imported, waiting.number
-        "#,
-        now,
-        i64::from(limit),
-    )
-    .fetch_all(connection)
-    .instrument(statement("select unexplored_game game"))
-    .await?;
-    let (found, mut plies) = (rows.len(), 0);
-    let plies_max = PLIES_AT_ONCE.max(i64::from(limit) * PLIES_OF_A_GAME);
-    let fits = rows.into_iter().enumerate().take_while(|(n, row)| {
-        plies += i64::from(row.ply.unwrap_or(0));
-        *n == 0 || plies <= plies_max
-    });
-    let waiting: Vec<_> = fits.map(|(_, row)| row.id).collect();
-    let is_full = waiting.len() < found || found == limit as usize;
-    Ok((waiting, is_full))
-}
-
-/// A game that was counted before violates the key, and nothing of the batch is stored.
-async fn store_visited(connection: &mut PgConnection, mut visited: Vec<(i64, Uuid)>) -> Result<(), DbError> {
-    visited.sort_unstable();
-    let (positions, games): (Vec<_>, Vec<_>) = visited.into_iter().unzip();
-    sqlx::query!(
-        "insert into explored_game (position, game_id) select * from unnest($1::bigint[], $2::uuid[])",
-        &positions,
-        &games,
-    )
-    .execute(connection)
-    .instrument(statement("insert explored_game"))
-    .await?;
-    Ok(())
-}
-
-/// Counted games leave the queue; those that cannot be read are put off.
-async fn settle(
-    connection: &mut PgConnection,
-    done: &[Uuid],
-    unreadable: &[(GameId, DbError)],
-    now: OffsetDateTime,
-) -> Result<(), DbError> {
-    let unreadable: Vec<_> = unreadable.iter().map(|(game, _)| game.0).collect();
-    sqlx::query!(
-        r#"
-        with put_off as (
-            update unexplored_game set put_off_until = $3 where game_id = any($2)
-        )
-        delete from unexplored_game where game_id = any($1)
-        "#,
-        done,
-        &unreadable,
-        now + PUT_OFF_FOR,
-    )
-    .execute(connection)
-    .instrument(statement("delete unexplored_game"))
     .await?;
     Ok(())
 }

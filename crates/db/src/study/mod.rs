@@ -3,6 +3,7 @@
 pub mod analyses;
 mod explored_games;
 pub mod explorer;
+mod explorer_batch;
 pub mod explorer_index;
 pub(crate) mod explorer_removal;
 mod judged_plies;

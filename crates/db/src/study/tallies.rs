@@ -51,64 +51,6 @@ impl Tallies {
         }
     }
 
-    /// Adds the tallies to the stored counts. In the order of the key, so that neighbouring rows are written one after
-    /// the other.
-    pub(super) async fn store(self, connection: &mut PgConnection) -> Result<(), DbError> {
-        let columns = self.columns();
-        sqlx::query!(
-            r#"
-            insert into explored_move as known (
-                position, is_imported, move, games, first_visits, south_wins, north_wins, played_out, lead_sum,
-                last_played_at, sample_game_ids
-            )
-            select position, is_imported, mv, games, first_visits, south_wins, north_wins, played_out, lead_sum,
-                last_played_at, string_to_array(sample, ',')::uuid[]
-            from (
-                select
-                    unnest($1::bigint[]) as position,
-                    unnest($2::text[]) as mv,
-                    unnest($3::integer[]) as games,
-                    unnest($4::integer[]) as first_visits,
-                    unnest($5::integer[]) as south_wins,
-                    unnest($6::integer[]) as north_wins,
-                    unnest($7::integer[]) as played_out,
-                    unnest($8::bigint[]) as lead_sum,
-                    unnest($9::timestamptz[]) as last_played_at,
-                    unnest($10::text[]) as sample,
-                    unnest($12::boolean[]) as is_imported
-            ) given
-            on conflict (position, is_imported, move) do update set
-                games = known.games + excluded.games,
-                first_visits = known.first_visits + excluded.first_visits,
-                south_wins = known.south_wins + excluded.south_wins,
-                north_wins = known.north_wins + excluded.north_wins,
-                played_out = known.played_out + excluded.played_out,
-                lead_sum = known.lead_sum + excluded.lead_sum,
-                last_played_at = greatest(known.last_played_at, excluded.last_played_at),
-                sample_game_ids = array(
-                    select id from unnest(known.sample_game_ids || excluded.sample_game_ids) as id
-                    order by id desc limit $11
-                )
-            "#,
-            &columns.position,
-            &columns.mv,
-            &columns.games,
-            &columns.first_visits,
-            &columns.south_wins,
-            &columns.north_wins,
-            &columns.played_out,
-            &columns.lead_sum,
-            &columns.last_played_at,
-            &columns.sample,
-            i64::try_from(SAMPLE_GAMES).expect("a handful"),
-            &columns.is_imported,
-        )
-        .execute(connection)
-        .instrument(statement("insert explored_move"))
-        .await?;
-        Ok(())
-    }
-
     /// Takes the tallies of deleted games out of the stored counts. A row without games goes. A row with others keeps
     /// its `last_played_at`: which of them was last played is not stored.
     pub(super) async fn remove(self, connection: &mut PgConnection, deleted: &[Uuid]) -> Result<(), DbError> {
@@ -162,7 +104,8 @@ impl Tallies {
         Ok(())
     }
 
-    fn columns(self) -> MoveColumns {
+    /// As columns, in the order of the key, so that neighbouring rows are written one after the other.
+    pub(super) fn columns(self) -> MoveColumns {
         MoveColumns::of(self.0.into_iter().map(|((position, is_imported, mv), tally)| MoveRow {
             position,
             is_imported,
@@ -176,6 +119,64 @@ impl Tallies {
             last_played_at: tally.last_played_at,
             sample: text_of(&tally.sample),
         }))
+    }
+}
+
+impl MoveColumns {
+    /// Adds the tallies to the stored counts.
+    pub(super) async fn store(&self, connection: &mut PgConnection) -> Result<(), DbError> {
+        sqlx::query!(
+            r#"
+            insert into explored_move as known (
+                position, is_imported, move, games, first_visits, south_wins, north_wins, played_out, lead_sum,
+                last_played_at, sample_game_ids
+            )
+            select position, is_imported, mv, games, first_visits, south_wins, north_wins, played_out, lead_sum,
+                last_played_at, string_to_array(sample, ',')::uuid[]
+            from (
+                select
+                    unnest($1::bigint[]) as position,
+                    unnest($2::text[]) as mv,
+                    unnest($3::integer[]) as games,
+                    unnest($4::integer[]) as first_visits,
+                    unnest($5::integer[]) as south_wins,
+                    unnest($6::integer[]) as north_wins,
+                    unnest($7::integer[]) as played_out,
+                    unnest($8::bigint[]) as lead_sum,
+                    unnest($9::timestamptz[]) as last_played_at,
+                    unnest($10::text[]) as sample,
+                    unnest($12::boolean[]) as is_imported
+            ) given
+            on conflict (position, is_imported, move) do update set
+                games = known.games + excluded.games,
+                first_visits = known.first_visits + excluded.first_visits,
+                south_wins = known.south_wins + excluded.south_wins,
+                north_wins = known.north_wins + excluded.north_wins,
+                played_out = known.played_out + excluded.played_out,
+                lead_sum = known.lead_sum + excluded.lead_sum,
+                last_played_at = greatest(known.last_played_at, excluded.last_played_at),
+                sample_game_ids = array(
+                    select id from unnest(known.sample_game_ids || excluded.sample_game_ids) as id
+                    order by id desc limit $11
+                )
+            "#,
+            &self.position,
+            &self.mv,
+            &self.games,
+            &self.first_visits,
+            &self.south_wins,
+            &self.north_wins,
+            &self.played_out,
+            &self.lead_sum,
+            &self.last_played_at,
+            &self.sample,
+            i64::try_from(SAMPLE_GAMES).expect("a handful"),
+            &self.is_imported,
+        )
+        .execute(connection)
+        .instrument(statement("insert explored_move"))
+        .await?;
+        Ok(())
     }
 }
 
@@ -196,7 +197,7 @@ impl Tally {
 
 columns! {
     /// What is added to a row of `explored_move`, or taken out of it.
-    struct MoveRow => MoveColumns {
+    pub(super) struct MoveRow => MoveColumns {
         position: i64,
         is_imported: bool,
         mv: String,

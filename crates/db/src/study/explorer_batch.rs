@@ -1,0 +1,196 @@
+//! A batch of queued games: reading what the explorer counts of them, and storing it.
+
+use mancala_domain::GameId;
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{
+    explored_games::{read, visits},
+    explorer_index::PUT_OFF_FOR,
+    tallies::{MoveColumns, Tallies},
+};
+use crate::connection::{DbError, statement};
+
+/// How many plies one transaction counts, and how many of one game, so that very long games hold up nothing.
+const PLIES_AT_ONCE: i64 = 20_000;
+
+/// How many plies a game of a large batch may have on average.
+const PLIES_OF_A_GAME: i64 = 80;
+
+/// The result of a batch.
+#[derive(Debug, Default)]
+pub struct Explored {
+    /// Games that were counted.
+    pub games: u32,
+    /// Games that cannot be counted: they are put off.
+    pub unreadable: Vec<(GameId, DbError)>,
+    /// Whether there may be more.
+    pub is_full: bool,
+}
+
+/// A place in the queue: played games come before imported ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePosition {
+    is_imported: bool,
+    number: i64,
+}
+
+impl QueuePosition {
+    /// The place before all games.
+    pub const FIRST: Self = Self { is_imported: false, number: i64::MIN };
+}
+
+/// What some queued games add to the explorer. Nothing of it is stored yet.
+#[derive(Debug)]
+pub struct Batch {
+    /// The games that leave the queue.
+    done: Vec<Uuid>,
+    games: u32,
+    unreadable: Vec<(GameId, DbError)>,
+    moves: MoveColumns,
+    positions: Vec<i64>,
+    position_games: Vec<Uuid>,
+    last: Option<QueuePosition>,
+    is_full: bool,
+}
+
+impl Batch {
+    /// Reads up to `limit` queued games, or a single one that is longer than a batch may be.
+    pub(super) async fn read(
+        connection: &mut PgConnection,
+        now: OffsetDateTime,
+        limit: u32,
+        after: QueuePosition,
+    ) -> Result<Self, DbError> {
+        let Waiting { ids, last, is_full } = Waiting::read(connection, now, limit, after).await?;
+        let (mut tallies, mut visited) = (Tallies::default(), vec![]);
+        let (mut games, mut unreadable) = (0, vec![]);
+        let stored = if ids.is_empty() { vec![] } else { read(connection, &ids).await? };
+        for game in stored {
+            let (id, is_imported) = (game.id(), game.is_imported());
+            match game.exploration() {
+                Ok(Some(exploration)) => {
+                    tallies.add(id, is_imported, &exploration);
+                    visited.extend(visits(id, &exploration));
+                    games += 1;
+                }
+                // A server of an older release has queued a game that no longer counts.
+                Ok(None) => {}
+                Err(error) => unreadable.push((GameId(id), error)),
+            }
+        }
+        // A game that is queued and not found was deleted.
+        let is_readable = |id: &Uuid| unreadable.iter().all(|(unreadable, _)| unreadable.0 != *id);
+        let done = ids.into_iter().filter(is_readable).collect();
+        visited.sort_unstable();
+        let (positions, position_games) = visited.into_iter().unzip();
+        Ok(Self { done, games, unreadable, moves: tallies.columns(), positions, position_games, last, is_full })
+    }
+
+    /// The place behind the last game, if there may be more games there.
+    pub fn next(&self) -> Option<QueuePosition> {
+        self.last.filter(|_| self.is_full)
+    }
+
+    /// Stores the batch. `None` if a game has left the queue since it was read: the caller rolls back.
+    pub(super) async fn store(
+        &self,
+        connection: &mut PgConnection,
+        now: OffsetDateTime,
+    ) -> Result<Option<Explored>, DbError> {
+        let Self { done, games, unreadable, is_full, .. } = self;
+        if done.is_empty() && unreadable.is_empty() {
+            return Ok(Some(Explored::default()));
+        }
+        if !self.settle(connection, now).await? {
+            return Ok(None);
+        }
+        self.moves.store(connection).await?;
+        self.store_visited(connection).await?;
+        Ok(Some(Explored { games: *games, unreadable: unreadable.clone(), is_full: *is_full }))
+    }
+
+    /// A game that was counted before violates the key, and nothing of the batch is stored.
+    async fn store_visited(&self, connection: &mut PgConnection) -> Result<(), DbError> {
+        sqlx::query!(
+            "insert into explored_game (position, game_id) select * from unnest($1::bigint[], $2::uuid[])",
+            &self.positions,
+            &self.position_games,
+        )
+        .execute(connection)
+        .instrument(statement("insert explored_game"))
+        .await?;
+        Ok(())
+    }
+
+    /// Counted games leave the queue; those that cannot be read are put off. `false` if one had left it before.
+    async fn settle(&self, connection: &mut PgConnection, now: OffsetDateTime) -> Result<bool, DbError> {
+        let unreadable: Vec<_> = self.unreadable.iter().map(|(game, _)| game.0).collect();
+        let left = sqlx::query!(
+            r#"
+            with put_off as (
+                update unexplored_game set put_off_until = $3 where game_id = any($2)
+            )
+            delete from unexplored_game where game_id = any($1)
+            "#,
+            &self.done,
+            &unreadable,
+            now + PUT_OFF_FOR,
+        )
+        .execute(connection)
+        .instrument(statement("delete unexplored_game"))
+        .await?;
+        Ok(usize::try_from(left.rows_affected()) == Ok(self.done.len()))
+    }
+}
+
+/// The next games in the queue.
+struct Waiting {
+    ids: Vec<Uuid>,
+    last: Option<QueuePosition>,
+    is_full: bool,
+}
+
+impl Waiting {
+    async fn read(
+        connection: &mut PgConnection,
+        now: OffsetDateTime,
+        limit: u32,
+        after: QueuePosition,
+    ) -> Result<Self, DbError> {
+        let rows = sqlx::query!(
+            r#"
+            select waiting.game_id as "id!", is_imported as "is_imported!", number as "number!", ply as "ply?"
+            from (
+                select game_id, is_imported, number from unexplored_game
+                where (put_off_until is null or put_off_until <= $1) and (is_imported, number) > ($3, $4)
+                order by is_imported, number limit $2
+            ) waiting
+            left join game on game.id = waiting.game_id
+            order by waiting.is_imported, waiting.number
+            "#,
+            now,
+            i64::from(limit),
+            after.is_imported,
+            after.number,
+        )
+        .fetch_all(connection)
+        .instrument(statement("select unexplored_game game"))
+        .await?;
+        let (found, mut plies) = (rows.len(), 0);
+        let plies_max = PLIES_AT_ONCE.max(i64::from(limit) * PLIES_OF_A_GAME);
+        let fits = rows.into_iter().enumerate().take_while(|(n, row)| {
+            plies += i64::from(row.ply.unwrap_or(0));
+            *n == 0 || plies <= plies_max
+        });
+        let (mut ids, mut last) = (vec![], None);
+        for (_, row) in fits {
+            ids.push(row.id);
+            last = Some(QueuePosition { is_imported: row.is_imported, number: row.number });
+        }
+        let is_full = ids.len() < found || found == limit as usize;
+        Ok(Self { ids, last, is_full })
+    }
+}
