@@ -9,7 +9,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use mancala_server::jobs::lasting::{Outage, Patience};
+use mancala_server::jobs::lasting::{OutageReport, Patience};
 
 use super::failure::Failure;
 
@@ -85,10 +85,10 @@ impl Progress {
         let bar = self.bar.clone();
         Patience::new(Duration::from_secs(outage_s), move |outage| {
             bar.suspend(|| match &outage {
-                Outage::Begun(error) => {
+                OutageReport::Begun(error) => {
                     tracing::warn!("the command waits for at most {outage_s} s for the database: {error}");
                 }
-                Outage::Over(after) => {
+                OutageReport::Over(after) => {
                     tracing::info!("the database answers again, after {:.1} s", after.as_secs_f64());
                 }
             });

@@ -20,7 +20,7 @@ const BACKOFF_MAX: Duration = Duration::from_secs(3);
 
 /// What the work reports about the database.
 #[derive(Clone, Debug)]
-pub enum Outage {
+pub enum OutageReport {
     /// A statement failed for a reason that passes. Reported once for each outage.
     Begun(DbError),
     /// A statement succeeded again, after this time.
@@ -32,12 +32,12 @@ pub enum Outage {
 pub struct Patience {
     limit: Duration,
     begun: Arc<Mutex<Option<Instant>>>,
-    report: Arc<dyn Fn(Outage) + Send + Sync>,
+    report: Arc<dyn Fn(OutageReport) + Send + Sync>,
 }
 
 impl Patience {
     /// Patience for outages of up to `limit`.
-    pub fn new(limit: Duration, report: impl Fn(Outage) + Send + Sync + 'static) -> Self {
+    pub fn new(limit: Duration, report: impl Fn(OutageReport) + Send + Sync + 'static) -> Self {
         Self { limit, begun: Arc::default(), report: Arc::new(report) }
     }
 
@@ -75,14 +75,14 @@ impl Patience {
             is_first
         };
         if is_first {
-            (self.report)(Outage::Begun(error));
+            (self.report)(OutageReport::Begun(error));
         }
     }
 
     fn answered(&self) {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(begun) = begun {
-            (self.report)(Outage::Over(begun.elapsed()));
+            (self.report)(OutageReport::Over(begun.elapsed()));
         }
     }
 }
@@ -153,7 +153,7 @@ mod tests {
         let (reports, tries) = (Arc::new(Mutex::new(vec![])), AtomicU32::new(0));
         let patience = {
             let reports = reports.clone();
-            let is_over = |outage: &Outage| matches!(outage, Outage::Over(_));
+            let is_over = |outage: &OutageReport| matches!(outage, OutageReport::Over(_));
             Patience::new(Duration::from_mins(1), move |outage| reports.lock().expect("a list").push(is_over(&outage)))
         };
         let attempt = || ready(if tries.fetch_add(1, Ordering::Relaxed) < 3 { Err(busy()) } else { Ok(7) });

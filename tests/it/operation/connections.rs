@@ -1,6 +1,10 @@
 //! Connections: those to the database are never more than allowed, and those of clients leave room for moves and health.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::TcpListener,
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::join_all;
 use mancala_server::http::new_key;
@@ -12,7 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::support::{
     app::TestApp,
-    binary::{File, Running, ended, url},
+    binary::{File, Running, ended, server, url},
     calls::send,
 };
 
@@ -159,4 +163,25 @@ async fn streams_leave_connections_to_moves_and_health() {
     }
     assert_eq!(running.play(&id, &south, 1, "A").await.status, 201);
     drop(open);
+}
+
+#[test]
+fn an_ipv6_address_in_the_url_of_the_database_is_connected_to() {
+    let listener = TcpListener::bind("[::1]:0").expect("this machine has IPv6");
+    listener.set_nonblocking(true).expect("it may");
+    let url = format!("postgres://mancala@[::1]:{}/mancala", listener.local_addr().expect("an address").port());
+    let key = File::new(&new_key());
+    let mut command = server(&["--listen", "127.0.0.1:0", "--database-url", &url]);
+    command.args(["--jwt-private-key-file", key.name()]).stderr(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.spawn().expect("the binary runs");
+    let until = Instant::now() + Duration::from_secs(30);
+    let mut is_connected = false;
+    while !is_connected && Instant::now() < until && child.try_wait().expect("a child of ours").is_none() {
+        is_connected = listener.accept().is_ok();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    is_connected = is_connected || listener.accept().is_ok();
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(is_connected, "no connection came");
 }

@@ -3,7 +3,6 @@
 pub mod access_log;
 pub mod backups;
 pub mod compatibility;
-pub mod connecting;
 pub mod connections;
 pub mod database;
 pub mod keys;
