@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from clients import Connection, Targets
-from cluster import Cluster, Occupant, Skipped, as_postgres, children, free_port
+from cluster import Cluster, Occupant, Skipped, children
 from proxy import Proxy
 from run_of_fault import QUIET_S, fault
 from server import NotStarted
@@ -299,83 +299,6 @@ async def restored_in_place(run):
 
 # Games of the lost hours are not there; tokens of players who are not there are void.
 restored_in_place.allowed = ("404 not_found", "401 invalid_token", "403 not_seated")
-
-
-def pgbouncer(run, cluster, mode):
-    """Starts a pgbouncer in front of the cluster: its process and its port."""
-    program = os.environ.get("PGBOUNCER") or shutil.which("pgbouncer", path=os.environ["PATH"] + ":/usr/sbin")
-    if program is None:
-        raise Skipped("no pgbouncer (Debian: pgbouncer; PGBOUNCER names another one)")
-    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
-    run.notes.append(f"pgbouncer {version}, pool_mode {mode}")
-    port, ini = free_port(), os.path.join(run.folder, "pgbouncer.ini")
-    users = os.path.join(run.folder, "users.txt")
-    # Before 1.21 pgbouncer does not follow prepared statements.
-    minor = int(version.split(".")[1])
-    if mode == "transaction" and minor < 21:
-        raise Skipped(f"pgbouncer {version}: transaction mode needs 1.21 or newer; PGBOUNCER names another one")
-    prepared = "max_prepared_statements = 500\n" if minor >= 21 else ""
-    with open(users, "w") as file:
-        file.write('"mancala" ""\n"postgres" ""\n')
-    with open(ini, "w") as file:
-        file.write(f"""[databases]
-mancala = host=127.0.0.1 port={cluster.port} dbname=mancala
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {port}
-unix_socket_dir =
-auth_type = trust
-auth_file = {users}
-admin_users = postgres
-pool_mode = {mode}
-default_pool_size = 60
-max_client_conn = 300
-ignore_startup_parameters = extra_float_digits,options
-{prepared}""")
-    with open(os.path.join(run.folder, "pgbouncer.log"), "w") as log:
-        process = subprocess.Popen([program, ini], stdout=log, stderr=log, cwd="/", **as_postgres())
-
-    def stop():
-        process.terminate()
-        process.wait()
-
-    run.undo.append(stop)
-    return port
-
-
-async def play_behind_pgbouncer(run, mode):
-    cluster = run.cluster()
-    port = pgbouncer(run, cluster, mode)
-    await asyncio.sleep(1)
-    server = await run.server(cluster.url(port))
-    await run.play(Targets(server.base))
-
-    def admin(command):
-        line = [os.path.join(cluster.bin, "psql"), "-X", "-q", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "-d", "pgbouncer",
-                "-c", command]
-        return subprocess.run(line, capture_output=True, timeout=30, check=False)
-
-    run.begin()
-    await asyncio.to_thread(admin, "RECONNECT")
-    await asyncio.sleep(2)
-    # In session mode PAUSE waits for all clients to leave, so it is given up.
-    if mode == "transaction":
-        await asyncio.to_thread(admin, "PAUSE")
-        await asyncio.sleep(2)
-        await asyncio.to_thread(admin, "RESUME")
-    run.end()
-
-
-@fault()
-async def pgbouncer_session(run):
-    """Behind pgbouncer in session mode, with RECONNECT."""
-    await play_behind_pgbouncer(run, "session")
-
-
-@fault()
-async def pgbouncer_transaction(run):
-    """Behind pgbouncer in transaction mode, with RECONNECT, PAUSE and RESUME."""
-    await play_behind_pgbouncer(run, "transaction")
 
 
 @fault(bound_s=30)
