@@ -45,7 +45,7 @@ pub fn restore(options: &Serve, restore: &Restore) -> Result<(), Failure> {
         let kept = databases::name_beside(current, &format!("_before_{stamp}"));
         if let Err(failure) = fill(options, &database, &restored, &restore.file).await {
             // What an interruption leaves is removed by the next restore.
-            let _ = databases::drop(&database, &restored).await;
+            let _ = databases::drop_unfinished(&database, &restored).await;
             return Err(failure);
         }
         databases::exchange(&database, &restored, &kept).await.map_err(Failure::new)?;
@@ -72,7 +72,11 @@ pub fn restore(options: &Serve, restore: &Restore) -> Result<(), Failure> {
 /// Creates the database `name`, fills it from the file, and brings it up to date.
 async fn fill(options: &Serve, database: &PgConnectOptions, name: &str, file: &Path) -> Result<(), Failure> {
     let programs = tools::find(database).await?;
-    databases::drop(database, name).await.map_err(Failure::new)?;
+    if !databases::drop_unfinished(database, name).await.map_err(Failure::new)? {
+        return Err(Failure::new(format!(
+            "there is a database {name} that no restore has made: rename it, or drop it"
+        )));
+    }
     databases::create(database, name).await.map_err(|error| {
         Failure::new(format!("the database user must be allowed to create databases (alter role … createdb): {error}"))
     })?;

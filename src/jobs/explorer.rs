@@ -93,21 +93,19 @@ pub async fn explore_all(
             }
             Err(error) => return Err(error),
         };
-        next = match (explored, following) {
-            (Some(explored), following) => {
-                let is_full = explored.is_full;
-                pace.take(explored.games as usize).await;
-                on_batch(explored);
-                if !is_full {
-                    return Ok(());
-                }
-                following.unwrap_or_else(|| read_ahead(pool, patience, limit, QueuePosition::FIRST))
+        let anew = || read_ahead(pool, patience, limit, QueuePosition::FIRST);
+        next = if let Some(explored) = explored {
+            let is_full = explored.is_full;
+            pace.take(explored.games as usize).await;
+            on_batch(explored);
+            if !is_full {
+                return Ok(());
             }
+            following.unwrap_or_else(anew)
+        } else {
             // Another process has the lock, or has counted these games. What was read ahead is of no use.
-            (None, _) => {
-                sleep(WAIT).await;
-                read_ahead(pool, patience, limit, QueuePosition::FIRST)
-            }
+            sleep(WAIT).await;
+            anew()
         };
     }
 }

@@ -19,6 +19,9 @@ const EXCHANGE_PAUSE: Duration = Duration::from_millis(100);
 /// How many bytes a name may have. PostgreSQL cuts longer ones without an error, so they may name another database.
 const NAME_MAX: usize = 63;
 
+/// The comment of a database that a restore fills. Another one of the same name is not ours to drop.
+const UNFINISHED: &str = "an unfinished restore of mancala-server";
+
 /// The databases in which statements about other databases may run: those that every server has.
 const MAINTENANCE: [&str; 2] = ["postgres", "template1"];
 
@@ -97,7 +100,7 @@ pub async fn is_empty(options: &PgConnectOptions) -> Result<bool, DbError> {
     Ok(!sqlx::query_scalar::<_, bool>(rows).fetch_one(&mut connection).await?)
 }
 
-/// Creates an empty database on the same server, with the same encoding and collation.
+/// Creates an empty database on the same server, with the same encoding and collation, as the place of a restore.
 ///
 /// # Errors
 /// Also for a name that PostgreSQL would cut, and for that of the database of `options`. So do [`drop`] and [`exchange`].
@@ -115,7 +118,22 @@ pub async fn create(options: &PgConnectOptions, name: &str) -> Result<(), DbErro
         quoted(&ctype, '\'')
     );
     sqlx::raw_sql(AssertSqlSafe(create)).execute(&mut connection).await?;
+    let comment = format!("comment on database {} is {}", quoted(name, '"'), quoted(UNFINISHED, '\''));
+    sqlx::raw_sql(AssertSqlSafe(comment)).execute(&mut connection).await?;
     Ok(())
+}
+
+/// Drops what an interrupted restore has left under this name. `false` if a database has the name that no restore has made.
+pub async fn drop_unfinished(options: &PgConnectOptions, name: &str) -> Result<bool, DbError> {
+    let mut connection = connect_beside(options).await?;
+    let comment = "select shobj_description(oid, 'pg_database') from pg_database where datname = $1";
+    let comment: Option<Option<String>> =
+        sqlx::query_scalar(comment).bind(name).fetch_optional(&mut connection).await?;
+    match comment {
+        None => Ok(true),
+        Some(comment) if comment.as_deref() == Some(UNFINISHED) => drop(options, name).await.map(|()| true),
+        Some(_) => Ok(false),
+    }
 }
 
 /// Drops a database, if it is there.
@@ -140,8 +158,10 @@ pub async fn exchange(options: &PgConnectOptions, restored: &str, kept: &str) ->
     let end =
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = any ($1) and pid <> pg_backend_pid()";
     // Both in one transaction: the name is never missing, and a crash between them changes nothing.
-    let rename =
-        format!("begin; alter database {now} rename to {kept}; alter database {restored} rename to {now}; commit");
+    let rename = format!(
+        "begin; alter database {now} rename to {kept}; alter database {restored} rename to {now}; \
+         comment on database {now} is null; commit"
+    );
     let mut tries = 1;
     loop {
         sqlx::query(end).bind(both).execute(&mut connection).await?;

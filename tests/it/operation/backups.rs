@@ -16,8 +16,8 @@ use nix::{
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use mancala_server::db::databases;
-use sqlx::{ConnectOptions, Connection};
+use mancala_server::{db::databases, embedded::PORT};
+use sqlx::{ConnectOptions, Connection, postgres::PgConnectOptions};
 
 use crate::support::{app::TestApp, binary::server};
 
@@ -171,6 +171,14 @@ async fn a_restore_replaces_a_database_only_when_told_and_keeps_it() {
     assert!(status == Some(1) && log.contains("it is no Ed25519 key"), "{log}");
     assert_eq!((running.status(&later).await, fs::read(&key).expect("a key")), (200, whole.clone()));
     fs::write(&beside, whole).expect("a file");
+    // Nor is a database dropped that happens to have the name of an unfinished restore.
+    let options = PgConnectOptions::new().socket(folder.path("data/socket")).port(PORT).username("mancala");
+    let mut connection = options.database("mancala").connect().await.expect("PostgreSQL runs");
+    sqlx::raw_sql("create database mancala_restore").execute(&mut connection).await.expect("it comes");
+    let (status, _, log) = run(&data, &["restore", "--replace", &file]);
+    assert!(status == Some(1) && log.contains("mancala_restore that no restore has made"), "{log}");
+    sqlx::raw_sql("drop database mancala_restore").execute(&mut connection).await.expect("it is still there");
+    connection.close().await.expect("it closes");
     let said = run_well(&data, &["restore", "--replace", &file]);
     assert!(said.contains("is kept as mancala_before_"), "{said}");
     running.stop();

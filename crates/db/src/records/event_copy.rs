@@ -9,7 +9,6 @@ use sqlx::{PgConnection, types::Json};
 use time::{OffsetDateTime, macros::datetime};
 use tracing::Instrument;
 
-use super::import::Whole;
 use crate::{
     connection::{DbError, statement},
     games::{
@@ -39,30 +38,16 @@ const JSONB_VERSION: u8 = 1;
 /// PostgreSQL counts microseconds from here.
 const EPOCH: OffsetDateTime = datetime!(2000-01-01 00:00 UTC);
 
-/// Stores the logs of games.
-pub(super) async fn copy_events(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
-    let mut rows = Rows(HEAD.to_vec());
-    for Whole { game, events, .. } in games {
-        for event in events {
-            rows.add(game, event);
-        }
-    }
-    rows.0.extend(END.to_be_bytes());
-    async {
-        let mut copy = connection.copy_in_raw(COPY).await?;
-        copy.send(rows.0).await?;
-        copy.finish().await
-    }
-    .instrument(statement("copy imported events"))
-    .await?;
-    Ok(())
-}
+/// Rows that are to be stored.
+pub(super) struct EventRows(Vec<u8>);
 
-/// The bytes of rows.
-struct Rows(Vec<u8>);
+impl EventRows {
+    pub(super) fn new() -> Self {
+        Self(HEAD.to_vec())
+    }
 
-impl Rows {
-    fn add(&mut self, game: &Game, event: &Event) {
+    /// Adds an event of a game.
+    pub(super) fn add(&mut self, game: &Game, event: &Event) {
         let row = NewEvent::of(event);
         let (ply, position) = match &event.fact {
             Fact::Moved(moved) => (Some(column(moved.ply)), Some(moved.position.to_string())),
@@ -79,6 +64,18 @@ impl Rows {
         self.option(row.mv);
         self.option(position);
         self.option(row.detail.map(|Json(detail)| jsonb(&detail)));
+    }
+
+    pub(super) async fn store(mut self, connection: &mut PgConnection) -> Result<(), DbError> {
+        self.0.extend(END.to_be_bytes());
+        async {
+            let mut copy = connection.copy_in_raw(COPY).await?;
+            copy.send(self.0).await?;
+            copy.finish().await
+        }
+        .instrument(statement("copy imported events"))
+        .await?;
+        Ok(())
     }
 
     fn value(&mut self, bytes: &[u8]) {

@@ -14,7 +14,7 @@ use tracing::Instrument;
 use uuid::{NoContext, Timestamp, Uuid};
 
 use super::{
-    event_copy::copy_events,
+    event_copy::EventRows,
     usage::{self, ImportTotal, Importer},
 };
 use crate::{
@@ -226,7 +226,7 @@ async fn insert_all(
     }
     for some in games.chunks(GAMES_AT_ONCE) {
         insert_games(connection, some).await?;
-        copy_events(connection, some).await?;
+        event_rows(some).store(connection).await?;
         insert_unexplored(connection, some).await?;
     }
     Ok(true)
@@ -285,6 +285,17 @@ async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<
     .instrument(statement("insert imported games"))
     .await?;
     Ok(())
+}
+
+/// The logs of games.
+fn event_rows(games: &[Whole]) -> EventRows {
+    let mut rows = EventRows::new();
+    for Whole { game, events, .. } in games {
+        for event in events {
+            rows.add(game, event);
+        }
+    }
+    rows
 }
 
 /// Queues the games that the explorer counts.

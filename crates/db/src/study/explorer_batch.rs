@@ -2,13 +2,12 @@
 
 use mancala_domain::GameId;
 use sqlx::PgConnection;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     explored_games::{read, visits},
-    explorer_index::PUT_OFF_FOR,
     tallies::{MoveColumns, Tallies},
 };
 use crate::connection::{DbError, statement};
@@ -18,6 +17,9 @@ const PLIES_AT_ONCE: i64 = 20_000;
 
 /// How many plies a game of a large batch may have on average.
 const PLIES_OF_A_GAME: i64 = 80;
+
+/// After this a game whose log cannot be read is tried again, in case it has been repaired.
+pub(super) const PUT_OFF_FOR: Duration = Duration::DAY;
 
 /// The result of a batch.
 #[derive(Debug, Default)]

@@ -5,10 +5,11 @@
 
 use mancala_domain::{EXPLORED_PLIES_MIN, GameId};
 use sqlx::{Connection, PgConnection, PgPool, Postgres, Transaction};
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 use tokio::time::sleep;
 use tracing::Instrument;
 
+use super::explorer_batch::PUT_OFF_FOR;
 pub use super::explorer_batch::{Batch, Explored, QueuePosition};
 use crate::{
     connection::{DbError, statement},
@@ -28,9 +29,6 @@ const EMPTYING_TRIES: u32 = 600;
 
 /// At most this many queued games are counted: that there are more is enough to know.
 const COUNTED_MAX: i64 = 10_000;
-
-/// After this a game whose log cannot be read is tried again, in case it has been repaired.
-pub(super) const PUT_OFF_FOR: Duration = Duration::DAY;
 
 /// Counts up to `limit` queued games in one transaction, or a single one that is longer than a batch may be. `None` if
 /// another process has the lock. If stored data makes the batch fail, games are tried one at a time, and one that fails
