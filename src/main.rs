@@ -28,7 +28,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command.unwrap_or(Command::Serve) {
         Command::Serve => commands::serve(&cli.serve),
         Command::Migrate => commands::migrate(&cli.serve),
-        Command::Openapi => commands::openapi(),
+        Command::Openapi(openapi) => commands::openapi(openapi.version),
         Command::Configuration => commands::configuration(),
         Command::Verify(verify) => commands::verify(&cli.serve, &verify),
         Command::Export(export) => commands::export(&cli.serve, &export),

@@ -13,7 +13,7 @@ pub enum Command {
     /// Run the pending migrations, and exit
     Migrate,
     /// Print the OpenAPI document, and exit
-    Openapi,
+    Openapi(Openapi),
     /// Print docs/configuration.md, and exit
     #[command(hide = true)]
     Configuration,
@@ -40,6 +40,26 @@ pub enum Command {
     /// take seconds, and Kalah with six pits of four seeds takes minutes. Larger boards are out of reach, and so is Oware with more
     /// than a few seeds, because its positions repeat
     Solve(Solve),
+}
+
+/// Which form of the document.
+#[derive(Clone, Debug, Args)]
+pub struct Openapi {
+    /// The version of OpenAPI
+    #[arg(value_enum, default_value_t)]
+    pub version: OpenapiVersion,
+}
+
+/// The versions of OpenAPI in which there is a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OpenapiVersion {
+    /// With webhooks
+    #[default]
+    #[value(name = "3.1")]
+    V3_1,
+    /// For generators that know no newer version
+    #[value(name = "3.0")]
+    V3_0,
 }
 
 /// What to solve.

@@ -29,7 +29,7 @@ pub use records::{
     import_forms::{Form, Refused, read_game},
     list_export::{ListForm, write_game},
 };
-pub use routes::document;
+pub use routes::{document, document_3_0};
 pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,

@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use utoipa::openapi;
 
 /// Paths that are served but are no part of the API.
-const PAGES: [&str; 3] = ["/openapi.json", "/docs", DOCS];
+const PAGES: [&str; 4] = ["/openapi.json", "/openapi-3.0.json", "/docs", DOCS];
 
 /// The prefix of all pages of the documentation.
 const DOCS: &str = "/docs/";

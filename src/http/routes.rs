@@ -15,7 +15,7 @@ use super::{
     answer::problem::Problem,
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions},
-    openapi::{self, Document},
+    openapi::{self, Document, downgrade},
     operation::{health, problems},
     paths,
     players::{me, profiles, sign_ins, stats, summary, tokens},
@@ -23,7 +23,7 @@ use super::{
     request::extract,
     study::{analyses, explorer, notes, pictures},
     variants::{catalog, line},
-    webhooks::{deliveries, endpoints},
+    webhooks::{deliveries, endpoints, received},
 };
 
 /// Every route of the service.
@@ -107,32 +107,57 @@ fn webhooks(routes: &mut Routes<'_>) {
 /// The path of the document.
 const DOCUMENT: &str = "/openapi.json";
 
+/// The path of its copy for older generators.
+const DOCUMENT_3_0: &str = "/openapi-3.0.json";
+
 /// The OpenAPI document of the routes.
 pub fn document() -> utoipa::openapi::OpenApi {
-    let (_, document) = App::new().into_utoipa_app().openapi(Document::openapi()).configure(routes).split_for_parts();
-    openapi::complete(document)
+    let (_, mut document) =
+        App::new().into_utoipa_app().openapi(Document::openapi()).configure(routes).split_for_parts();
+    received::add(&mut document);
+    let mut document = openapi::complete(document);
+    received::complete(&mut document);
+    document
 }
 
-/// A document as JSON, which takes less memory than its structure. `public_url` is where clients reach the service.
-pub fn document_json(mut document: utoipa::openapi::OpenApi, public_url: Option<String>) -> web::Bytes {
-    if let Some(url) = public_url {
-        document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
+/// The document in OpenAPI 3.0.
+pub fn document_3_0() -> serde_json::Value {
+    downgrade(serde_json::to_value(document()).expect("a document is JSON"))
+}
+
+/// The document and its copy in OpenAPI 3.0 as JSON, which takes less memory than their structure.
+#[derive(Clone, Debug)]
+pub struct DocumentJson {
+    document: web::Bytes,
+    document_3_0: web::Bytes,
+}
+
+impl DocumentJson {
+    /// The JSON of a document. `public_url` is where clients reach the service.
+    pub fn of(mut document: utoipa::openapi::OpenApi, public_url: Option<String>) -> Self {
+        if let Some(url) = public_url {
+            document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
+        }
+        let older = downgrade(serde_json::to_value(&document).expect("a document is JSON"));
+        Self {
+            document: document.to_json().expect("a document is JSON").into(),
+            document_3_0: older.to_string().into(),
+        }
     }
-    document.to_json().expect("a document is JSON").into()
 }
 
 /// Adds the routes, the pages of the documentation, and the handler for all other requests. `document` comes from
-/// [`document_json`].
-pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
-    let document = document.clone();
-    let get_document = move || {
-        let answer = HttpResponse::Ok().content_type(header::ContentType::json()).body(document.clone());
-        future::ready(answer)
+/// [`DocumentJson::of`].
+pub fn configure(config: &mut ServiceConfig, document: &DocumentJson) {
+    let get = |json: &web::Bytes| {
+        let json = json.clone();
+        move || future::ready(HttpResponse::Ok().content_type(header::ContentType::json()).body(json.clone()))
     };
     routes(&mut Routes::new(config));
     config
         .app_data(extract::payload_config())
-        .service(web::resource(DOCUMENT).guard(guard::Get()).to(get_document))
+        .service(web::resource(DOCUMENT).guard(guard::Get()).to(get(&document.document)))
+        .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(get(&document.document_3_0)))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)))
         .default_service(web::to(unknown));

@@ -11,7 +11,7 @@ use actix_web::{
     App, HttpServer,
     dev::Server,
     middleware::{Condition, from_fn},
-    web::{Bytes, Data, ServiceConfig},
+    web::{Data, ServiceConfig},
 };
 use ipnet::IpNet;
 use tokio::sync::Semaphore;
@@ -32,7 +32,7 @@ use super::{
     },
     paths,
     request::{accept, auth},
-    routes,
+    routes::{self, DocumentJson},
     state::{
         AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, networks::Networks, passwords::Passwords,
         readiness::Readiness, readings::Readings, recent::RecentGames, sign_ins::SignIns, tokens::Tokens,
@@ -206,7 +206,7 @@ struct LayerData {
     trusted_proxies: Data<TrustedProxies>,
     unread: Data<Unread>,
     access_log: Option<Data<AccessLog>>,
-    document: Bytes,
+    document: DocumentJson,
 }
 
 impl LayerData {
@@ -219,7 +219,7 @@ impl LayerData {
             trusted_proxies: Data::new(TrustedProxies(service.trusted_proxies.clone())),
             unread: Data::new(Unread::default()),
             access_log: service.access_log.clone().map(Data::from),
-            document: routes::document_json(document, service.public_url.clone()),
+            document: DocumentJson::of(document, service.public_url.clone()),
         }
     }
 

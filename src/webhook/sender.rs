@@ -105,6 +105,16 @@ pub enum SendError {
 }
 
 impl SendError {
+    /// Every reason.
+    pub const ALL: [SendError; 6] = [
+        SendError::Timeout,
+        SendError::NoConnection,
+        SendError::Tls,
+        SendError::NoAnswer,
+        SendError::NameNotFound,
+        SendError::NotAllowed,
+    ];
+
     /// Its code, in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -19,45 +19,48 @@ export function apply(board: Board, effects: Effect[]): Board {
     switch (effect.type) {
       case "lift":
       case "relay":
-        hand += take(places, effect.pit, effect.seeds);
+        hand += take(places, given(effect.pit), given(effect.seeds));
         break;
       case "sow":
-        put(places, effect.to, 1);
+        put(places, given(effect.to), 1);
         hand -= 1;
         break;
       case "capture": {
-        const seeds = effect.from.reduce((sum, pit) => sum + take(places, pit), 0);
+        const seeds = given(effect.from).reduce((sum, pit) => sum + take(places, pit), 0);
         expect(seeds === effect.seeds, `a capture of ${effect.seeds} seeds takes ${seeds}`);
-        put(places, effect.to, seeds);
+        put(places, given(effect.to), seeds);
         break;
       }
       case "sweep": {
-        const pits = pitsOf(board, effect.side);
+        const pits = pitsOf(board, given(effect.side));
         const seeds = pits.reduce((sum, pit) => sum + take(places, pit), 0);
         expect(seeds === effect.seeds, `a sweep of ${effect.seeds} seeds takes ${seeds}`);
-        put(places, effect.to, seeds);
+        put(places, given(effect.to), seeds);
         break;
       }
       case "split": {
+        const half = given(effect.seeds);
+        const odd = given(effect.odd);
         const pits = [...pitsOf(board, "south"), ...pitsOf(board, "north")];
         const seeds = pits.reduce((sum, pit) => sum + take(places, pit), 0);
-        put(places, "south_store", effect.seeds);
-        put(places, "north_store", effect.seeds);
-        if (effect.odd !== null) put(places, effect.odd, 1);
-        expect(seeds === 2 * effect.seeds + (effect.odd === null ? 0 : 1), `${seeds} seeds are split`);
+        put(places, "south_store", half);
+        put(places, "north_store", half);
+        if (odd !== null) put(places, odd, 1);
+        expect(seeds === 2 * half + (odd === null ? 0 : 1), `${seeds} seeds are split`);
         break;
       }
       case "refill": {
-        for (const pit of effect.pits) {
-          put(places, `${effect.side}_store`, -effect.seeds);
-          put(places, pit, effect.seeds);
+        const [side, pits, seeds] = [given(effect.side), given(effect.pits), given(effect.seeds)];
+        for (const pit of pits) {
+          put(places, `${side}_store`, -seeds);
+          put(places, pit, seeds);
         }
-        burnt[effect.side] = pitsOf(board, effect.side).filter((pit) => !effect.pits.includes(pit));
+        burnt[side] = pitsOf(board, side).filter((pit) => !pits.includes(pit));
         round = roundOver + 1;
         break;
       }
       case "round_over":
-        roundOver = effect.round;
+        roundOver = given(effect.round);
         break;
       case "extra_turn":
       case "pass":
@@ -86,6 +89,12 @@ export function same(one: Board, other: Board): boolean {
 
 export function expect(isSo: boolean, otherwise: string): asserts isSo {
   if (!isSo) throw new Error(otherwise);
+}
+
+// A field that the type of an effect has.
+function given<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("an effect lacks a field of its type");
+  return value;
 }
 
 function pitsOf(board: Board, side: "south" | "north"): string[] {

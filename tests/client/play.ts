@@ -158,10 +158,10 @@ async function checkEvents(game: Game, moves: Move[]): Promise<void> {
     events.push(...data.items);
   }
   expect(events.every((event, n) => event.seq === n + 1 && event.game_id === game.id), "the events have no gap");
-  const moved = events.flatMap((event) => (event.type === "moved" ? [event.move] : []));
+  const moved = events.flatMap((event) => (event.type === "moved" && event.move ? [event.move] : []));
   expect(JSON.stringify(moved) === JSON.stringify(moves), "the events tell the moves as the history does");
   const last = events.at(-1);
-  const result = last?.type === "finished" ? last.result : null;
+  const result = last?.type === "finished" ? (last.result ?? null) : null;
   expect(JSON.stringify(result) === JSON.stringify(game.result), "the last event is the end of the game");
 }
 

@@ -38,6 +38,20 @@ pub enum IllegalMove {
 }
 
 impl IllegalMove {
+    /// The words of all reasons.
+    pub const REASONS: [&str; 10] = [
+        "not_your_pit",
+        "empty_pit",
+        "burnt_pit",
+        "no_such_pit",
+        "must_feed",
+        "grand_slam",
+        "no_pass",
+        "no_swap",
+        "no_agree",
+        "game_over",
+    ];
+
     /// One stable word for the reason, as the table in R4 lists them.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
@@ -53,5 +67,28 @@ impl IllegalMove {
             Self::NoSwap => "no_swap",
             Self::NoAgree => "no_agree",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Side;
+
+    #[test]
+    fn each_reason_is_listed() {
+        let pit = Pit { side: Side::South, index: 0 };
+        let of_pits = [
+            IllegalMove::NoSuchPit,
+            IllegalMove::NotYourPit,
+            IllegalMove::EmptyPit,
+            IllegalMove::MustFeed,
+            IllegalMove::GrandSlam,
+            IllegalMove::BurntPit,
+        ];
+        let others = [IllegalMove::GameOver, IllegalMove::NoPass, IllegalMove::NoSwap, IllegalMove::NoAgree];
+        let reasons: Vec<_> = of_pits.map(|of| of(pit)).iter().chain(&others).map(IllegalMove::reason).collect();
+        assert_eq!(reasons.len(), IllegalMove::REASONS.len());
+        assert!(reasons.iter().all(|reason| IllegalMove::REASONS.contains(reason)), "{reasons:?}");
     }
 }

@@ -33,7 +33,8 @@ pub async fn complete(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let path = request.path();
     let is_page = path.starts_with("/docs");
-    let kept = if is_page || path == "/openapi.json" { KEPT_FOR_MINUTES.1 } else { "no-store" };
+    let kept =
+        if is_page || ["/openapi.json", "/openapi-3.0.json"].contains(&path) { KEPT_FOR_MINUTES.1 } else { "no-store" };
     let policy = if is_page { DOCS_POLICY } else { DATA_POLICY };
     let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
     with(outcome, move |headers| {

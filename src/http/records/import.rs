@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::{
     cost::Cost,
     import_body::{self, Kind},
-    import_forms::{Refused, read_game},
+    import_forms::{GameText, Refused, read_game},
 };
 use crate::{
     clock::now,
@@ -77,7 +77,11 @@ const ATTEMPTS_MAX: u32 = 4;
     operation_id = "import_games",
     params(ImportGames, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "For a day, a retry with the same key and body gets the same answer, and imports nothing twice")),
-    request_body(content((String = "text/plain"), (String = "application/x-ndjson"), (serde_json::Value = "application/json"))),
+    request_body(
+        description = "Text records or files of Aualé; lines with an `ImportGame` each; or a list of `ImportGame`, where one game without a list \
+            is accepted as well. Fields that are not named are ignored.",
+        content((String = "text/plain"), (String = "application/x-ndjson"), (Vec<GameText<'_>> = "application/json")),
+    ),
     responses(
         (status = 200, description = "The outcome for each game", body = ImportReport,
             headers(("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
+use utoipa::ToSchema;
 
 use crate::{
     domain::{BySeat, Import, ImportRejection, ImportedPly, PlyAction, Reason, ReservedNames, Start, TextLocation},
-    http::{variants::catalog::STANDARD, view::options::OptionValueView},
+    http::{
+        variants::catalog::STANDARD,
+        view::{options::OptionValueView, wire::Timestamp},
+    },
     rules::{
         AnyOptions, AnyPosition, BySide, Move, Side, Variant,
         notation::{
@@ -104,20 +108,28 @@ fn midnight(date: &str) -> Option<OffsetDateTime> {
     Some(date.midnight().assume_utc())
 }
 
-/// The fields of an exported game that a replay needs. All others are ignored.
-#[derive(Debug, Deserialize)]
-struct GameText<'a> {
+/// A game to import: an exported game, of which these fields are read. All others are ignored.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportGame)]
+pub struct GameText<'a> {
     game: TermsText,
-    /// Unparsed, because only raw text keeps the location of each.
+    /// Every ply, from the first.
+    // Unparsed, because only raw text keeps the location of each.
     #[serde(borrow)]
+    #[schema(value_type = Vec<PlyText>)]
     moves: Vec<&'a RawValue>,
 }
 
-#[derive(Debug, Deserialize)]
+/// How the game was played.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportTerms)]
 struct TermsText {
+    #[schema(example = "kalah")]
     variant: String,
+    /// `standard` unless given.
     #[serde(default)]
     preset: Option<String>,
+    /// The options that differ from the preset.
     #[serde(default)]
     options: BTreeMap<String, OptionValueView>,
     #[serde(default)]
@@ -127,20 +139,28 @@ struct TermsText {
     #[serde(default)]
     result: Option<ResultText>,
     #[serde(default)]
+    #[schema(value_type = Option<Timestamp>)]
     created_at: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<Timestamp>)]
     started_at: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<Timestamp>)]
     finished_at: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// Where the game begins, if not with the opening of its options.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportPosition)]
 struct StartText {
+    /// In text notation.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: String,
 }
 
 /// The players' sides at the end of the game.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[schema(as = ImportSeats)]
 struct SeatsText {
     #[serde(default)]
     south: Option<NameText>,
@@ -148,46 +168,67 @@ struct SeatsText {
     north: Option<NameText>,
 }
 
-#[derive(Debug, Deserialize)]
+/// A player.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportPlayer)]
 struct NameText {
+    #[schema(example = "Ana")]
     name: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// How the game ended.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportResult)]
 struct ResultText {
+    /// `south` or `north`; null on a draw.
     winner: Option<String>,
+    /// Why it ended, as the result of a game says it.
     #[serde(default)]
     reason: Option<String>,
     #[serde(default)]
     score: Option<ScoreText>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// The seeds in the stores at the end.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[schema(as = ImportScore)]
 struct ScoreText {
     south: u16,
     north: u16,
 }
 
-#[derive(Debug, Deserialize)]
+/// A ply of a game to import.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportMove)]
 struct PlyText {
+    /// Its number, from 1 and without gaps.
     #[serde(default)]
+    #[schema(minimum = 1)]
     ply: Option<u32>,
+    /// In text notation, or `takeback`.
     #[serde(rename = "move")]
+    #[schema(example = "D")]
     mv: String,
+    /// When it was played; unless given, when the one before it was.
     #[serde(default)]
+    #[schema(value_type = Option<Timestamp>)]
     at: Option<String>,
+    /// The position after it, which must be that of the replay.
     #[serde(default)]
     position: Option<String>,
     #[serde(default)]
     effects: Vec<EffectText>,
-    /// Where it begins.
     #[serde(skip)]
     location: Option<TextLocation>,
 }
 
-#[derive(Debug, Deserialize)]
+/// An effect of a ply: only that of a takeback is read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportEffect)]
 struct EffectText {
+    /// Of a takeback: the ply after which the game went on.
     #[serde(default)]
+    #[schema(minimum = 0)]
     to_ply: Option<u32>,
 }
 

@@ -6,18 +6,35 @@ use serde::{
     Deserialize, Deserializer, Serialize,
     de::{Error, Unexpected, Visitor},
 };
-use utoipa::ToSchema;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{Object, RefOr, Schema, schema::SchemaType},
+};
 
 use crate::rules::OptionValue;
 
 /// The value of an option: a number, true or false, or a word.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-#[schema(as = OptionValue)]
 pub enum OptionValueView {
     Integer(i64),
     Boolean(bool),
     Word(Cow<'static, str>),
+}
+
+/// Any value: of one type among several, generators make what no value can be read into.
+impl PartialSchema for OptionValueView {
+    fn schema() -> RefOr<Schema> {
+        let mut object = Object::with_type(SchemaType::AnyValue);
+        object.description = Some("The value of an option: an integer, true or false, or a word.".to_owned());
+        object.into()
+    }
+}
+
+impl ToSchema for OptionValueView {
+    fn name() -> Cow<'static, str> {
+        "OptionValue".into()
+    }
 }
 
 /// Accepts 6.0 as an integer, as JSON Schema does: some languages write every number in this form.

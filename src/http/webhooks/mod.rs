@@ -3,3 +3,4 @@
 pub(crate) mod deliveries;
 pub(crate) mod endpoints;
 pub(crate) mod message;
+pub(crate) mod received;

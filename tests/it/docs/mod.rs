@@ -4,3 +4,4 @@ pub mod asynchronous;
 pub mod deployment;
 pub mod openapi;
 pub mod readme;
+pub mod schemas;

@@ -12,6 +12,8 @@ use crate::support::{
 
 const COMMITTED: &str = include_str!("../../../openapi/openapi.json");
 
+const COMMITTED_3_0: &str = include_str!("../../../openapi/openapi-3.0.json");
+
 fn operations(document: &Value) -> Vec<(String, Method, Value)> {
     let paths = document["paths"].as_object().expect("paths");
     let methods = |(path, item): (&String, &Value)| {
@@ -29,6 +31,8 @@ fn operations(document: &Value) -> Vec<(String, Method, Value)> {
 fn the_committed_document_is_the_generated_one() {
     let generated = mancala_server::http::document().to_pretty_json().expect("the document is JSON");
     assert_eq!(COMMITTED.trim_end(), generated, "make it anew: cargo run -- openapi > openapi/openapi.json");
+    let older = serde_json::to_string_pretty(&mancala_server::http::document_3_0()).expect("the document is JSON");
+    assert_eq!(COMMITTED_3_0.trim_end(), older, "make it anew: cargo run -- openapi 3.0 > openapi/openapi-3.0.json");
 }
 
 #[actix_web::test]
@@ -38,6 +42,12 @@ async fn the_served_document_is_the_committed_one_and_has_a_page() {
     assert_eq!(served.status, 200);
     assert_eq!(served.body, serde_json::from_str::<Value>(COMMITTED).expect("JSON"));
     assert!(served.body["openapi"].as_str().expect("a version").starts_with("3.1"));
+    let older = app.get("/openapi-3.0.json", None).await;
+    assert_eq!(older.status, 200);
+    assert_eq!(older.body, serde_json::from_str::<Value>(COMMITTED_3_0).expect("JSON"));
+    assert_eq!(older.body["openapi"], "3.0.3");
+    assert_eq!(older.headers["cache-control"], served.headers["cache-control"]);
+    app.post("/openapi-3.0.json", None, &json!({})).await.is_problem(405, "method_not_allowed");
     let page = app.get("/docs/", None).await;
     assert_eq!(page.status, 200);
     assert!(page.text.contains("swagger-ui"));
@@ -136,15 +146,18 @@ fn add_references(document: &Value, part: &Value, names: &mut BTreeSet<String>) 
 fn what_is_sent_is_closed_and_what_is_answered_is_open() {
     // Answers have these words and no others, for ever; or a client has sent them itself.
     const CLOSED: [&str; 3] = ["Ending", "Side", "Visibility"];
+    // A game to import may be one that was exported, by a newer server.
+    const OPEN_PREFIX: &str = "Import";
     let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let (mut sent, mut answered) = (BTreeSet::new(), BTreeSet::new());
     for (_, _, operation) in operations(&document) {
         add_references(&document, &operation["requestBody"], &mut sent);
         add_references(&document, &operation["responses"], &mut answered);
     }
+    add_references(&document, &document["webhooks"], &mut answered);
     assert!(sent.len() > 5 && answered.len() > 20);
     let schemas = &document["components"]["schemas"];
-    for name in &sent {
+    for name in sent.iter().filter(|name| !name.starts_with(OPEN_PREFIX)) {
         let closed = schemas[name].get("properties").is_none() || schemas[name]["additionalProperties"] == false;
         assert!(closed, "{name} does not say that unknown fields are refused");
     }
@@ -155,10 +168,80 @@ fn what_is_sent_is_closed_and_what_is_answered_is_open() {
             schema.get("enum").is_none() || CLOSED.contains(&name.as_str()),
             "{name} could never have another word"
         );
-        // What stands in line gets a name that the client's generator makes up.
-        for alternative in schema["oneOf"].as_array().into_iter().flatten() {
-            assert!(alternative.get("properties").is_none(), "an alternative of {name} has no name");
+    }
+}
+
+/// Calls a function with every object in a part of the document, and where it stands.
+fn visit(part: &Value, at: &str, seen: &mut dyn FnMut(&str, &serde_json::Map<String, Value>)) {
+    match part {
+        Value::Object(fields) => {
+            seen(at, fields);
+            fields.iter().for_each(|(name, value)| visit(value, &format!("{at}/{name}"), seen));
         }
+        Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| visit(item, &format!("{at}/{n}"), seen)),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_schema_is_a_union_but_with_null() {
+    let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    let (mut nullable, mut words) = (0, 0);
+    visit(&document, "", &mut |at, schema| {
+        assert!(!schema.contains_key("anyOf") && !schema.contains_key("allOf"), "{at} has alternatives or parts");
+        if let Some(choice) = schema.get("oneOf") {
+            assert!(choice[0].get("$ref").is_some(), "{at} has a choice without a name");
+            assert!(choice[1] == json!({"type": "null"}) && choice.get(2).is_none(), "{at} is a union");
+            nullable += 1;
+        }
+        if let Some(known) = schema.get("x-extensible-enum") {
+            assert!(schema.get("enum").is_none(), "{at} is closed");
+            let description = schema["description"].as_str().expect("a description");
+            for word in known.as_array().expect("words") {
+                let word = format!("`{}`", word.as_str().expect("a word"));
+                assert!(description.contains(&word), "{at} does not tell {word}");
+            }
+            assert!(description.contains("do not know"), "{at} does not say that there may be others");
+            words += 1;
+        }
+    });
+    assert!(nullable > 10 && words > 20, "{nullable} {words}");
+}
+
+#[test]
+fn the_older_document_has_nothing_of_the_newer_version() {
+    let document: Value = serde_json::from_str(COMMITTED_3_0).expect("JSON");
+    assert!(document.get("webhooks").is_none() && document["info"]["license"].get("identifier").is_none());
+    visit(&document, "", &mut |at, schema| {
+        for newer in ["oneOf", "propertyNames", "const", "contentEncoding", "contentMediaType"] {
+            assert!(!schema.contains_key(newer), "{at} has {newer}");
+        }
+        assert!(!schema.get("type").is_some_and(Value::is_array), "{at} has several types");
+        assert!(!schema.get("examples").is_some_and(Value::is_array), "{at} has a list of examples");
+        for bound in ["exclusiveMinimum", "exclusiveMaximum"] {
+            assert!(!schema.get(bound).is_some_and(Value::is_number), "{at} has {bound}");
+        }
+        assert!(!schema.contains_key("$ref") || schema.len() == 1, "{at} has more than a reference");
+    });
+}
+
+#[test]
+fn both_documents_have_the_same_operations_and_fields() {
+    let newer: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    let older: Value = serde_json::from_str(COMMITTED_3_0).expect("JSON");
+    let ids = |document: &Value| -> Vec<_> {
+        let ids = operations(document).into_iter().map(|(path, _, operation)| (path, operation["operationId"].clone()));
+        ids.collect()
+    };
+    assert_eq!(ids(&newer), ids(&older));
+    let schemas = |document: &Value| document["components"]["schemas"].as_object().expect("schemas").clone();
+    let (newer, older) = (schemas(&newer), schemas(&older));
+    assert!(newer.keys().eq(older.keys()));
+    for (name, schema) in newer.iter().filter(|(_, schema)| schema.get("properties").is_some()) {
+        let names =
+            |schema: &Value| schema["properties"].as_object().expect("fields").keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(schema), names(&older[name]), "{name}");
+        assert_eq!(schema["required"], older[name]["required"], "{name}");
     }
 }
 
@@ -246,15 +329,15 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
         ("Outcome", &line["moves"][0]["result"]),
         ("Problem", &illegal),
         ("EventPage", &events),
-        ("EventCreated", &events["items"][0]),
-        ("EventJoined", &events["items"][1]),
-        ("EventMoved", &events["items"][2]),
-        ("EventResigned", &events["items"][3]),
-        ("EventFinished", &events["items"][4]),
+        ("Event", &events["items"][0]),
+        ("Event", &events["items"][1]),
+        ("Event", &events["items"][2]),
+        ("Event", &events["items"][3]),
+        ("Event", &events["items"][4]),
         ("PlayerEventPage", &own_events),
-        ("PlayerEventResigned", &own_events["items"][0]),
+        ("PlayerEvent", &own_events["items"][0]),
     ] {
-        let (known, required) = fields(&document, &document["components"]["schemas"][schema]);
+        let (known, required) = fields(&document["components"]["schemas"][schema]);
         let shown = value.as_object().expect("an object");
         for name in shown.keys() {
             assert!(known.contains(name), "{schema}.{name} is not documented");
@@ -265,19 +348,42 @@ async fn answers_have_the_fields_that_the_document_requires_and_no_others() {
     }
 }
 
-/// The fields of an object, and those of them that are always there; of a schema that is made of several, of all.
-fn fields(document: &Value, schema: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
-    let mut known: BTreeSet<String> =
+#[actix_web::test]
+async fn the_table_of_a_union_has_the_fields_of_each_type() {
+    let app = TestApp::start().await;
+    let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
+    let (id, south, _) = app.started(&json!({})).await;
+    let moved = app.play_move(&id, &south, 1, "C").await.body;
+    app.resign_game(&id, &south).await;
+    let events = app.get(&format!("/v1/games/{id}/events"), None).await.body;
+    let game = &moved["game"];
+    let effects = moved["move"]["effects"].as_array().expect("effects").iter().map(|effect| ("Effect", effect));
+    let events = events["items"].as_array().expect("events").iter().map(|event| ("Event", event));
+    let mut seen = BTreeSet::new();
+    for (name, value) in effects.chain(events).chain([("Opponent", &game["opponent"])]) {
+        let schema = &document["components"]["schemas"][name];
+        let kind = value["type"].as_str().expect("a type");
+        let description = schema["description"].as_str().expect("a description");
+        let row = description.lines().find(|line| line.starts_with(&format!("| `{kind}` |"))).expect("a row");
+        let told = row.split('|').nth(2).expect("fields").replace("maybe ", "");
+        let told: BTreeSet<_> =
+            told.split(',').map(|field| field.trim().trim_matches('`')).filter(|field| !field.is_empty()).collect();
+        let shared: BTreeSet<_> =
+            schema["required"].as_array().expect("fields").iter().filter_map(Value::as_str).collect();
+        let shown: BTreeSet<_> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+        let own: BTreeSet<_> = shown.difference(&shared).copied().collect();
+        assert_eq!(own, told, "{name} {kind}");
+        seen.insert(format!("{name} {kind}"));
+    }
+    assert!(seen.len() >= 7, "{seen:?}");
+}
+
+/// The fields of an object, and those of them that are always there.
+fn fields(schema: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
+    let known: BTreeSet<String> =
         schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
     let required = schema["required"].as_array().into_iter().flatten();
-    let mut required: BTreeSet<String> = required.map(|name| name.as_str().expect("a name").to_owned()).collect();
-    for part in schema["allOf"].as_array().into_iter().flatten() {
-        let name = part["$ref"].as_str().and_then(|path| path.strip_prefix("#/components/schemas/"));
-        let part = name.map_or(part, |name| &document["components"]["schemas"][name]);
-        let (more_known, more_required) = fields(document, part);
-        known.extend(more_known);
-        required.extend(more_required);
-    }
+    let required: BTreeSet<String> = required.map(|name| name.as_str().expect("a name").to_owned()).collect();
     assert!(!known.is_empty(), "{schema}");
     (known, required)
 }

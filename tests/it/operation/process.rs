@@ -382,9 +382,15 @@ fn a_failure_to_start_ends_with_status_1_and_one_clear_line() {
 
 #[test]
 fn the_document_is_printed_without_a_database_or_a_key() {
-    let output = server(&["openapi"]).output().expect("the binary runs");
-    assert!(output.status.success());
-    assert_eq!(String::from_utf8_lossy(&output.stdout), include_str!("../../../openapi/openapi.json"));
+    for (arguments, document) in [
+        (&["openapi"][..], include_str!("../../../openapi/openapi.json")),
+        (&["openapi", "3.0"], include_str!("../../../openapi/openapi-3.0.json")),
+    ] {
+        let output = server(arguments).output().expect("the binary runs");
+        assert!(output.status.success());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), document);
+    }
+    assert!(!server(&["openapi", "2.0"]).output().expect("the binary runs").status.success());
 }
 
 /// Everything is logged, and nothing that is logged is a secret.

@@ -99,7 +99,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return vec![] };
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.retain(|path| path.file_name().is_some_and(|name| name != "target"));
+    paths.retain(|path| path.file_name().is_some_and(|name| name != "target" && name != "node_modules"));
     paths.sort();
     paths
 }

@@ -65,6 +65,14 @@ pub enum Reason {
     Unknown,
 }
 
+impl Reason {
+    /// Every reason.
+    pub fn all() -> impl Iterator<Item = Reason> {
+        let beside_rules = [Reason::Resignation, Reason::Timeout, Reason::PlyLimit, Reason::Unknown];
+        EndReason::ALL.into_iter().map(Reason::from).chain(beside_rules)
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

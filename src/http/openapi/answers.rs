@@ -1,0 +1,154 @@
+//! What answers share: the headers and the failures that follow from an operation's path, input and status.
+
+use utoipa::openapi::{
+    Content, Header, Ref, RefOr, Response, ResponseBuilder, path::Operation, security::SecurityRequirement,
+};
+
+use crate::http::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
+
+/// Adds the failures and the headers of an operation's answers.
+pub(super) fn complete(path: &str, operation: &mut Operation) {
+    add_common_failures(path, operation);
+    add_failure_bodies(operation);
+    add_common_headers(path, operation);
+}
+
+/// The headers that many answers have.
+pub(super) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
+    HEADERS.into_iter().map(|(name, description)| {
+        let mut header = Header::default();
+        header.description = Some(description.to_owned());
+        (name, header)
+    })
+}
+
+/// Headers that many answers have, and their descriptions.
+const HEADERS: [(&str, &str); 6] = [
+    ("ETag", "The game's version, and a digest of the whole answer"),
+    (
+        "RateLimit",
+        "The policy that counted the call, the calls left (`r`), and the seconds until there are more (`t`); \
+         only where calls are limited",
+    ),
+    ("RateLimit-Policy", "The policy's name, the calls that it allows (`q`), and its window in seconds (`w`)"),
+    ("Retry-After", "Seconds after which to try again"),
+    ("WWW-Authenticate", "`Bearer`, and what is wrong with the token"),
+    ("x-request-id", "Names the request in the server's log"),
+];
+
+/// Whether calls of a path are limited, if rate limits are on.
+fn is_limited(path: &str) -> bool {
+    !UNLIMITED.iter().any(|address| path.starts_with(address))
+}
+
+/// Adds the headers that follow from an answer's status and body.
+fn add_common_headers(path: &str, operation: &mut Operation) {
+    for (status, response) in &mut operation.responses.responses {
+        let RefOr::T(response) = response else { continue };
+        let shows_game = response.content.values().any(|content| {
+            let schema = match content {
+                RefOr::T(Content { schema: Some(RefOr::Ref(schema)), .. }) => schema.ref_location.as_str(),
+                _ => "",
+            };
+            schema.ends_with("/Game") || schema.ends_with("/PlayedMove")
+        });
+        let mut headers = vec!["x-request-id"];
+        if shows_game {
+            headers.push("ETag");
+        }
+        if is_limited(path) {
+            headers.extend(["RateLimit", "RateLimit-Policy"]);
+        }
+        match status.as_str() {
+            "401" => headers.push("WWW-Authenticate"),
+            "429" | "503" => headers.push("Retry-After"),
+            _ => {}
+        }
+        for name in headers {
+            let reference = RefOr::Ref(Ref::new(format!("#/components/headers/{name}")));
+            response.headers.entry(name.to_owned()).or_insert(reference);
+        }
+    }
+}
+
+/// Paths that are answered without the database, or prefixes of such paths.
+const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.well-known/"];
+
+/// Adds the failures that follow from an operation's path and input: a token, a body, or none.
+fn add_common_failures(path: &str, operation: &mut Operation) {
+    let needs_token = operation.security.iter().flatten().all(|scheme| *scheme != SecurityRequirement::default());
+    let invalid = match operation.operation_id.as_deref() {
+        Some("play_move") => "`validation_failed`; `illegal_move`, with `reason` and `legal_moves`",
+        Some("play_line") => {
+            "`validation_failed`; `illegal_move`, with `index`, `reason`, `legal_moves` and the `position` before it"
+        }
+        _ => "`validation_failed`",
+    };
+    let unknown = if needs_token { "`unauthenticated`, `invalid_token`" } else { "`invalid_token`" };
+    let mut failures = vec![("401", unknown), ("422", invalid), ("500", "`internal`")];
+    if path.starts_with("/v1/") {
+        failures.push(("406", "`not_acceptable`"));
+    }
+    if is_limited(path) {
+        failures.push(("429", "`rate_limited`: try again after `Retry-After`"));
+    }
+    if !WITHOUT_DATABASE.iter().any(|address| path.starts_with(address)) {
+        failures.push(("503", "`unavailable`: try again after `Retry-After`"));
+    }
+    if operation.request_body.is_some() {
+        failures.push(("400", "`malformed_request`"));
+        failures.push(("413", "`payload_too_large`"));
+        failures.push(("415", "`unsupported_media_type`"));
+    }
+    for (status, description) in failures {
+        let response = ResponseBuilder::new().description(description).build();
+        operation.responses.responses.entry(status.to_owned()).or_insert(RefOr::T(response));
+    }
+}
+
+/// Gives every response with status 4xx or 5xx the one body of all failures. Handlers name only the codes.
+fn add_failure_bodies(operation: &mut Operation) {
+    for (_, response) in failures(operation) {
+        let content = Content::new(Some(Ref::from_schema_name("Problem")));
+        response.content = [(PROBLEM_JSON.to_owned(), RefOr::T(content))].into();
+    }
+}
+
+/// The responses of an operation with status 4xx or 5xx.
+fn failures(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Response)> {
+    let failing = operation.responses.responses.iter_mut().filter(|(status, _)| status.starts_with(['4', '5']));
+    failing.filter_map(|(status, response)| match response {
+        RefOr::T(response) => Some((status.as_str(), response)),
+        RefOr::Ref(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{answer::problem::Code, routes};
+
+    /// The codes that the clauses of a failure's description begin with.
+    fn codes(description: &str) -> Vec<&str> {
+        let clauses = description.split("; ").map(|clause| clause.split(": ").next().unwrap_or_default());
+        let words = clauses.flat_map(|clause| clause.split(", ").take_while(|word| word.starts_with('`')));
+        words.map(|word| word.trim_matches('`')).collect()
+    }
+
+    #[test]
+    fn each_failure_names_codes_of_its_status() {
+        let mut document = routes::document();
+        for (path, item) in &mut document.paths.paths {
+            let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+            for (status, response) in operations.into_iter().flatten().flat_map(failures) {
+                let (description, codes) = (&response.description, codes(&response.description));
+                assert!(description.starts_with('`'), "{path} {status}: {description}");
+                for word in codes {
+                    let code = Code::ALL.iter().find(|code| code.as_str() == word);
+                    let of_code = code.map(|code| code.status().as_str().to_owned());
+                    assert_eq!(of_code.as_deref(), Some(status), "{path}: {word}");
+                }
+            }
+        }
+    }
+}

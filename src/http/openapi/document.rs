@@ -1,0 +1,74 @@
+//! The parts of the document beside the routes, and the order in which it is completed.
+
+use utoipa::{
+    Modify, OpenApi,
+    openapi::{
+        self, RefOr,
+        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+    },
+};
+
+use super::{answers, requests, unions, words};
+use crate::http::answer;
+
+/// The document's parts beside the routes.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "mancala-server",
+        description = "Create games of Kalah, Oware and Congkak, play moves, read histories. Every move is stored, so every game can be replayed.\n\n\
+            Every failure is `application/problem+json` with a stable `code`. Clients ignore response fields and enum \
+            values that they do not know. The server refuses request fields and parameters that it does not know.\n\n\
+            Every answer to a rate-limited call has `RateLimit-Policy` and `RateLimit`, which say how many calls are left.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    tags(
+        (name = "players", description = "Guests, accounts, tokens and profiles"),
+        (name = "variants", description = "Variants, presets and options"),
+        (name = "games", description = "Creating, finding, joining and ending games"),
+        (name = "moves", description = "Playing and replaying"),
+        (name = "notes", description = "Private notes on plies"),
+        (name = "records", description = "Exporting, importing and verifying games"),
+        (name = "pictures", description = "Boards and games as SVG"),
+        (name = "events", description = "Reading, long-polling and streaming events"),
+        (name = "webhooks", description = "Events sent to the player's own server"),
+        (name = "messages", description = "What the player's own server is sent"),
+        (name = "operation", description = "Health and failure codes, for operators"),
+    ),
+    servers((url = "/", description = "This server")),
+    components(schemas(answer::problem::ProblemBody)),
+    modifiers(&Bearer),
+)]
+pub struct Document;
+
+/// The scheme by which a caller authenticates.
+struct Bearer;
+
+impl Modify for Bearer {
+    fn modify(&self, document: &mut openapi::OpenApi) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .bearer_format("JWT")
+            .description(Some("An access token: POST /v1/players gives one."))
+            .build();
+        document.components.get_or_insert_default().add_security_scheme("bearer", SecurityScheme::Http(scheme));
+    }
+}
+
+/// Adds what is true of every operation and schema, and corrects derived parts that lead to clumsy generated clients.
+pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
+    for (path, item) in &mut document.paths.paths {
+        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            requests::correct(operation);
+            answers::complete(path, operation);
+        }
+    }
+    let sent = requests::schemas(&document);
+    let components = document.components.get_or_insert_default();
+    components.headers.extend(answers::headers().map(|(name, header)| (name.to_owned(), RefOr::T(header))));
+    unions::flatten(&mut components.schemas, &sent);
+    words::open(&mut components.schemas);
+    requests::close(&mut document);
+    document
+}
