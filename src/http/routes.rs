@@ -14,7 +14,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::{
     answer::problem::Problem,
     events::{game_events, player_events, tickets},
-    games::{create, invitations, lifecycle, list, moves, offers, positions},
+    games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
     operation::{health, problems},
     paths,
@@ -67,6 +67,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(line::play_line)
                 .service(pictures::get_variant_board_picture)
                 .service(create::create_game)
+                .service(seek::seek_game)
                 .service(list::list_games)
                 .service(explorer::get_explorer)
                 .service(lifecycle::join_game)

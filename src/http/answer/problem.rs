@@ -96,6 +96,9 @@ codes! {
         "An account has this name, or one that reads the same (capitals make no difference). Choose another."
     SeatTaken "seat_taken" CONFLICT "The seat is taken"
         "Another player joined first; when declining an invitation, the caller did. `game` shows the game as it is."
+    OwnGame "own_game" CONFLICT "The game is the caller's own"
+        "The caller has created the game, and another player joins it. To play both sides, create a game with `opponent.type` `self`. \
+         `game` shows the game as it is."
     GameNotStarted "game_not_started" CONFLICT "The game waits for an opponent"
         "Nothing can be played before the second seat is taken. `game` shows the game as it is."
     GameOver "game_over" CONFLICT "The game is over"
@@ -449,6 +452,7 @@ impl From<&Refusal> for Problem {
             Refusal::TooManyGames | Refusal::TooManyGamesForRematch => Code::TooManyGames,
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,
+            Refusal::OwnGame => Code::OwnGame,
             Refusal::NotStarted => Code::GameNotStarted,
             Refusal::Over => Code::GameOver,
             Refusal::StalePly { .. } => Code::StalePly,

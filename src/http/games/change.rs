@@ -243,11 +243,15 @@ pub async fn shown_after(
         }
         Executed::Refused { found, refusal } => Err(match refusal {
             Refusal::SeatTaken
+            | Refusal::OwnGame
             | Refusal::NotStarted
             | Refusal::Over
             | Refusal::NoSuchOffer
             | Refusal::OfferPending
-            | Refusal::NothingToOffer(_) => {
+            | Refusal::NothingToOffer(_)
+                // The holder of a used link learns no more of a private game.
+                if found.seated.game.is_visible_to(Some(caller.player)) =>
+            {
                 Problem::from(&refusal).with_game(GameView::of(&found.seated, Some(caller.player)))
             }
             _ => Problem::from(&refusal),

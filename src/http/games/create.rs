@@ -180,7 +180,7 @@ async fn check_computer_games(state: &AppState, creator: &Player) -> Result<(), 
 
 /// A new game with its creator, and the computer if it plays. The name of an invited player is left out: the answer may be
 /// stored for a day, and the name may be erased meanwhile.
-fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
+pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     let computer = |level: Level| Player {
         id: level.player(),
         kind: PlayerKind::Computer,
@@ -379,6 +379,26 @@ pub(crate) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, 
 const ORIGINS_MAX: usize = 20;
 
 impl CreateGame {
+    /// Whether the creator wants a certain side.
+    pub(super) const fn wants_side(&self) -> bool {
+        !matches!(self.side, SideChoice::Random)
+    }
+
+    /// The terms of a game that is sought: it is open to any player, public, and begins with the opening.
+    pub(super) async fn sought_terms(self, state: &AppState, caller: Caller) -> Result<Terms, Problem> {
+        if !matches!(self.opponent, None | Some(OpponentChoice::Open {})) {
+            return Err(Problem::invalid("/opponent/type", "a game that is sought is `open` to any player"));
+        }
+        if self.visibility != VisibilityWord::Public {
+            return Err(Problem::invalid("/visibility", "a game that is sought is `public`"));
+        }
+        if self.from.is_some() {
+            return Err(Problem::invalid("/from", "a game that is sought begins with the opening"));
+        }
+        let base = self.base(state, caller).await?;
+        self.terms(base)
+    }
+
     /// The rules, and the start position if it is not their opening.
     async fn base(&self, state: &AppState, caller: Caller) -> Result<(AnyOptions, Option<Start>), Problem> {
         if let Some(from) = &self.from {

@@ -44,14 +44,27 @@ pub(crate) async fn find_visible(
     id: GameId,
     reader: Option<PlayerId>,
 ) -> Result<Arc<Remembered>, Problem> {
-    let visible = |found: &Arc<Remembered>| found.seated.game.is_visible_to(reader);
-    let mut found = find(state, id).await?.filter(visible);
-    if let Some(due) = found.as_ref().filter(|found| !found.seated.game.due(now()).is_empty()) {
-        // The first read after a deadline appends the events that are due.
-        settle(state, &due.seated.game).await?;
-        found = find(state, id).await?.filter(visible);
+    find_with_code(state, id, reader, None).await
+}
+
+/// A game that the reader may see, also because of a join code.
+pub(crate) async fn find_with_code(
+    state: &AppState,
+    id: GameId,
+    reader: Option<PlayerId>,
+    join_code: Option<&str>,
+) -> Result<Arc<Remembered>, Problem> {
+    let readable = |found: Option<Arc<Remembered>>| {
+        let found = found.ok_or(Refusal::Unknown)?;
+        found.seated.game.check_readable(reader, join_code).map(|()| found)
+    };
+    let found = readable(find(state, id).await?).map_err(|refusal| Problem::from(&refusal))?;
+    if found.seated.game.due(now()).is_empty() {
+        return Ok(found);
     }
-    found.ok_or_else(|| Problem::from(&Refusal::Unknown))
+    // The first read after a deadline appends the events that are due.
+    settle(state, &found.seated.game).await?;
+    readable(find(state, id).await?).map_err(|refusal| Problem::from(&refusal))
 }
 
 /// A game whose past the reader may see. A cached game that is over needs no query: its log is complete. Only its players'

@@ -8,11 +8,11 @@ use actix_web::{
 };
 use serde::Deserialize;
 use tokio::time::timeout;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::{
     change::change,
-    find::{find_visible, with_read_permit},
+    find::{find_with_code, with_read_permit},
 };
 use crate::{
     domain::Action,
@@ -37,7 +37,8 @@ use crate::{
 
 /// Get a game
 ///
-/// The answer is enough to draw the board and to play, without any other call. Only its players see a private game.
+/// The answer is enough to draw the board and to play, without any other call. Only its players see a private game, and with
+/// `join_code` a client that holds the link, as long as a seat is free.
 ///
 /// With `If-None-Match` and `Prefer: wait=N` the call is a long poll: the answer comes when the game's version changes, or after
 /// N seconds. So a client waits for the opponent's move. If the client's tag is not the current one, the answer comes at once.
@@ -49,6 +50,7 @@ use crate::{
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
         ("Prefer" = Option<String>, Header, description = "`wait=N`: how many seconds to wait for a change, at most 50. Ignored \
             without a tag in `If-None-Match`, and if N is not a positive integer", example = "wait=50"),
+        GetGame,
     ),
     responses(
         (status = 200, description = "The game", body = GameView, headers(
@@ -59,6 +61,7 @@ use crate::{
             ("Preference-Applied" = String, description = "`wait=N`: nothing changed for N seconds. If it is missing, the \
                 server did not wait: the client pauses before it polls again"))),
         (status = 404, description = "`not_found`"),
+        (status = 409, description = "With `join_code`, for a private game: `seat_taken`, `game_over`"),
     ),
     security((), ("bearer" = []))
 )]
@@ -70,13 +73,17 @@ pub async fn get_game(
     known: IfNoneMatch,
     wait: Wait,
     client: Client,
-    _: Query<NoQuery>,
+    query: Query<GetGame>,
 ) -> Result<HttpResponse, Problem> {
     // Subscribes before it reads the game, so that it misses no later change.
     let wait_s = wait.0.filter(|_| matches!(known, IfNoneMatch::Tags(_)));
     let waiting = wait_s.and_then(|wait_s| Some((state.hub.enter(Topic::Game(path.0), client)?, wait_s)));
     let granted_s = waiting.as_ref().map(|(_, wait_s)| *wait_s);
-    let read = async || find_visible(&state, path.0, reader.0).await.map(|found| found.shown(reader.0));
+    let join_code = query.0.join_code.as_deref();
+    let read = async || {
+        let found = find_with_code(&state, path.0, reader.0, join_code).await;
+        found.map(|found| found.shown(reader.0))
+    };
     // Boxed: otherwise each waiting request would keep the memory of the read future.
     let read_with_permit = async || with_read_permit(&state, Box::pin(read())).await;
     let mut game = if waiting.is_some() { read_with_permit().await? } else { Box::pin(read()).await? };
@@ -121,7 +128,8 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
 
 /// Join a game
 ///
-/// Takes the free seat; the game becomes active. Of two concurrent calls one gets the seat. Joining again is 200.
+/// Takes the free seat; the game becomes active. Of two concurrent calls one gets the seat. Joining again is 200. The creator cannot
+/// join.
 #[utoipa::path(
     tag = "games",
     operation_id = "join_game",
@@ -134,7 +142,7 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
         (status = 403, description = "`forbidden`: the join code is missing or wrong, or another player is invited"),
         (status = 404, description = "`not_found`"),
-        (status = 409, description = "`seat_taken`, `game_over`, `too_many_games`"),
+        (status = 409, description = "`seat_taken`, `own_game`, `game_over`, `too_many_games`"),
         (status = 412, description = "`precondition_failed`"),
     ),
     security(("bearer" = []))
@@ -213,6 +221,16 @@ pub async fn abort_game(
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
     change(&state, caller, path, if_match, Action::Abort).await
+}
+
+/// How a game is read.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct GetGame {
+    /// The join code of a game by link. It shows a private game before the seat is taken.
+    #[param(max_length = 100)]
+    join_code: Option<String>,
 }
 
 /// What a game by link needs.

@@ -9,4 +9,5 @@ pub(crate) mod list;
 pub(crate) mod moves;
 pub(crate) mod offers;
 pub(crate) mod positions;
+pub(crate) mod seek;
 pub(crate) mod settle;

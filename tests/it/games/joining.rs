@@ -23,13 +23,25 @@ async fn joining_where_one_already_sits_changes_nothing() {
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let game = app.created(&ana, &json!({"variant": "kalah"})).await;
     let id = game["id"].as_str().expect("an id");
-    let own = app.join_game(id, &ana).await;
-    assert_eq!((own.status.as_u16(), &own.body), (200, &game));
     let joined = app.join_game(id, &bo).await;
-    for guest in [&ana, &bo] {
-        let again = app.join_game(id, guest).await;
-        assert_eq!((again.status.as_u16(), &again.body), (200, &joined.body));
+    let again = app.join_game(id, &bo).await;
+    assert_eq!((again.status.as_u16(), &again.body), (200, &joined.body));
+}
+
+#[actix_web::test]
+async fn a_creator_cannot_join_and_the_game_stays_as_it_is() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    for more in [json!({"type": "open"}), json!({"type": "link"}), json!({"type": "self"})] {
+        let game = app.created(&ana, &json!({"variant": "kalah", "opponent": more})).await;
+        let own = app.join_game(game["id"].as_str().expect("an id"), &ana).await;
+        own.is_problem(409, "own_game");
+        assert_eq!(own.body["game"], game);
     }
+    let game = app.created(&ana, &json!({"variant": "kalah"})).await;
+    let id = game["id"].as_str().expect("an id");
+    app.join_game(id, &bo).await;
+    app.join_game(id, &ana).await.is_problem(409, "own_game");
 }
 
 #[actix_web::test]
@@ -82,6 +94,38 @@ async fn a_private_game_is_unknown_to_a_stranger_with_any_code() {
         app.post(&join, Some(&eve), &body).await.is_problem(404, "not_found");
     }
     assert_eq!(app.post(&join, Some(&bo), &json!({"join_code": code})).await.status, 200);
-    app.post(&join, Some(&eve), &json!({"join_code": code})).await.is_problem(404, "not_found");
+    app.post(&join, Some(&eve), &json!({"join_code": "guess"})).await.is_problem(404, "not_found");
     assert_eq!(app.get_game(id, Some(&bo)).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_link_shows_a_private_game_until_the_seat_is_taken() {
+    let app = TestApp::start().await;
+    let (ana, bo, eve) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Eve").await);
+    let game = app.created(&ana, &json!({"variant": "kalah", "visibility": "private"})).await;
+    let (id, code) = (game["id"].as_str().expect("an id"), game["join_code"].as_str().expect("a code"));
+    let path = |code: &str| format!("/v1/games/{id}?join_code={code}");
+    for reader in [None, Some(&bo)] {
+        let shown = app.get(&path(code), reader).await;
+        assert_eq!((shown.status.as_u16(), &shown.body["id"]), (200, &game["id"]));
+        assert!(!shown.text.contains(code), "only the creator sees the code");
+        app.get(&path("guess"), reader).await.is_problem(404, "not_found");
+        app.get_game(id, reader).await.is_problem(404, "not_found");
+        app.get(&format!("/v1/games/{id}?code={code}"), reader).await.is_problem(422, "validation_failed");
+    }
+    let join = format!("/v1/games/{id}/join");
+    assert_eq!(app.post(&join, Some(&bo), &json!({"join_code": code})).await.status, 200);
+    // A used link says so, and nothing else of the game.
+    for used in [
+        app.get(&path(code), Some(&eve)).await,
+        app.get(&path(code), None).await,
+        app.post(&join, Some(&eve), &json!({"join_code": code})).await,
+    ] {
+        used.is_problem(409, "seat_taken");
+        assert!(used.body.get("game").is_none(), "{used:?}");
+    }
+    app.get(&path("guess"), Some(&eve)).await.is_problem(404, "not_found");
+    assert_eq!(app.get(&path(code), Some(&bo)).await.status, 200);
+    app.abort_game(id, &ana).await;
+    app.get(&path(code), Some(&eve)).await.is_problem(409, "game_over");
 }

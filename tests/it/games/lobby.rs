@@ -24,7 +24,7 @@ async fn summary(app: &TestApp, guest: &Guest) -> Value {
 #[actix_web::test]
 async fn the_lobby_shows_the_games_that_one_would_play() {
     let app = TestApp::start().await;
-    let ana = app.guest("Ana").await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let slow = json!({"type": "per_move", "move_s": 86400});
     let bank = json!({"type": "bank", "bank_s": 600});
     let plain = created(&app, &ana, &json!({})).await;
@@ -41,12 +41,17 @@ async fn the_lobby_shows_the_games_that_one_would_play() {
         ("&clock=bank", vec![&oware, &fast]),
         ("&clock=per_move", vec![&bga]),
         ("&clock=unlimited&variant=kalah", vec![&link, &plain]),
-        ("&clock=bank&player=me", vec![&oware, &fast]),
         ("&clock=bank&variant=kalah&preset=bga", vec![]),
     ] {
-        let found = app.list_games(&format!("status=open{query}"), Some(&ana)).await;
+        let found = app.list_games(&format!("status=open{query}"), Some(&bo)).await;
         assert_eq!(found.ids().iter().collect::<Vec<_>>(), expected, "{query}");
     }
+    // A lobby leaves out the reader's own games; other lists of open games have them.
+    assert!(app.list_games("status=open&opponent_type=open", Some(&ana)).await.ids().is_empty());
+    assert_eq!(app.list_games("status=open", Some(&ana)).await.ids().len(), 5);
+    let own = app.list_games("status=open&clock=bank&player=me", Some(&ana)).await;
+    assert_eq!(own.ids(), [oware.clone(), fast.clone()]);
+    assert_eq!(app.list_games("status=open&opponent_type=open&player=me", Some(&ana)).await.ids().len(), 4);
 }
 
 #[actix_web::test]

@@ -14,5 +14,6 @@ pub mod moves;
 pub mod offers;
 pub mod recent;
 pub mod repetition;
+pub mod seek;
 pub mod vectors;
 pub mod waiting;

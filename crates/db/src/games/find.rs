@@ -2,7 +2,7 @@
 
 use mancala_domain::GameId;
 use mancala_rules::HISTORY_MAX;
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgExecutor, PgPool, types::Json};
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -49,7 +49,11 @@ pub(crate) enum Histories {
 }
 
 /// The games with these ids, newest first, in one query whatever their number.
-pub(crate) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> Result<Vec<SeatedGame>, DbError> {
+pub(crate) async fn load(
+    executor: impl PgExecutor<'_>,
+    ids: &[Uuid],
+    histories: Histories,
+) -> Result<Vec<SeatedGame>, DbError> {
     let rows = sqlx::query_as!(
         GameRow,
         r#"
@@ -93,7 +97,7 @@ pub(crate) async fn load(pool: &PgPool, ids: &[Uuid], histories: Histories) -> R
         // The present position, and as many as a history holds.
         i64::try_from(HISTORY_MAX + 1).expect("a thousand and one"),
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .instrument(statement("select game event player"))
     .await?;
     rows.into_iter().map(SeatedGame::try_from).collect()

@@ -14,6 +14,7 @@ mod insert;
 pub mod lookups;
 mod of_player;
 pub(crate) mod plies;
+pub mod seek;
 pub(crate) mod term_rows;
 pub mod wakes;
 pub mod writers;

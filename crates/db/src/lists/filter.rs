@@ -134,6 +134,12 @@ impl Filter {
         })
     }
 
+    /// The player whose games a lobby leaves out: a lobby has the games that its reader may join.
+    pub(super) fn left_out(&self) -> Option<Uuid> {
+        let is_lobby = self.status == Some(Status::Open) && matches!(self.open_to, Some(OpponentKind::Open));
+        self.viewer().filter(|_| is_lobby)
+    }
+
     pub(crate) fn viewer(&self) -> Option<Uuid> {
         self.viewer.map(|viewer| viewer.0)
     }

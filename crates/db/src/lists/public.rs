@@ -27,9 +27,12 @@ pub(super) async fn newest_public(pool: &PgPool, filter: &Filter, window: &Windo
         "#,
         "",
         r#"
-                    and created_at >= $14 and created_at < $15) is true as shown
+                    and created_at >= $14 and created_at < $15
+                    and ($18::uuid is null or $18 is distinct from coalesce(seat_0_player_id, seat_1_player_id))) is true as shown
                 from (
-                    select id, created_at, preset, clock, opponent, result_reason, ply, analysed_at, result_winner from game
+                    select id, created_at, preset, clock, opponent, result_reason, ply, analysed_at, result_winner,
+                        seat_0_player_id, seat_1_player_id
+                    from game
                     where visibility = 'public' and variant = leg.variant
                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $16 and id < $17
                     order by id desc limit $1
@@ -47,6 +50,7 @@ pub(super) async fn newest_public(pool: &PgPool, filter: &Filter, window: &Windo
             window.until,
             window.first_id,
             window.end_id,
+            filter.left_out(),
         }
     );
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)

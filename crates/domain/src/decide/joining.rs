@@ -1,7 +1,7 @@
 //! Before a game begins: joining it, renewing its join code, declining it.
 
 use super::{Command, Context, Refusal};
-use crate::{Fact, Game, Opponent, RUNNING_GAMES_MAX, Status, game::EVENTS_MAX};
+use crate::{Fact, Game, Opponent, PlayerId, RUNNING_GAMES_MAX, Status, game::EVENTS_MAX};
 
 impl Game {
     pub(super) fn join(
@@ -10,18 +10,20 @@ impl Game {
         join_code: Option<&str>,
         context: &Context<'_>,
     ) -> Result<Vec<Fact>, Refusal> {
+        if self.players()[self.terms().creator] == Some(command.player) {
+            return Err(Refusal::OwnGame);
+        }
         if self.seats(command.player) {
             return Ok(vec![]);
         }
         let is_code_right = match &self.terms().opponent {
             Opponent::Open | Opponent::Player { .. } => true,
-            Opponent::Link { join_code: expected } => join_code.is_some_and(|given| is_same_secret(given, expected)),
+            Opponent::Link { .. } => self.is_join_code(join_code),
             Opponent::Oneself | Opponent::Computer { .. } | Opponent::Imported { .. } => false,
         };
         let is_free = self.status() == Status::Open;
-        // A private game exists for its players only, and while a seat is free for a player with the join code.
-        let is_by_link = matches!(self.terms().opponent, Opponent::Link { .. });
-        if !(self.is_visible_to(Some(command.player)) || is_by_link && is_free && is_code_right) {
+        // A private game exists for its players only, and for a player with the join code.
+        if !(self.is_visible_to(Some(command.player)) || self.is_join_code(join_code)) {
             return Err(Refusal::Unknown);
         }
         if self.invited().is_some_and(|invited| invited != command.player) {
@@ -41,6 +43,27 @@ impl Game {
             return Err(Refusal::TooManyGames);
         }
         Ok(vec![Fact::Joined { seat: self.terms().creator.other(), player: command.player }])
+    }
+
+    /// Checks that a reader may see the game: one who may at any time, or one who holds the join code while a seat is free.
+    pub fn check_readable(&self, reader: Option<PlayerId>, join_code: Option<&str>) -> Result<(), Refusal> {
+        if self.is_visible_to(reader) {
+            return Ok(());
+        }
+        match self.status() {
+            _ if !self.is_join_code(join_code) => Err(Refusal::Unknown),
+            Status::Open => Ok(()),
+            Status::Active | Status::Finished => Err(Refusal::SeatTaken),
+            Status::Aborted => Err(Refusal::Over),
+        }
+    }
+
+    /// Whether the game is by link, and this is its join code.
+    fn is_join_code(&self, given: Option<&str>) -> bool {
+        match &self.terms().opponent {
+            Opponent::Link { join_code } => given.is_some_and(|given| is_same_secret(given, join_code)),
+            _ => false,
+        }
     }
 
     pub(super) fn renew_code(&self, command: &Command<'_>, join_code: &str) -> Result<Vec<Fact>, Refusal> {

@@ -20,6 +20,9 @@ pub enum Refusal {
     /// The game is for another player.
     #[error("the caller is not invited to this game")]
     NotInvited,
+    /// The player has created the game.
+    #[error("the caller has created this game: another player joins it")]
+    OwnGame,
     /// The game has no join code, or the player is not its creator.
     #[error("only the creator of a game by link can give it another code")]
     NoCode,

@@ -1,0 +1,147 @@
+//! Pairing: a player joins the oldest open game that fits, or opens one, in one transaction.
+//!
+//! Seeks for the same kind of game follow each other, by an advisory lock that ends with the transaction. So none opens a
+//! game while another one is about to open one that fits.
+
+use mancala_domain::{Event, Game, GameId, PlayerId, Seat, Terms};
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{
+    append::{self, Append},
+    columns::seat_number,
+    find::{Histories, load},
+    insert::insert,
+    term_rows::TermsText,
+};
+use crate::{
+    connection::{DbError, statement},
+    idempotency::{self, Keyed},
+};
+
+/// What a player seeks.
+#[derive(Debug)]
+pub struct Seek<'a> {
+    /// The seeking player.
+    pub player: PlayerId,
+    /// The game to open if none fits: variant, preset, options and clock are those of a game that fits.
+    pub game: &'a Game,
+    /// Its first event.
+    pub created: &'a Event,
+    /// The seats in which the creator of a game that fits may sit.
+    pub creator_seats: &'a [Seat],
+    /// The time of the request.
+    pub now: OffsetDateTime,
+}
+
+/// What a seek has led to.
+#[derive(Debug)]
+pub enum Sought {
+    /// The player has joined a game, which is the one after it.
+    Joined(Box<Game>),
+    /// The new game is stored.
+    Opened,
+    /// The player already waits in this game.
+    Waiting(GameId),
+    /// A version conflict: another request has changed the game that fits. Nothing was stored.
+    Conflict,
+    /// Another request used the same idempotency key, and nothing was stored.
+    KeyUsed,
+}
+
+/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined. `keyed` makes
+/// what is stored under the request's key, of the game that was found or opened.
+pub async fn seek(
+    pool: &PgPool,
+    seek: &Seek<'_>,
+    join: impl Fn(&Game) -> Option<(Game, Vec<Event>)>,
+    keyed: impl Fn(GameId) -> Option<Keyed>,
+) -> Result<Sought, DbError> {
+    let terms = TermsText::of(seek.game.terms());
+    let mut transaction = pool.begin().await?;
+    sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", kind_of(&terms))
+        .execute(&mut *transaction)
+        .instrument(statement("select pg_advisory_xact_lock"))
+        .await?;
+    let fit = match oldest(&mut transaction, seek, &terms, false).await? {
+        Some(id) => load(&mut *transaction, &[id], Histories::Skipped).await?.pop(),
+        None => None,
+    };
+    let joined = fit.as_ref().and_then(|fit| join(&fit.game));
+    let own = match joined {
+        None => oldest(&mut transaction, seek, &terms, true).await?.map(GameId),
+        Some(_) => None,
+    };
+    let found = joined.as_ref().map(|(game, _)| game.id()).or(own).unwrap_or(seek.game.id());
+    if let Some(keyed) = keyed(found)
+        && !idempotency::claim(&mut *transaction, &keyed, seek.now).await?
+    {
+        return Ok(Sought::KeyUsed);
+    }
+    let sought = match (joined, own) {
+        (Some((game, events)), _) => {
+            if append::store(&mut transaction, &[&Append::of(&game, &events)]).await?.games.is_empty() {
+                return Ok(Sought::Conflict);
+            }
+            Sought::Joined(Box::new(game))
+        }
+        (None, Some(own)) => Sought::Waiting(own),
+        (None, None) => {
+            insert(&mut *transaction, seek.game, seek.created, None).await?;
+            Sought::Opened
+        }
+    };
+    transaction.commit().await?;
+    Ok(sought)
+}
+
+/// The oldest open game that fits: of another player, or an own one.
+async fn oldest(
+    connection: &mut PgConnection,
+    seek: &Seek<'_>,
+    terms: &TermsText,
+    is_own: bool,
+) -> Result<Option<Uuid>, DbError> {
+    // An own game that waits has the wanted seat for the player itself.
+    let seats = seek.creator_seats.iter().map(|seat| seat_number(if is_own { seat.other() } else { *seat }));
+    sqlx::query_scalar!(
+        r#"
+        select found.id as "id!" from unnest($1::smallint[]) as wanted (seat)
+        cross join lateral (
+            select id from game
+            where variant = $2 and preset = $3 and options = $4 and coalesce(clock, '') = $5 and creator_seat = wanted.seat
+              and visibility = 'public' and opponent = 'open' and start is null
+              and started_at is null and aborted_at is null
+              and rules_version = $6 and expires_at > $7
+              and (coalesce(seat_0_player_id, seat_1_player_id) = $8) = $9
+            order by id limit 1
+        ) found
+        order by found.id limit 1
+        "#,
+        &seats.collect::<Vec<_>>(),
+        terms.variant,
+        terms.preset,
+        terms.options,
+        terms.clock.as_deref().unwrap_or_default(),
+        terms.rules_version,
+        seek.now,
+        seek.player.0,
+        is_own,
+    )
+    .fetch_optional(connection)
+    .instrument(statement("select game id to join"))
+    .await
+    .map_err(DbError::from)
+}
+
+/// What the lock of a kind of games is named after.
+fn kind_of(TermsText { variant, preset, options, clock, .. }: &TermsText) -> String {
+    format!("seek\n{variant}\n{preset}\n{options}\n{clock:?}")
+}
+
+/// The seats in which the creator of a game may sit for a player that wants a side of the opening.
+pub fn creator_seats(terms: &Terms, is_side_wanted: bool) -> Vec<Seat> {
+    if is_side_wanted { vec![terms.creator.other()] } else { Seat::ALL.to_vec() }
+}

@@ -1,0 +1,168 @@
+//! Pairing: players that seek a game join each other's.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use mancala_server::http::RateLimits;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{
+    answer::Answer,
+    app::{Setup, TestApp},
+    calls::{Guest, send, signed},
+};
+
+/// How many players seek at the same moment.
+const SEEKERS: usize = 64;
+
+async fn seek(app: &TestApp, guest: &Guest, body: &Value) -> Answer {
+    app.post("/v1/games/seek", Some(guest), body).await
+}
+
+async fn seek_with_key(app: &TestApp, guest: &Guest, key: &str, body: &Value) -> Answer {
+    let request = signed(app.request(Method::POST, "/v1/games/seek"), Some(guest));
+    send(request.header("idempotency-key", key).json(body)).await
+}
+
+async fn count(app: &TestApp, status: &str) -> i64 {
+    let found = sqlx::query_scalar("select count(*) from game where status = $1").bind(status).fetch_one(&app.db).await;
+    found.expect("games are counted")
+}
+
+#[actix_web::test]
+async fn of_players_that_seek_at_once_on_two_servers_half_as_many_games_begin() {
+    let app = TestApp::start().await;
+    let (second, _) = app.second_server();
+    let guests = join_all((0..SEEKERS).map(|_| app.guest("Ana"))).await;
+    let addresses = [app.address, second];
+    let answers = join_all(guests.iter().enumerate().map(|(n, guest)| {
+        let request = reqwest::Client::new().post(format!("http://{}/v1/games/seek", addresses[n % 2]));
+        send(request.bearer_auth(&guest.token).json(&json!({"variant": "kalah"})))
+    }))
+    .await;
+    assert_eq!((count(&app, "active").await, count(&app, "open").await), ((SEEKERS / 2) as i64, 0));
+    let mut games = BTreeMap::<String, Vec<u16>>::new();
+    for answer in &answers {
+        games.entry(answer.string("/id")).or_default().push(answer.status.as_u16());
+    }
+    // Each game was opened by one and joined by one other.
+    assert!(games.len() == SEEKERS / 2 && games.values().all(|statuses| statuses.iter().sum::<u16>() == 401));
+    for answer in answers.iter().filter(|answer| answer.status == 200) {
+        let seats = &answer.body["seats"];
+        assert!(answer.body["status"] == "active" && seats["south"]["id"] != seats["north"]["id"], "{answer:?}");
+    }
+}
+
+#[actix_web::test]
+async fn a_seek_joins_the_oldest_game_that_fits_and_no_other() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let clock = json!({"type": "per_move", "move_s": 3600});
+    let mut fits = vec![];
+    for body in [
+        json!({"variant": "oware"}),
+        json!({"variant": "kalah", "preset": "bga"}),
+        json!({"variant": "kalah", "options": {"seeds": 5}, "clock": clock}),
+        json!({"variant": "kalah", "opponent": {"type": "link"}}),
+        json!({"variant": "kalah", "visibility": "unlisted"}),
+        json!({"variant": "kalah", "opponent": {"type": "self"}}),
+        json!({"variant": "kalah", "side": "south"}),
+        json!({"variant": "kalah", "side": "north"}),
+    ] {
+        fits.push(app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned());
+    }
+    // The south side is free in the last one only; without a side the older one comes first.
+    let south = seek(&app, &bo, &json!({"variant": "kalah", "side": "south"})).await;
+    assert_eq!((south.status.as_u16(), south.string("/id")), (200, fits[7].clone()));
+    assert_eq!(south.string("/seats/south/id"), bo.id);
+    assert_eq!(seek(&app, &bo, &json!({"variant": "kalah"})).await.string("/id"), fits[6]);
+    assert_eq!(seek(&app, &bo, &json!({"variant": "kalah", "preset": "bga"})).await.string("/id"), fits[1]);
+    assert_eq!(seek(&app, &bo, &json!({"variant": "oware"})).await.string("/id"), fits[0]);
+    let slow = json!({"variant": "kalah", "options": {"seeds": 5}, "clock": clock});
+    let other = json!({"variant": "kalah", "options": {"seeds": 5}});
+    assert_eq!(seek(&app, &bo, &other).await.status, 201);
+    assert_eq!(seek(&app, &bo, &slow).await.string("/id"), fits[2]);
+    let opened = seek(&app, &bo, &json!({"variant": "kalah"})).await;
+    assert_eq!((opened.status.as_u16(), &opened.body["status"]), (201, &json!("open")));
+    assert_eq!(opened.headers["location"], format!("/v1/games/{}", opened.string("/id")));
+    // A game that has expired is not joined.
+    let expired = "update game set expires_at = now() - interval '1 minute' where id = $1::uuid";
+    sqlx::query(expired).bind(opened.string("/id")).execute(&app.db).await.expect("it expires");
+    let later = seek(&app, &ana, &json!({"variant": "kalah"})).await;
+    assert_eq!(later.status, 201);
+    let restored = "update game set expires_at = wake_at where id = $1::uuid";
+    sqlx::query(restored).bind(opened.string("/id")).execute(&app.db).await.expect("it is as its log says");
+}
+
+#[actix_web::test]
+async fn a_player_that_seeks_again_still_waits_in_the_same_game() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let body = json!({"variant": "kalah"});
+    let first = seek(&app, &ana, &body).await;
+    let again = seek(&app, &ana, &body).await;
+    assert_eq!((first.status.as_u16(), again.status.as_u16()), (201, 200));
+    assert_eq!(first.body, again.body);
+    let oware = json!({"variant": "oware"});
+    let all = join_all((0..8).map(|_| seek(&app, &ana, &oware))).await;
+    assert!(all.iter().all(|answer| answer.body["id"] == all[0].body["id"]));
+    // Another side is another game.
+    let side = if first.body["seats"]["south"].is_null() { "south" } else { "north" };
+    assert_ne!(seek(&app, &ana, &json!({"variant": "kalah", "side": side})).await.body["id"], first.body["id"]);
+    assert_eq!(seek(&app, &bo, &body).await.body["id"], first.body["id"]);
+}
+
+#[actix_web::test]
+async fn a_seek_under_a_key_is_answered_with_its_game_as_it_is() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let body = json!({"variant": "kalah"});
+    let opened = seek_with_key(&app, &ana, "one", &body).await;
+    assert_eq!(opened.status, 201);
+    assert_eq!(seek_with_key(&app, &bo, "one", &body).await.status, 200, "each player has keys of its own");
+    for (guest, status) in [(&ana, "active"), (&bo, "active")] {
+        let again = seek_with_key(&app, guest, "one", &body).await;
+        assert_eq!((&again.body["id"], &again.body["status"]), (&opened.body["id"], &json!(status)));
+        assert_eq!(again.headers["idempotent-replayed"], "true");
+    }
+    seek_with_key(&app, &ana, "one", &json!({"variant": "oware"})).await.is_problem(422, "idempotency_key_reused");
+    assert_eq!((count(&app, "active").await, count(&app, "open").await), (1, 0));
+    let racing = join_all((0..8).map(|_| seek_with_key(&app, &ana, "two", &body))).await;
+    assert!(racing.iter().all(|answer| answer.status.is_success() && answer.body["id"] == racing[0].body["id"]));
+}
+
+#[actix_web::test]
+async fn a_seek_that_fits_no_game_is_refused_and_stores_nothing() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for (body, pointer) in [
+        (json!({}), "/variant"),
+        (json!({"variant": "chess"}), "/variant"),
+        (json!({"variant": "kalah", "options": {"seeds": 1_000}}), "/options/seeds"),
+        (json!({"variant": "congkak", "options": {"max_rounds": 3}}), "/options/max_rounds"),
+        (json!({"variant": "kalah", "opponent": {"type": "self"}}), "/opponent/type"),
+        (json!({"variant": "kalah", "opponent": {"type": "link"}}), "/opponent/type"),
+        (json!({"variant": "kalah", "visibility": "private"}), "/visibility"),
+        (json!({"variant": "kalah", "visibility": "unlisted"}), "/visibility"),
+        (json!({"from": {"game_id": ana.id, "ply": 0}}), "/from"),
+        (json!({"variant": "kalah", "clock": {"type": "per_move", "move_s": 1}}), "/clock/move_s"),
+    ] {
+        let refused = seek(&app, &ana, &body).await;
+        refused.is_problem(422, "validation_failed");
+        assert_eq!(refused.body["errors"][0]["pointer"], pointer, "{body}");
+    }
+    app.post("/v1/games/seek", None, &json!({"variant": "kalah"})).await.is_problem(401, "unauthenticated");
+    seek(&app, &app.stranger(), &json!({"variant": "kalah"})).await.is_problem(401, "invalid_token");
+    assert_eq!(count(&app, "open").await, 0);
+}
+
+#[actix_web::test]
+async fn a_seek_is_charged_as_several_calls() {
+    let app = TestApp::start_with(Setup { rate_limits: RateLimits::NeverRefilled, ..Setup::default() }).await;
+    let ana = app.guest("Ana").await;
+    for _ in 0..60 {
+        assert!(seek(&app, &ana, &json!({"variant": "kalah"})).await.status.is_success());
+    }
+    seek(&app, &ana, &json!({"variant": "kalah"})).await.is_problem(429, "rate_limited");
+}
