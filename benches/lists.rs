@@ -22,7 +22,7 @@ use mancala_server::{
         games::{self, wakes},
         kinds::OpponentKind,
         lists::{
-            self, Ended, Filter, Of, Order, Page, PageKey, Whose,
+            self, Ended, Filter, Of, Order, Page, PageKey, Statuses, Whose,
             invitations::{self, Direction},
         },
         migrations,
@@ -199,7 +199,7 @@ fn first(filter: Filter) -> List {
 }
 
 fn ended(filter: &Filter, ended: Ended) -> List {
-    first(Filter { status: Some(Status::Finished), ended: Some(ended), ..filter.clone() })
+    first(Filter { status: Statuses::One(Status::Finished), ended: Some(ended), ..filter.clone() })
 }
 
 /// Every query, with frequent filters and with rare ones.
@@ -224,10 +224,14 @@ fn public_lists() -> Vec<(&'static str, List)> {
     let middle = BEGIN + Duration::from_secs_f64(YEARS_S / 2.0);
     let ms = u128::try_from(middle.unix_timestamp()).expect("after 1970") * 1000;
     let key = Some(PageKey { at: middle, id: GameId(Uuid::from_u128(ms << 80)) });
-    let of_status = |status| first(Filter { status: Some(status), ..PUBLIC });
+    let of_status = |status| first(Filter { status: Statuses::One(status), ..PUBLIC });
     let by_end = Filter { order: Order::Finished, ..PUBLIC };
-    let lobby =
-        Filter { status: Some(Status::Open), preset: Some("standard"), open_to: Some(OpponentKind::Open), ..PUBLIC };
+    let lobby = Filter {
+        status: Statuses::One(Status::Open),
+        preset: Some("standard"),
+        open_to: Some(OpponentKind::Open),
+        ..PUBLIC
+    };
     let day = Filter { since: Some(middle), until: Some(middle + time::Duration::DAY), ..PUBLIC };
     vec![
         ("(no filter)", first(PUBLIC)),
@@ -247,9 +251,9 @@ fn public_lists() -> Vec<(&'static str, List)> {
 
 fn lists_of_players() -> Vec<(&'static str, List)> {
     let own = of(BUSY, BUSY);
-    let active = Filter { status: Some(Status::Active), ..own.clone() };
+    let active = Filter { status: Statuses::One(Status::Active), ..own.clone() };
     let by_change = Filter { order: Order::Updated, ..active.clone() };
-    let by_end = Filter { order: Order::Finished, status: Some(Status::Finished), ..own.clone() };
+    let by_end = Filter { order: Order::Finished, status: Statuses::One(Status::Finished), ..own.clone() };
     let with_friend = |filter: &Filter| first(among(filter, |of| of.opponent = Some(player_id(FRIEND))));
     let to_move = |filter: &Filter| first(among(filter, |of| of.to_move = true));
     vec![
@@ -262,7 +266,7 @@ fn lists_of_players() -> Vec<(&'static str, List)> {
         ("`player=me&status=active&sort=updated_at`", first(by_change.clone())),
         ("`turn=me&sort=updated_at`", to_move(&by_change)),
         ("`player=me&status=active&sort=turn`", first(Filter { order: Order::Turn, ..active.clone() })),
-        ("`player=me&status=aborted`", first(Filter { status: Some(Status::Aborted), ..own.clone() })),
+        ("`player=me&status=aborted`", first(Filter { status: Statuses::One(Status::Aborted), ..own.clone() })),
         ("`player=me&result=won`", ended(&own, Ended::Won)),
         ("`player=me&result=draw`", ended(&own, Ended::Drawn)),
         ("`player=me&visibility=private`", first(among(&own, |of| of.visibility = Some(Visibility::Private)))),

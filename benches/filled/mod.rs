@@ -2,7 +2,7 @@
 //! time.
 
 use mancala_server::{
-    db::lists::{Filter, Order, Whose},
+    db::lists::{Filter, Order, Statuses, Whose},
     domain::{
         Action, BySeat, Clock, Command, Context, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Status, Terms,
         Visibility,
@@ -24,7 +24,7 @@ pub const PUBLIC: Filter = Filter {
     imported: None,
     analysed: None,
     whose: Whose::Everybodys,
-    status: None,
+    status: Statuses::Any,
     variant: None,
     preset: None,
     clock: None,

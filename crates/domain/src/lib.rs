@@ -75,7 +75,7 @@ mod seat;
 pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value};
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
-pub use decide::{Action, Command, Context, Decision, NothingToOffer, Refusal};
+pub use decide::{Action, Command, Context, Decision, NothingToOffer, Permitted, Refusal};
 pub use exploration::{EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit};
 pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,

@@ -339,9 +339,8 @@ fn a_move_that_the_log_has_already_is_not_played_twice() {
         let command = Command { player, if_version: Some(&[2]), action: Action::Play { ply: 1, word } };
         table.game.decide(&command, &Context { recorded, ..table.context(START) })
     };
-    assert_eq!(decide(mover, &word, Some(&table.plies[0])), Ok(Decision::default()));
-    for (player, word, recorded) in
-        [(mover, "F", Some(&table.plies[0])), (other, &word, Some(&table.plies[0])), (mover, &word, None)]
+    assert_eq!(decide(mover, &word, &table.plies), Ok(Decision::default()));
+    for (player, word, recorded) in [(mover, "F", &table.plies[..]), (other, &word, &table.plies), (mover, &word, &[])]
     {
         assert_eq!(decide(player, word, recorded), Err(Refusal::OtherVersion { version: 3 }));
     }

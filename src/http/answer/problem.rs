@@ -461,6 +461,10 @@ impl From<&Refusal> for Problem {
             Refusal::NoSuchOffer => Code::NoSuchOffer,
             Refusal::OfferPending => Code::OfferPending,
             Refusal::NothingToOffer(_) => Code::OfferNotPossible,
+            Refusal::InTurn { index, position, refusal: of_move } => {
+                let code = Self::from(of_move.as_ref()).code();
+                return Self::new(code, refusal.to_string()).with_place(*index, position.to_string());
+            }
         };
         Self::new(code, refusal.to_string())
     }

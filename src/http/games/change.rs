@@ -48,8 +48,8 @@ const RETRY_BACKOFF: Duration = Duration::from_millis(20);
 pub enum Executed {
     /// The game before and after these events, which are stored. `effects` are those of the move among them.
     Changed { before: Arc<Remembered>, game: Game, events: Vec<Event>, effects: Vec<Effect> },
-    /// The game is already in the wanted state. `recorded` is, for a move, the ply that the log has.
-    Unchanged { found: Arc<Remembered>, recorded: Option<Ply> },
+    /// The game is already in the wanted state. `recorded` are, for moves, the plies that the log has.
+    Unchanged { found: Arc<Remembered>, recorded: Vec<Ply> },
     /// The domain refused the command.
     Refused { found: Arc<Remembered>, refusal: Refusal },
 }
@@ -87,7 +87,7 @@ pub async fn execute_with(
             loaded => loaded?,
         };
         state.metrics.game_looked_up(if is_stored { CacheLookup::Miss } else { CacheLookup::Hit });
-        let mut loaded = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
+        let loaded = loaded.ok_or_else(|| Problem::from(&Refusal::Unknown))?;
         let present = &loaded.found.seated.game;
         if is_stored {
             // The version may be new here: from another process, or from an append whose answer was lost.
@@ -100,7 +100,7 @@ pub async fn execute_with(
             _ if is_due => Decision { events: due, effects: vec![] },
             Ok(decision) if !decision.events.is_empty() => decision,
             _ if !is_stored => continue,
-            Ok(_) => return Ok(Executed::Unchanged { found: loaded.found, recorded: loaded.plies.pop() }),
+            Ok(_) => return Ok(Executed::Unchanged { found: loaded.found, recorded: loaded.plies }),
             Err(refusal) => return Ok(Executed::Refused { found: loaded.found, refusal }),
         };
         let mut game = present.clone();
@@ -118,7 +118,7 @@ pub async fn execute_with(
             }
             // A deadline or a concurrent request has changed the game: the next attempt decides on its new state.
             Ok(Appended::Stored | Appended::Conflict) => {}
-            Ok(Appended::KeyUsed) => return Ok(Executed::Unchanged { found: loaded.found, recorded: None }),
+            Ok(Appended::KeyUsed) => return Ok(Executed::Unchanged { found: loaded.found, recorded: vec![] }),
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Err(error) => return Err(error.into()),
         }
@@ -137,7 +137,7 @@ const TAKEBACK_PLIES_MAX: u32 = 1000;
 struct Loaded {
     /// The game, from the cache or from the database.
     found: Arc<Remembered>,
-    /// For a move, the ply that the log has under its number. For a takeback, the newest plies.
+    /// For moves, the plies that the log has under their numbers. For a takeback, the newest plies.
     plies: Vec<Ply>,
     /// Games that are not over: of the player that joins. For a rematch, of the player that has more of them.
     running_games: u32,
@@ -148,7 +148,10 @@ impl Loaded {
         let seated = &self.found.seated;
         let is_erased = |seat| seated.players[seat].as_ref().is_some_and(|player| player.kind == PlayerKind::Deleted);
         Context {
-            recorded: self.plies.last().filter(|_| matches!(action, Action::Play { .. })),
+            recorded: match action {
+                Action::Play { .. } | Action::PlayTurn { .. } => &self.plies,
+                _ => &[],
+            },
             newest_plies: &self.plies,
             running_games: self.running_games,
             is_opponent_erased: begins_rematch(action) && Seat::ALL.into_iter().any(is_erased),
@@ -175,6 +178,10 @@ async fn load(
     match command.action {
         Action::Play { ply, .. } if is_seated && (1..=game.ply()).contains(&ply) => {
             plies = games::plies(&state.db, game, ply - 1, 1).await?;
+        }
+        Action::PlayTurn { ply, words } if is_seated && (1..=game.ply()).contains(&ply) => {
+            let count = u32::try_from(words.len()).unwrap_or(u32::MAX);
+            plies = games::plies(&state.db, game, ply - 1, count).await?;
         }
         Action::Offer { kind: OfferKind::Takeback }
         | Action::Answer { kind: OfferKind::Takeback, answer: OfferAnswer::Accept }

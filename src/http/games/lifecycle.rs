@@ -91,7 +91,7 @@ pub async fn get_game(
     if let Some((mut waiter, wait_s)) = waiting
         && known.has(&game.etag)
     {
-        let ShownGame { version, etag, json } = game;
+        let ShownGame { version, etag, json, .. } = game;
         // A waiting request holds little memory, and no database connection.
         drop(json);
         match timeout(prefer::duration(wait_s), waiter.past(version)).await {

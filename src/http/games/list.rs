@@ -1,15 +1,16 @@
 //! Lists of games, in pages: checks the filters of a query, and binds cursors to them.
 
 use actix_web::{HttpRequest, HttpResponse, get, web::Data};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::IntoDeserializer};
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
     db::{
+        games,
         kinds::{ClockKind, OpponentKind},
-        lists::{self, Ended, Filter, Of, Order, Page, PageKey, Whose},
+        lists::{self, Ended, Filter, Of, Order, Page, PageKey, Statuses, Whose},
     },
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{
@@ -20,7 +21,7 @@ use crate::{
             problem::{Code, Problem},
         },
         layers::limits,
-        request::{auth::Reader, extract::Query},
+        request::{auth::Reader, extract::read_query},
         state::AppState,
         variants::{
             catalog::{STANDARD, written_options},
@@ -41,22 +42,22 @@ const GAMES_PER_CALL: u32 = 20;
 ///
 /// Newest first: all public games, or those of one player. A caller's own games are listed to the caller, whatever their
 /// visibility. A page before the last may be shorter than `limit`, or empty: only `next_cursor` says whether there are more.
+///
+/// With `ids` and nothing else: these games, in one page.
 #[utoipa::path(
     tag = "games",
     operation_id = "list_games",
-    params(ListGames),
+    params(GamesByIds, ListGames),
     responses((status = 200, description = "A page of games", body = GamePage,
         headers(("Link" = String, description = "Where the next page is, if there is one")))),
     security((), ("bearer" = []))
 )]
 #[get("/games")]
-pub async fn list_games(
-    state: Data<AppState>,
-    reader: Reader,
-    query: Query<ListGames>,
-    request: HttpRequest,
-) -> Result<HttpResponse, Problem> {
-    let query = query.0;
+pub async fn list_games(state: Data<AppState>, reader: Reader, request: HttpRequest) -> Result<HttpResponse, Problem> {
+    if form_urlencoded::parse(request.query_string().as_bytes()).any(|(name, _)| name == "ids") {
+        return list_by_ids(&state, &request, reader.0).await;
+    }
+    let query: ListGames = read_query(request.query_string())?;
     let limit = games_of_page(&request, query.limit)?;
     let filter = query.filter(reader.0)?;
     // A cursor is bound to the order, the filters and the caller.
@@ -64,6 +65,25 @@ pub async fn list_games(
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = lists::list(&state.db, &filter, after, limit).await?;
     Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
+}
+
+/// The games with these ids that the caller may see, newest first, as one page.
+async fn list_by_ids(
+    state: &AppState,
+    request: &HttpRequest,
+    viewer: Option<PlayerId>,
+) -> Result<HttpResponse, Problem> {
+    let query: GamesByIds = read_query(request.query_string())?;
+    let texts: Vec<_> = query.ids.iter().flat_map(|ids| ids.split(',')).collect();
+    if texts.len() > IDS_MAX {
+        return Err(Problem::invalid("?ids", format!("at most {IDS_MAX} ids")));
+    }
+    let ids: Result<Vec<_>, _> = texts.iter().map(|id| Uuid::try_parse(id).map(GameId)).collect();
+    let ids = ids.map_err(|_| Problem::invalid("?ids", "ids are UUIDs, separated by commas"))?;
+    limits::count_more(request, u32::try_from(ids.len().saturating_sub(1)).unwrap_or(u32::MAX) / GAMES_PER_CALL)?;
+    let mut games = games::find_all(&state.db, &ids).await?;
+    games.retain(|seated| seated.game.is_visible_to(viewer));
+    Ok(answer("/v1/games", request, &Page { games, keys: vec![], next: None }, viewer, str::to_owned))
 }
 
 /// The number of games that a page may have. It is charged: a long page costs as much as several short ones.
@@ -105,14 +125,30 @@ pub(crate) fn cursor_text(key: PageKey) -> String {
     format!("{} {}", key.at.unix_timestamp_nanos() / 1000, key.id.0)
 }
 
+/// Ids of games in one request: as many as a page has games.
+const IDS_MAX: usize = 100;
+
+/// Which games to read together.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct GamesByIds {
+    /// The games with these ids, at most 100, separated by commas, newest first. Games that do not exist, or that the caller may not
+    /// see, are left out. Excludes all other parameters.
+    #[param(value_type = Option<Vec<Uuid>>, style = Form, explode = false, min_items = 1, max_items = 100)]
+    ids: Option<String>,
+}
+
 /// Which games to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListGames {
-    /// Only games of this status.
-    #[param(inline)]
-    status: Option<StatusWord>,
+    /// Only games of these statuses, separated by commas.
+    #[serde(default, deserialize_with = "statuses")]
+    #[param(value_type = Option<Vec<StatusWord>>, inline, style = Form, explode = false, min_items = 1, max_items = 4,
+        example = json!(["active", "open"]))]
+    status: Option<Vec<StatusWord>>,
     /// Only games of this variant.
     #[param(example = "kalah")]
     variant: Option<String>,
@@ -179,6 +215,16 @@ pub struct ListGames {
     /// Where to go on: `next_cursor` of the page before, with the same filters.
     #[param(min_length = 1)]
     pub(crate) cursor: Option<String>,
+}
+
+/// The statuses of a query.
+fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<StatusWord>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.split(',').count() > Status::ALL.len() {
+        return Err(serde::de::Error::custom(format!("1 to {} statuses", Status::ALL.len())));
+    }
+    let words = text.split(',').map(|word| StatusWord::deserialize(word.into_deserializer()));
+    words.collect::<Result<_, _>>().map(Some)
 }
 
 /// A kind of clock.
@@ -415,8 +461,8 @@ impl ListGames {
     }
 
     /// The status that the query names or implies.
-    fn status(&self) -> Result<Option<Status>, Problem> {
-        let mut status = self.status.map(Status::from);
+    fn status(&self) -> Result<Statuses, Problem> {
+        let mut status: Statuses = self.status.iter().flatten().map(|word| Status::from(*word)).collect();
         let implied = [
             ("?turn", self.turn.map(|_| Status::Active)),
             ("?result", self.result.map(|_| Status::Finished)),
@@ -426,18 +472,18 @@ impl ListGames {
         ];
         for (name, implied) in implied {
             let Some(implied) = implied else { continue };
-            if status.is_some_and(|status| status != implied) {
+            if !status.has(implied) {
                 let detail = format!("this lists only {} games, and another filter excludes them", implied.as_str());
                 return Err(Problem::invalid(name, detail));
             }
-            status = Some(implied);
+            status = Statuses::One(implied);
         }
         let of_active = matches!(self.sort, SortWord::UpdatedAt | SortWord::Deadline | SortWord::Turn);
-        if of_active && (status != Some(Status::Active) || self.player.is_none() && self.turn.is_none()) {
+        if of_active && (!status.is_only(Status::Active) || self.player.is_none() && self.turn.is_none()) {
             let detail = "only a player's active games have this order: it needs `status=active` and `player`";
             return Err(Problem::invalid("?sort", detail));
         }
-        if status == Some(Status::Open) && self.opponent.is_some() {
+        if status.is_only(Status::Open) && self.opponent.is_some() {
             return Err(Problem::invalid("?opponent", "an open game has no opponent yet; see /v1/me/invitations"));
         }
         Ok(status)

@@ -1,6 +1,6 @@
 //! Moves: play one, read the history.
 
-use std::sync::Arc;
+use std::{iter, sync::Arc};
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder, get,
@@ -28,7 +28,7 @@ use crate::{
         request::{
             auth::Reader,
             conditional::IfMatch,
-            extract::{Body, GamePath, NoQuery, Query},
+            extract::{self, Body, GamePath, NoQuery, Query},
         },
         state::{
             AppState,
@@ -40,6 +40,7 @@ use crate::{
             board::legal_moves,
             game::{GameView, ShownGame},
             moves::{MoveJson, MovePage, MoveView},
+            wire::ALWAYS_JSON,
         },
     },
     rules::Effect,
@@ -49,6 +50,9 @@ use crate::{
 ///
 /// `ply` is the number of the move: the game's `ply` plus one. This makes the call idempotent: a repeated move is found in
 /// the log, answered with 200, and not played twice.
+///
+/// With `moves` in place of `move`, several moves of one turn are played in one request, as if they were sent one after the other:
+/// all of them, or none. That is as safe to repeat.
 #[utoipa::path(
     tag = "moves",
     operation_id = "play_move",
@@ -76,45 +80,58 @@ pub async fn play_move(
     _: Query<NoQuery>,
     body: Body<PlayMove>,
 ) -> Result<HttpResponse, Problem> {
-    let PlayMove { ply, word } = &body.0;
-    let ply = *ply;
-    if !(1..=PLY_MAX).contains(&ply) {
-        return Err(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")));
-    }
-    let command =
-        Command { player: caller.player, if_version: if_match.0.as_deref(), action: Action::Play { ply, word } };
+    let action = body.0.action()?;
+    let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
     match execute(&state, path.0, &command).await? {
         Executed::Changed { before, game, events, effects } => {
-            let seated = after_move(&before.seated, game, &events, effects)?;
+            let (seated, earlier) = after_moves(&before.seated, game, &events, effects)?;
             let played = seated.last_ply.as_ref().map(MoveJson::of);
             let played = played.ok_or_else(|| Problem::internal("a stored move has no ply"))?;
             let after = Remembered::after_move(seated, before.read_at, played.clone());
             state.recent.keep(&after);
-            state.metrics.move_played(after.seated.game.terms().options.variant().word());
-            Ok(answer(HttpResponse::Created(), &played, after.shown(Some(caller.player))))
+            let variant = after.seated.game.terms().options.variant().word();
+            (0..=earlier.len()).for_each(|_| state.metrics.move_played(variant));
+            let game = after.shown(Some(caller.player));
+            Ok(answer(HttpResponse::Created(), &earlier, &played, &game, &game.without_effects()))
         }
-        Executed::Unchanged { found, recorded } => {
+        Executed::Unchanged { found, recorded: mut earlier } => {
+            let recorded = earlier.pop();
             let recorded = recorded.ok_or_else(|| Problem::internal("a move that the log has could not be read"))?;
-            Ok(answer(HttpResponse::Ok(), &MoveJson::of(&recorded), found.shown(Some(caller.player))))
+            let game = found.shown(Some(caller.player));
+            let is_last = recorded.number == found.seated.game.ply();
+            let json = if is_last { game.without_effects() } else { [&game.json[..], b""] };
+            Ok(answer(HttpResponse::Ok(), &earlier, &MoveJson::of(&recorded), &game, &json))
         }
         Executed::Refused { found, refusal } => {
-            let seated = &found.seated;
-            let problem = Problem::from(&refusal);
-            Err(match refusal {
-                Refusal::Illegal(illegal) => {
-                    problem.with_legal_moves(illegal.reason(), legal_moves(seated.game.position()))
-                }
-                Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(seated.game.position())),
-                Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
-                    let missed = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
-                    problem
-                        .with_game(GameView::of(seated, Some(caller.player)))
-                        .with_moves(missed.iter().map(MoveView::of).collect())
-                }
-                _ => problem,
-            })
+            Err(refused(&state, caller, &found.seated, &refusal, body.0.ply).await?)
         }
     }
+}
+
+/// Why moves were refused, with what the client needs to choose again.
+async fn refused(
+    state: &AppState,
+    caller: Caller,
+    seated: &SeatedGame,
+    refusal: &Refusal,
+    ply: u32,
+) -> Result<Problem, Problem> {
+    let problem = Problem::from(refusal);
+    let (position, refusal) = match refusal {
+        Refusal::InTurn { position, refusal, .. } => (position.as_ref(), refusal.as_ref()),
+        refusal => (seated.game.position(), refusal),
+    };
+    Ok(match refusal {
+        Refusal::Illegal(illegal) => problem.with_legal_moves(illegal.reason(), legal_moves(position)),
+        Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(position)),
+        Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
+            let missed = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
+            problem
+                .with_game(GameView::of(seated, Some(caller.player)))
+                .with_moves(missed.iter().map(MoveView::of).collect())
+        }
+        _ => problem,
+    })
 }
 
 /// Read the history
@@ -142,16 +159,19 @@ pub async fn list_moves(
     let game = &found.seated.game;
     let limit = page_size(query.0.limit)?;
     let after = query.0.after(game, &state.cursors)?;
-    let (history, skipped) = match remembered_history(&state, &found).await? {
+    let view = if query.0.include.is_some() { MoveView::with_board } else { MoveView::of };
+    let remembered = if query.0.include.is_some() { None } else { remembered_history(&state, &found).await? };
+    let (history, skipped) = match remembered {
         Some(whole) => (whole, after),
-        None => (Arc::new(History::of(&games::plies(&state.db, game, after, limit + 1).await?)), 0),
+        None => (Arc::new(History::of(&games::plies(&state.db, game, after, limit + 1).await?, view)), 0),
     };
     let page = history.page(skipped, limit);
     let next_cursor = page.more.then(|| cursor_after(&state.cursors, game, after + limit));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         let path = format!("/v1/games/{}/moves", game.id().0);
-        response.insert_header(next_link(&path, &format!("limit={limit}"), cursor));
+        let include = if query.0.include.is_some() { "&include=board" } else { "" };
+        response.insert_header(next_link(&path, &format!("limit={limit}{include}"), cursor));
     }
     response.insert_header(cache_control(game)).insert_header(VARIES).content_type(ContentType::json());
     Ok(response.body(page.json(next_cursor.as_deref())))
@@ -166,44 +186,103 @@ async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result
     if let Some(history) = &found.history {
         return Ok(Some(history.clone()));
     }
-    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply()).await?));
+    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply()).await?, MoveView::of));
     state.recent.keep(&found.with_history(history.clone()));
     Ok(Some(history))
 }
 
 /// Writes a [`PlayedMove`] whose game is already JSON.
-fn answer(mut response: HttpResponseBuilder, played: &MoveJson, game: ShownGame) -> HttpResponse {
-    let body = [br#"{"move":"#, played.0.get().as_bytes(), br#","game":"#, &game.json, b"}"].concat();
-    response.insert_header((header::ETAG, game.etag)).insert_header(NOT_KEPT).insert_header(VARIES);
+fn answer(
+    mut response: HttpResponseBuilder,
+    earlier: &[Ply],
+    played: &MoveJson,
+    game: &ShownGame,
+    json: &[&[u8]; 2],
+) -> HttpResponse {
+    let mut body = Vec::with_capacity(ANSWER_BYTES);
+    body.push(b'{');
+    if !earlier.is_empty() {
+        body.extend_from_slice(br#""earlier_moves":"#);
+        let earlier: Vec<_> = earlier.iter().map(MoveView::of).collect();
+        serde_json::to_writer(&mut body, &earlier).expect(ALWAYS_JSON);
+        body.push(b',');
+    }
+    for part in [br#""move":"#, played.0.get().as_bytes(), br#","game":"#, json[0], json[1], b"}"] {
+        body.extend_from_slice(part);
+    }
+    response.insert_header((header::ETAG, game.etag.clone())).insert_header(NOT_KEPT).insert_header(VARIES);
     response.content_type(ContentType::json()).body(body)
 }
 
-/// The game after a move that was just stored. Its players are those from before the move.
-fn after_move(before: &SeatedGame, game: Game, events: &[Event], effects: Vec<Effect>) -> Result<SeatedGame, Problem> {
-    let moved = events.iter().find_map(|event| match &event.fact {
+/// Room for nearly every answer to a move.
+const ANSWER_BYTES: usize = 3072;
+
+/// The game after moves that were just stored, and the plies before the last one of them. Its players are those from before.
+fn after_moves(
+    before: &SeatedGame,
+    game: Game,
+    events: &[Event],
+    effects: Vec<Effect>,
+) -> Result<(SeatedGame, Vec<Ply>), Problem> {
+    let mut moves = events.iter().filter_map(|event| match &event.fact {
         Fact::Moved(moved) => Some((moved, event.at)),
         _ => None,
     });
-    let (moved, at) = moved.ok_or_else(|| Problem::internal("a stored move has no such event"))?;
+    let (first, at) = moves.next().ok_or_else(|| Problem::internal("a stored move has no such event"))?;
     let since = before.last_ply.as_ref().map_or_else(|| Previous::opening(&before.game).at, |last| last.at);
-    let last_ply = Some(Ply::played(&before.game, since, moved, at, effects).map_err(Problem::internal)?);
-    Ok(SeatedGame { game, players: before.players.clone(), invited: before.invited.clone(), last_ply })
+    let mut plies = vec![];
+    let mut further = moves.peekable();
+    if further.peek().is_none() {
+        plies.push(Ply::played(&before.game, since, first, at, effects).map_err(Problem::internal)?);
+    } else {
+        let mut previous = Previous { position: before.game.position().clone(), at: since };
+        for (moved, at) in iter::once((first, at)).chain(further) {
+            plies.push(Ply::replay(&before.game, &previous, moved, at).map_err(Problem::internal)?);
+            previous = Previous { position: moved.position.clone(), at };
+        }
+    }
+    let last_ply = plies.pop();
+    Ok((SeatedGame { game, players: before.players.clone(), invited: before.invited.clone(), last_ply }, plies))
 }
 
 /// The largest ply number that the database's integers hold.
 const PLY_MAX: u32 = i32::MAX as u32;
 
-/// A move to play.
+/// The most moves of one request: more than a turn has on any board that people play.
+const TURN_MOVES_MAX: usize = 100;
+
+/// A move to play, or several moves of one turn. Either `move` or `moves` is required.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlayMove {
-    /// The number of the move: the game's `ply` plus one.
+    /// The number of the move, or of the first one: the game's `ply` plus one.
     #[schema(minimum = 1, maximum = 2_147_483_647, example = 6)]
     ply: u32,
     /// One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`.
-    #[serde(rename = "move")]
-    #[schema(example = "D")]
-    word: String,
+    #[serde(default, rename = "move", deserialize_with = "extract::some_text")]
+    #[schema(nullable = false, example = "D")]
+    word: Option<String>,
+    /// The moves of a turn with extra moves, in order, instead of `move`. All are played, or none.
+    #[serde(default, rename = "moves", deserialize_with = "extract::some")]
+    #[schema(nullable = false, min_items = 1, max_items = 100)]
+    words: Option<Vec<String>>,
+}
+
+impl PlayMove {
+    fn action(&self) -> Result<Action<'_>, Problem> {
+        let Self { ply, word, words } = self;
+        let ply = *ply;
+        if !(1..=PLY_MAX).contains(&ply) {
+            return Err(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")));
+        }
+        match (word, words) {
+            (Some(word), None) => Ok(Action::Play { ply, word }),
+            (None, Some(words)) if (1..=TURN_MOVES_MAX).contains(&words.len()) => Ok(Action::PlayTurn { ply, words }),
+            (None, Some(_)) => Err(Problem::invalid("/moves", format!("from 1 to {TURN_MOVES_MAX} moves"))),
+            (Some(_), Some(_)) => Err(Problem::invalid("/moves", "`move` and `moves` exclude each other")),
+            (None, None) => Err(Problem::invalid("/move", "missing field `move`")),
+        }
+    }
 }
 
 /// The move, and the game after it.
@@ -211,8 +290,13 @@ pub struct PlayMove {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it describes the answer")]
 pub struct PlayedMove {
+    /// The last ply of the request.
     #[schema(rename = "move")]
     mv: MoveView,
+    /// Of several moves: the plies before `move`, oldest first.
+    #[schema(nullable = false)]
+    earlier_moves: Option<Vec<MoveView>>,
+    /// The game after it. Its `last_move` has no effects if it is `move`, which has them.
     game: GameView,
 }
 
@@ -230,6 +314,16 @@ pub struct ListMoves {
     /// Where to go on: `next_cursor` of the page before. Not together with `after`.
     #[param(min_length = 1)]
     cursor: Option<String>,
+    /// `board`: each ply has `board`, `turn` and `legal_moves` after it.
+    #[param(inline)]
+    include: Option<IncludeWord>,
+}
+
+/// What the plies of a history have besides.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum IncludeWord {
+    Board,
 }
 
 impl ListMoves {

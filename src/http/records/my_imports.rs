@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::cost::Cost;
 use crate::{
     db::{
-        lists::{self, Filter, Order, Whose},
+        lists::{self, Filter, Order, Statuses, Whose},
         records::{deletion, usage},
     },
     domain::{Change, GameId, Opponent, PlayerId, Refusal},
@@ -80,7 +80,7 @@ pub async fn list_imports(
 const fn all_imports(importer: PlayerId) -> Filter {
     Filter {
         whose: Whose::ImportedBy(importer),
-        status: None,
+        status: Statuses::Any,
         variant: None,
         preset: None,
         clock: None,

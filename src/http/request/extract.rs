@@ -261,6 +261,11 @@ pub fn some_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
     object(deserializer).map(Some)
 }
 
+/// A value that may be absent but not null.
+pub fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
 /// A string that may be absent but not null.
 pub fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     String::deserialize(deserializer).map(Some)

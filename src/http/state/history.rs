@@ -25,13 +25,13 @@ pub(crate) struct Page<'a> {
 }
 
 impl History {
-    pub(crate) fn of(plies: &[Ply]) -> Self {
+    pub(crate) fn of(plies: &[Ply], view: fn(&Ply) -> MoveView) -> Self {
         let mut history = Self { json: vec![], ends: Vec::with_capacity(plies.len()) };
         for ply in plies {
             if !history.ends.is_empty() {
                 history.json.push(b',');
             }
-            serde_json::to_writer(&mut history.json, &MoveView::of(ply)).expect(ALWAYS_JSON);
+            serde_json::to_writer(&mut history.json, &view(ply)).expect(ALWAYS_JSON);
             history.ends.push(history.json.len());
         }
         history.json.shrink_to_fit();

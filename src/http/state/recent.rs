@@ -17,7 +17,7 @@ use crate::{
     db::games::SeatedGame,
     domain::{Game, GameId, PlayerId},
     http::view::{
-        game::{ShownGame, join_code_for},
+        game::{MeView, ShownGame, join_code_for},
         moves::MoveJson,
     },
     metrics::CacheSize,
@@ -54,7 +54,7 @@ pub struct Remembered {
     pub has_history: bool,
     /// All plies of a finished game, after they were first requested.
     pub history: Option<Arc<History>>,
-    /// The view of every viewer but a creator with a join code.
+    /// What every viewer sees but a creator with a join code.
     shown: OnceLock<ShownGame>,
 }
 
@@ -137,7 +137,11 @@ impl Remembered {
         if join_code_for(&self.seated.game, viewer).is_some() {
             return ShownGame::of(&self.seated, viewer);
         }
-        self.shown.get_or_init(|| ShownGame::of(&self.seated, None)).clone()
+        let shown = self.shown.get_or_init(|| ShownGame::of(&self.seated, None));
+        match viewer {
+            Some(viewer) => shown.with_me(&MeView::of(&self.seated, viewer)),
+            None => shown.clone(),
+        }
     }
 }
 

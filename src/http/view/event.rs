@@ -7,13 +7,14 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
-    game::ResultView,
+    board::{BoardView, legal_moves},
+    game::{ClockView, ResultView},
     moves::MoveView,
-    wire::{PlayerView, SideWord, Timestamp},
+    wire::{PlayerView, SideWord, Timestamp, TurnView},
 };
 use crate::{
     db::{events::game_log::LogSlice, games::SeatedGame},
-    domain::{Event, Fact, Game, Ply, Previous, Seat, Status, UnplayableError},
+    domain::{Event, Fact, Game, Opponent, PLIES_MAX, Ply, Previous, Seat, Status, UnplayableError},
     rules::Side,
 };
 
@@ -28,6 +29,27 @@ pub struct EventView {
     at: Timestamp,
     #[serde(flatten)]
     pub fact: FactView,
+    /// Of `created` and `moved`: the seeds after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    board: Option<BoardView>,
+    /// Of `created`, `joined`, `moved`, and each event that ends the game: the side to move after it; null if no side is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<SideWord>)]
+    turn: Option<TurnView>,
+    /// With `turn`: the moves that the side to move may play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = json!(["A", "B", "D", "E", "F"]))]
+    legal_moves: Option<Vec<String>>,
+    /// Of the game's newest event: the players' time after it. An earlier event has none, because a later one has the clock that
+    /// counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    clock: Option<ClockView>,
+    /// Of a move that ended the game: how. `finished`, which follows, has it as well.
+    #[serde(rename = "result", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ended: Option<ResultView>,
 }
 
 /// What happened. Clients ignore types that they do not know.
@@ -49,7 +71,7 @@ pub enum FactView {
     Moved {
         /// As the history shows it.
         #[serde(rename = "move")]
-        mv: MoveView,
+        mv: Box<MoveView>,
     },
     /// A game by link has a new join code, which only its creator sees.
     CodeRenewed {},
@@ -135,10 +157,42 @@ pub(crate) enum ViewError {
 /// The views of some events of a game, the same for every viewer.
 pub fn views(seated: &SeatedGame, part: &LogSlice) -> Result<Vec<EventView>, ViewError> {
     let mut previous = part.previous.clone();
-    part.events.iter().map(|event| view(seated, event, &mut previous)).collect()
+    part.events
+        .iter()
+        .map(|event| view(seated, event, &mut previous).map(|view| view.with_state(&seated.game, event, &previous)))
+        .collect()
 }
 
-/// The view of one event. `previous` is the last ply before the event, and is updated if the event is a ply.
+impl EventView {
+    /// With what a client shows after the event. `after` is the last ply, the event included.
+    fn with_state(self, game: &Game, event: &Event, after: &Previous) -> Self {
+        let position = &after.position;
+        let is_over = position.outcome().is_some();
+        let (shows_board, turn, is_end) = match &event.fact {
+            Fact::Created(created) => {
+                let begins = matches!(created.terms.opponent, Opponent::Oneself | Opponent::Computer { .. });
+                (true, Some(begins), false)
+            }
+            Fact::Moved(moved) => {
+                let is_over = is_over || moved.ply >= PLIES_MAX;
+                (true, Some(!is_over), is_over)
+            }
+            Fact::Joined { .. } => (false, Some(true), false),
+            fact => (false, fact.ends_game().then_some(false), false),
+        };
+        let side = |goes_on: bool| TurnView::from(goes_on.then(|| position.turn()));
+        Self {
+            board: shows_board.then(|| BoardView::of(position)),
+            turn: turn.map(side),
+            legal_moves: turn.map(|goes_on| if goes_on { legal_moves(position) } else { vec![] }),
+            clock: (event.seq == game.version()).then(|| ClockView::of(game)),
+            ended: game.result().filter(|_| is_end).map(|result| ResultView::of(result, game)),
+            ..self
+        }
+    }
+}
+
+/// The view of one event, without the state of the game after it. `previous` is the last ply before the event, and is updated if the event is a ply.
 pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Result<EventView, ViewError> {
     let game = &seated.game;
     // The side at that time, because a pie swap changes sides.
@@ -156,7 +210,7 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
         Fact::Declined => FactView::Declined {},
         Fact::Moved(moved) => {
             let ply = Ply::replay(game, previous, moved, event.at)?;
-            let mv = MoveView::of(&ply);
+            let mv = MoveView::of(&ply).into();
             *previous = Previous { position: ply.position, at: ply.at };
             FactView::Moved { mv }
         }
@@ -176,7 +230,17 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
         Fact::Finished(result) => FactView::Finished { result: ResultView::of(result, game) },
         Fact::Analysed => FactView::Analysed {},
     };
-    Ok(EventView { game_id: game.id().0, seq: event.seq, at: Timestamp(event.at), fact })
+    Ok(EventView {
+        game_id: game.id().0,
+        seq: event.seq,
+        at: Timestamp(event.at),
+        fact,
+        board: None,
+        turn: None,
+        legal_moves: None,
+        clock: None,
+        ended: None,
+    })
 }
 
 /// The side of the board at which a seat's player sat after a ply.

@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     db::{games::SeatedGame, idempotency::StoredAnswer},
-    domain::{Clock, Game, GameId, GameResult, Offer, Opponent, PlayerId, Start, Status, Terms, Time, Visibility},
+    domain::{
+        Clock, Game, GameId, GameResult, Offer, Opponent, Permitted, PlayerId, PlayerKind, Seat, Start, Status, Terms,
+        Time, Visibility,
+    },
     rules::{BySide, Side},
 };
 
@@ -90,6 +93,43 @@ pub struct GameView {
     /// When an open game ends unless a second player joins; null after one has.
     #[schema(required = true)]
     expires_at: Option<Timestamp>,
+    /// What the caller is in this game; absent without a token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    me: Option<MeView>,
+}
+
+/// What the caller is in a game, and may do now.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Me)]
+pub struct MeView {
+    /// The side at which the caller sits now. Of a game against oneself, the side to move. Null without a seat.
+    #[schema(required = true)]
+    side: Option<SideWord>,
+    is_my_turn: bool,
+    /// `move`, `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
+    /// `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
+    #[schema(example = json!(["move", "resign", "offer_draw"]))]
+    actions: Vec<&'static str>,
+}
+
+impl MeView {
+    pub fn of(seated: &SeatedGame, viewer: PlayerId) -> Self {
+        let SeatedGame { game, players, .. } = seated;
+        let is_erased = |seat| players[seat].as_ref().is_some_and(|player| player.kind == PlayerKind::Deleted);
+        let permitted = game.permitted(viewer, Seat::ALL.into_iter().any(is_erased));
+        let sits = |side: &Side| game.player_at(*side) == Some(viewer);
+        let mut sides = [Side::South, Side::North].into_iter().filter(sits);
+        let side = match (sides.next(), sides.next()) {
+            (Some(_), Some(_)) => game.turn(),
+            (side, _) => side,
+        };
+        Self {
+            side: side.map(SideWord::from),
+            is_my_turn: permitted.contains(&Permitted::Move),
+            actions: permitted.into_iter().map(Permitted::as_str).collect(),
+        }
+    }
 }
 
 /// The start of a game that does not begin with the opening.
@@ -156,7 +196,7 @@ struct Seats {
 /// The players' time as of the last change. A client counts down to `deadline` by itself.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Clock)]
-struct ClockView {
+pub struct ClockView {
     #[serde(rename = "type")]
     kind: ClockWord,
     /// Of `per_move`: the time for each turn. Consecutive moves of one side are one turn.
@@ -203,7 +243,7 @@ struct BanksView {
 }
 
 impl ClockView {
-    fn of(game: &Game) -> Self {
+    pub fn of(game: &Game) -> Self {
         let Time { deadline, banks, pause } = game.time();
         let nothing = Self {
             kind: ClockWord::Unlimited,
@@ -264,10 +304,12 @@ pub struct ResultView {
 impl GameView {
     /// The view of `viewer`.
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
-        Self::with(seated, viewer, seated.last_ply.as_ref().map(MoveJson::of))
+        let last_move = seated.last_ply.as_ref().map(MoveJson::of);
+        let me = viewer.map(|viewer| MeView::of(seated, viewer));
+        Self { me, ..Self::without_me(seated, viewer, last_move) }
     }
 
-    fn with(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
+    fn without_me(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
         let SeatedGame { game, players, invited, .. } = seated;
         let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
         let Terms { options, rules_version, opponent, visibility, .. } = game.terms();
@@ -320,6 +362,7 @@ impl GameView {
             analysed_at: game.analysed_at().map(Timestamp),
             expires_at: game.expires_at().map(Timestamp),
             start: game.terms().start.as_ref().map(StartView::of),
+            me: None,
         }
     }
 }
@@ -330,18 +373,25 @@ pub struct ShownGame {
     pub version: u32,
     pub etag: EntityTag,
     pub json: Bytes,
+    /// The digest in the tag.
+    digest: u64,
 }
 
 impl ShownGame {
     /// The view of `viewer`. The tag is `W/"<version>-<h>"`, where `h` is a digest of the JSON, with names and the viewer's own
     /// fields.
     pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
-        Self::new(&GameView::of(seated, viewer))
+        let last_move = seated.last_ply.as_ref().map(MoveJson::of);
+        let shown = Self::new(&GameView::without_me(seated, viewer, last_move));
+        match viewer {
+            Some(viewer) => shown.with_me(&MeView::of(seated, viewer)),
+            None => shown,
+        }
     }
 
     /// The game after a move whose JSON exists already, for every viewer but a creator with a join code.
     pub fn after_move(seated: &SeatedGame, played: MoveJson) -> Self {
-        Self::new(&GameView::with(seated, None, Some(played)))
+        Self::new(&GameView::without_me(seated, None, Some(played)))
     }
 
     fn new(view: &GameView) -> Self {
@@ -349,8 +399,32 @@ impl ShownGame {
         serde_json::to_writer(&mut json, view).expect(ALWAYS_JSON);
         let mut hasher = DefaultHasher::new();
         json.hash(&mut hasher);
-        let version = view.version;
-        Self { version, etag: EntityTag::new_weak(format!("{version}-{:016x}", hasher.finish())), json: json.into() }
+        Self::tagged(view.version, json.into(), hasher.finish())
+    }
+
+    fn tagged(version: u32, json: Bytes, digest: u64) -> Self {
+        Self { version, etag: EntityTag::new_weak(format!("{version}-{digest:016x}")), json, digest }
+    }
+
+    /// The view of everyone, with the fields that only one viewer sees.
+    pub fn with_me(&self, me: &MeView) -> Self {
+        let me = serde_json::to_vec(me).expect(ALWAYS_JSON);
+        let open = self.json.strip_suffix(b"}").expect("a game is a JSON object");
+        let json = [open, br#","me":"#, &me, b"}"].concat();
+        let mut hasher = DefaultHasher::new();
+        (self.digest, me).hash(&mut hasher);
+        Self::tagged(self.version, json.into(), hasher.finish())
+    }
+
+    /// The JSON without the effects of the last move, in two parts. An answer to a move has them beside the game.
+    pub fn without_effects(&self) -> [&[u8]; 2] {
+        let text = str::from_utf8(&self.json).expect(ALWAYS_JSON);
+        // A quotation mark in a name is escaped, so only keys match.
+        let begin =
+            text.find(r#""last_move":{"#).and_then(|last| Some(last + text[last..].find(EFFECTS)? + EFFECTS.len()));
+        let end = begin.and_then(|begin| Some(begin + text[begin..].find(r#"],"position":"#)?));
+        let (begin, end) = begin.zip(end).unwrap_or((text.len(), text.len()));
+        [&self.json[..begin], &self.json[end..]]
     }
 
     /// The answer to the game's creation.
@@ -362,6 +436,9 @@ impl ShownGame {
         }
     }
 }
+
+/// How the effects of a move begin in JSON.
+const EFFECTS: &str = r#""effects":["#;
 
 /// Room for nearly every game's JSON.
 const GAME_BYTES: usize = 2048;

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
-    board::ScoreView,
-    wire::{ALWAYS_JSON, SideWord, Timestamp},
+    board::{BoardView, ScoreView, legal_moves},
+    wire::{ALWAYS_JSON, SideWord, Timestamp, TurnView},
 };
 use crate::{
     domain::{Ply, PlyAction},
@@ -39,6 +39,18 @@ pub struct MoveView {
     /// The position after it, in text notation.
     #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: String,
+    /// With `include=board`: the seeds after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    board: Option<BoardView>,
+    /// With `include=board`: the side to move after it; null if it ended the game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<SideWord>)]
+    turn: Option<TurnView>,
+    /// With `include=board`: the moves that the side to move might play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = json!(["A", "B", "D", "E", "F"]))]
+    legal_moves: Option<Vec<String>>,
 }
 
 /// One frame of a move. Clients ignore types that they do not know.
@@ -145,6 +157,20 @@ impl MoveView {
                 PlyAction::Takeback { to_ply } => vec![EffectView::Takeback { to_ply }],
             },
             position: ply.position.to_string(),
+            board: None,
+            turn: None,
+            legal_moves: None,
+        }
+    }
+
+    /// With the board after it, so that a client shows any ply without the ones before it.
+    pub fn with_board(ply: &Ply) -> Self {
+        let turn = ply.turn_after();
+        Self {
+            board: Some(BoardView::of(&ply.position)),
+            turn: Some(turn.into()),
+            legal_moves: Some(turn.map(|_| legal_moves(&ply.position)).unwrap_or_default()),
+            ..Self::of(ply)
         }
     }
 }

@@ -85,6 +85,17 @@ impl From<SideWord> for Side {
     }
 }
 
+/// The side to move; null if no side is. A type of its own, because the field may be absent as well.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(transparent)]
+pub struct TurnView(pub Option<SideWord>);
+
+impl From<Option<Side>> for TurnView {
+    fn from(turn: Option<Side>) -> Self {
+        Self(turn.map(SideWord::from))
+    }
+}
+
 /// A player as other players see them.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Player)]

@@ -45,6 +45,7 @@ async fn a_stream_resumed_anywhere_has_exactly_the_rest_of_the_log() {
     assert_eq!(whole[11].data["side"], "south");
     assert_eq!(whole[12].data["result"], game["result"]);
 
+    assert!(whole.iter().all(|event| event.data.get("clock").is_some() == (event.id == Some(15))));
     let items: Vec<_> = whole.iter().map(|event| event.data.clone()).collect();
     for limit in [1, 5, 100] {
         assert_eq!(event_pages(&app, &id, limit, None).await, items);
@@ -71,6 +72,67 @@ async fn a_stream_resumed_anywhere_has_exactly_the_rest_of_the_log() {
     let page = app.get(&format!("/v1/games/{id}/events?after=15"), None).await;
     assert_eq!((page.status.as_u16(), &page.body), (200, &json!({"items": [], "next_cursor": null})));
     until("no stream is open any more", || app.hub.waiters() == 0 && app.hub.audience().streams() == 0).await;
+}
+
+#[actix_web::test]
+async fn a_client_that_follows_a_stream_never_asks_for_the_game() {
+    let app = TestApp::start().await;
+    let clock = json!({"clock": {"type": "bank", "bank_s": 600, "increment_s": 5}, "options": {"pie": true}});
+    let (id, south, north) = app.started(&clock).await;
+    let mut stream = Listener::at(&app, &id, 2, None).await;
+    for (ply, mover, mv) in [(1, &south, "C"), (2, &south, "B"), (3, &north, "swap"), (4, &south, "a")] {
+        app.played(&id, mover, ply, mv).await;
+        let event = stream.next().await.expect("an event").data;
+        let game = app.get_game(&id, None).await.body;
+        assert_eq!(event["seq"], game["version"]);
+        for field in ["board", "turn", "legal_moves", "clock"] {
+            assert_eq!(event[field], game[field], "{field} after ply {ply}");
+        }
+        assert_eq!(event.get("result"), None);
+    }
+    // An offer changes no board, but it is the newest event, so it has the clock.
+    app.offer(&id, &south, "pause").await;
+    app.answer_offer(&id, &north, "pause", "accept").await;
+    let events = [stream.next().await, stream.next().await].map(|event| event.expect("an event").data);
+    assert_eq!(events[1]["clock"], app.get_game(&id, None).await.body["clock"]);
+    assert!(events[1]["clock"]["paused_at"].is_string() && events[1].get("turn").is_none());
+    app.resign_game(&id, &south).await;
+    let events = stream.until_finished().await;
+    let (last, game) = (&events.last().expect("an event").data, app.get_game(&id, None).await.body);
+    assert_eq!((&last["turn"], &last["legal_moves"]), (&json!(null), &json!([])));
+    assert_eq!((&last["clock"], &last["result"]), (&game["clock"], &game["result"]));
+    assert_eq!(game["clock"]["deadline"], json!(null));
+    // Only the newest event has a clock.
+    let all = event_pages(&app, &id, 100, None).await;
+    assert_eq!(all.iter().filter(|event| event.get("clock").is_some()).count(), 1);
+    assert_eq!((&all[0]["turn"], &all[0]["board"]["south"]["store"]), (&json!(null), &json!(0)));
+    assert_eq!((&all[1]["turn"], all[1]["legal_moves"].as_array().map(Vec::len)), (&json!("south"), Some(6)));
+}
+
+#[actix_web::test]
+async fn the_move_that_ends_a_game_says_how_it_ended() {
+    let app = TestApp::start().await;
+    let (id, ana) = game_of_one(&app).await;
+    let mut game = app.get_game(&id, Some(&ana)).await.body;
+    while game["status"] == "active" {
+        let mv = game["legal_moves"][0].as_str().expect("a move").to_owned();
+        let ply = u32::try_from(game["ply"].as_u64().expect("a number") + 1).expect("a small number");
+        game = app.played(&id, &ana, ply, &mv).await;
+    }
+    let events = event_pages(&app, &id, 100, None).await;
+    let [.., before, last, finished] = &events[..] else { panic!("{events:?}") };
+    assert!(before.get("result").is_none() && before["turn"].is_string());
+    for event in [last, finished] {
+        assert_eq!(
+            (&event["result"], &event["turn"], &event["legal_moves"]),
+            (&game["result"], &json!(null), &json!([]))
+        );
+    }
+    assert_eq!((&last["type"], &last["board"]), (&json!("moved"), &game["board"]));
+    // The same position in the history.
+    let plies = app.list_moves(&id, "include=board&limit=100", None).await.body["items"].clone();
+    let end = plies.as_array().and_then(|plies| plies.last()).expect("a ply").clone();
+    assert_eq!((&end["board"], &end["turn"], &end["legal_moves"]), (&game["board"], &json!(null), &json!([])));
 }
 
 #[actix_web::test]

@@ -5,7 +5,7 @@ use mancala_server::{
         self,
         games::{self, wakes},
         lists::{
-            self, Filter, Of, Order, Whose,
+            self, Filter, Of, Order, Statuses, Whose,
             invitations::{self, Direction},
         },
         players::summary,
@@ -107,7 +107,7 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
         imported: None,
         analysed: None,
         whose,
-        status: None,
+        status: Statuses::Any,
         variant: None,
         preset: None,
         clock: None,

@@ -549,3 +549,72 @@ async fn a_cursor_holds_for_one_list_of_one_viewer_and_not_when_edited() {
     app.play_move(&moves[0], &ana, 1, "A").await;
     app.list_moves(&moves[0], &format!("cursor={cursor}"), Some(&ana)).await.is_problem(422, "validation_failed");
 }
+
+#[actix_web::test]
+async fn a_list_has_games_of_several_statuses() {
+    let app = TestApp::start().await;
+    let (active, ana, _) = app.started(&json!({})).await;
+    let open = app.created(&ana, &json!({"variant": "kalah"})).await["id"].as_str().expect("an id").to_owned();
+    let aborted = app.created(&ana, &json!({"variant": "kalah"})).await["id"].as_str().expect("an id").to_owned();
+    app.abort_game(&aborted, &ana).await;
+    for of in ["", "&player=me"] {
+        let listed = app.list_games(&format!("status=active,open{of}"), Some(&ana)).await;
+        assert_eq!(listed.ids(), [open.as_str(), &active], "{of}");
+        let listed = app.list_games(&format!("status=aborted,open,aborted{of}"), Some(&ana)).await;
+        assert_eq!(listed.ids(), [aborted.as_str(), &open], "{of}");
+        assert_eq!(
+            app.list_games(&format!("status=open,active,aborted,finished{of}"), Some(&ana)).await.ids().len(),
+            3
+        );
+    }
+    let first = app.list_games("status=active,open&limit=1", None).await;
+    let next = first.string("/next_cursor");
+    assert_eq!(
+        app.list_games(&format!("status=open,active&limit=1&cursor={next}"), None).await.ids(),
+        [active.as_str()]
+    );
+    assert_eq!(app.list_games("status=active,open&turn=me", Some(&ana)).await.ids(), [active.as_str()]);
+    for wrong in [
+        "status=",
+        "status=active,",
+        "status=active,over",
+        "status=open,open,open,open,open",
+        "status=open,active&sort=finished_at",
+    ] {
+        app.list_games(wrong, Some(&ana)).await.is_problem(422, "validation_failed");
+    }
+}
+
+#[actix_web::test]
+async fn games_are_read_together_by_their_ids() {
+    let app = TestApp::start().await;
+    let (first, ana, bob) = app.started(&json!({})).await;
+    let eve = app.guest("Eve").await;
+    let secret = app.created(&ana, &json!({"variant": "kalah", "visibility": "private"})).await;
+    let secret = secret["id"].as_str().expect("an id");
+    let unlisted = app.created(&bob, &json!({"variant": "oware", "visibility": "unlisted"})).await;
+    let unlisted = unlisted["id"].as_str().expect("an id");
+    let query = format!("ids={first},{secret},{unlisted},{first},{}", uuid::Uuid::now_v7());
+    let of_ana = app.list_games(&query, Some(&ana)).await;
+    assert_eq!(
+        (of_ana.ids(), &of_ana.body["next_cursor"]),
+        (vec![unlisted.to_owned(), secret.to_owned(), first.clone()], &Value::Null)
+    );
+    assert_eq!(of_ana.body["items"][2], app.get_game(&first, Some(&ana)).await.body);
+    for guest in [None, Some(&eve)] {
+        assert_eq!(app.list_games(&query, guest).await.ids(), [unlisted, first.as_str()]);
+    }
+    let many = |count| format!("ids={}", vec![first.as_str(); count].join(","));
+    assert_eq!(app.list_games(&many(100), None).await.ids(), [first.as_str()]);
+    for wrong in [
+        many(101),
+        "ids=".to_owned(),
+        "ids=me".to_owned(),
+        format!("{query}&status=open"),
+        format!("{query}&limit=5"),
+        format!("ids={first}&ids={first}"),
+    ] {
+        app.list_games(&wrong, Some(&ana)).await.is_problem(422, "validation_failed");
+    }
+    app.get(&format!("/v1/games/export?ids={first}"), Some(&ana)).await.is_problem(422, "validation_failed");
+}

@@ -22,8 +22,11 @@ async fn a_move_is_answered_frame_by_frame_with_the_game_after_it() {
     let (id, south, _) = app.started(&json!({})).await;
     let played = app.play_move(&id, &south, 1, "C").await;
     assert_eq!(played.status, 201);
-    assert_eq!(played.body["game"]["last_move"], played.body["move"]);
-    assert_eq!(played.body["game"], app.get_game(&id, Some(&south)).await.body);
+    // The effects come once: beside the game.
+    let mut game = app.get_game(&id, Some(&south)).await.body;
+    assert_eq!(game["last_move"], played.body["move"]);
+    game["last_move"]["effects"] = json!([]);
+    assert_eq!(played.body["game"], game);
     insta::assert_json_snapshot!(played.body["move"], {
         ".player_id" => "[player]", ".at" => "[time]", ".elapsed_ms" => "[time]",
     });
@@ -44,6 +47,34 @@ async fn a_move_sent_again_is_played_once() {
     assert_eq!((late.status.as_u16(), &late.body["move"]), (200, &first.body["move"]));
     assert_eq!(late.body["game"]["ply"], 3);
     assert_eq!(app.list_moves(&id, "", None).await.body["items"].as_array().map(Vec::len), Some(3));
+}
+
+#[actix_web::test]
+async fn a_history_has_the_board_of_each_ply_on_request() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({})).await;
+    let mut games = vec![app.played(&id, &south, 1, "C").await, app.played(&id, &south, 2, "A").await];
+    games.push(app.played(&id, &north, 3, "a").await);
+    for _ in 0..2 {
+        let plies = app.list_moves(&id, "include=board", None).await.body["items"].clone();
+        for (ply, game) in plies.as_array().expect("plies").iter().zip(&games) {
+            for field in ["board", "turn", "legal_moves"] {
+                assert_eq!(ply[field], game[field], "{field}");
+            }
+        }
+        let plain = app.list_moves(&id, "", None).await.body["items"].clone();
+        assert!(
+            plain
+                .as_array()
+                .is_some_and(|plies| plies.len() == 3 && plies.iter().all(|ply| ply.get("board").is_none()))
+        );
+        // The same of a game that is over, whose history is cached.
+        app.resign_game(&id, &south).await;
+    }
+    let first = app.list_moves(&id, "include=board&limit=1", None).await;
+    assert!(first.headers["link"].to_str().expect("text").contains("limit=1&include=board&cursor="), "{first:?}");
+    assert_eq!(first.body["items"][0]["turn"], "south");
+    app.list_moves(&id, "include=boards", None).await.is_problem(422, "validation_failed");
 }
 
 #[actix_web::test]

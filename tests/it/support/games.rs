@@ -68,6 +68,18 @@ pub async fn event_pages(app: &TestApp, id: &str, limit: usize, guest: Option<&G
     }
 }
 
+/// An event without the clock, which only the newest one of a game has when it is read.
+pub fn timeless(mut event: Value) -> Value {
+    event.as_object_mut().expect("an event is an object").remove("clock");
+    event
+}
+
+/// A game as every viewer sees it.
+pub fn without_me(mut game: Value) -> Value {
+    game.as_object_mut().expect("a game is an object").remove("me");
+    game
+}
+
 /// Legal moves of a match of Congkak on the largest board: the longest answers there are.
 pub fn long_line(moves: usize) -> Value {
     let options = AnyOptions::parse(Variant::Congkak, "match", "pits=12;seeds=12;max_rounds=100").expect("options");

@@ -9,6 +9,7 @@ use time::{OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
 
 use super::{
+    columns::column,
     event_rows::{Detail, MOVED, NewEvent},
     fold::{ClockAndOffers, EndText, Fold},
 };
@@ -38,8 +39,9 @@ pub(crate) struct Append {
     /// `None` for a plain move.
     once: Option<Json<Once>>,
     computer_to_move: bool,
-    first: NewEvent,
-    /// The events after the first one: the end of the game, if any. None of them is a move.
+    /// The last move among the events: the game's row has its ply and position. Without a move, the first event.
+    main: NewEvent,
+    /// The other events: the end of the game, offers that a move drops, earlier moves of the turn.
     further: Vec<NewEvent>,
 }
 
@@ -68,21 +70,23 @@ impl Append {
     pub(crate) fn of(next: &Game, events: &[Event]) -> Self {
         let gets_result = events.iter().any(|event| matches!(event.fact, Fact::Finished(_)));
         let is_to_explore = gets_result && Exploration::counts_game(next);
-        let mut events = events.iter().map(NewEvent::of);
-        let first = events.next().expect("an append has at least one event");
-        let further: Vec<_> = events.collect();
+        let first = events.first().expect("an append has at least one event");
+        let last_move = events.iter().rposition(|event| matches!(event.fact, Fact::Moved(_))).unwrap_or(0);
+        let others = events.iter().enumerate().filter(|(index, _)| *index != last_move);
+        let further: Vec<_> = others.map(|(_, event)| NewEvent::with_position(event)).collect();
+        let main = NewEvent::of(&events[last_move]);
         let fold = Fold::of(next);
-        let is_plain_move = first.kind == MOVED && further.is_empty() && next.computer_to_move().is_none();
+        let is_plain_move = main.kind == MOVED && further.is_empty() && next.computer_to_move().is_none();
         Self {
             change: next.change(),
-            expected: first.seq - 1,
+            expected: column(first.seq) - 1,
             updated_at: next.updated_at(),
             seat_0_moved: next.moved().first,
             seat_1_moved: next.moved().second,
             computer_to_move: next.computer_to_move().is_some(),
             once: (!is_plain_move).then(|| Json(Once::of(next, &fold, is_to_explore))),
             fold,
-            first,
+            main,
             further,
         }
     }
@@ -123,7 +127,7 @@ impl Once {
 }
 
 columns! {
-    /// The values for the game's row, and for the first event.
+    /// The values for the game's row, and for the main event.
     struct GivenRow<'a> => GivenColumns {
         game_id: Uuid,
         /// The version that the row must still be at.
@@ -143,17 +147,22 @@ columns! {
         kind: &'static str,
         mv: Option<&'a str>,
         detail: Option<&'a Json<Detail>>,
+        /// The event's.
+        seq: i32,
     }
 }
 
 columns! {
-    /// An event after the first one of its append.
+    /// Another event of the append.
     struct FurtherRow<'a> => FurtherColumns {
         game_id: Uuid,
         seq: i32,
         seat: Option<i16>,
         kind: &'static str,
         detail: Option<&'a Json<Detail>>,
+        ply: Option<i32>,
+        mv: Option<&'a str>,
+        position: Option<&'a str>,
     }
 }
 
@@ -173,10 +182,11 @@ impl Append {
             once: self.once.as_ref(),
             deadline: self.fold.deadline,
             clock_and_offers: self.fold.clock_and_offers.as_ref(),
-            seat: self.first.seat,
-            kind: self.first.kind,
-            mv: self.first.mv.as_deref(),
-            detail: self.first.detail.as_ref(),
+            seat: self.main.seat,
+            kind: self.main.kind,
+            mv: self.main.mv.as_deref(),
+            detail: self.main.detail.as_ref(),
+            seq: self.main.seq,
         }
     }
 
@@ -187,6 +197,9 @@ impl Append {
             seat: event.seat,
             kind: event.kind,
             detail: event.detail.as_ref(),
+            ply: event.ply,
+            mv: event.mv.as_deref(),
+            position: event.position.as_deref(),
         })
     }
 }
@@ -227,7 +240,8 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 unnest($14::smallint[]) as seat,
                 unnest($15::text[]) as kind,
                 unnest($16::text[]) as mv,
-                unnest($17::jsonb[]) as detail
+                unnest($17::jsonb[]) as detail,
+                unnest($18::integer[]) as seq
             order by game_id
         ), updated as (
             update game set
@@ -275,18 +289,22 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
             on conflict do nothing
         ), logged as (
             insert into event (game_id, at, seq, ply, seat, kind, move, position, detail)
-            select game_id, updated_at, expected + 1, case kind when 'moved' then ply end, seat, kind, mv,
+            select game_id, updated_at, seq, case kind when 'moved' then ply end, seat, kind, mv,
                 case kind when 'moved' then position end, detail
             from updated
             union all
-            select game_id, updated_at, further.seq, null, further.seat, further.kind, null, null, further.detail
+            select game_id, updated_at, further.seq, further.ply, further.seat, further.kind, further.mv,
+                further.position, further.detail
             from (
                 select
-                    unnest($18::uuid[]) as game_id,
-                    unnest($19::integer[]) as seq,
-                    unnest($20::smallint[]) as seat,
-                    unnest($21::text[]) as kind,
-                    unnest($22::jsonb[]) as detail
+                    unnest($19::uuid[]) as game_id,
+                    unnest($20::integer[]) as seq,
+                    unnest($21::smallint[]) as seat,
+                    unnest($22::text[]) as kind,
+                    unnest($23::jsonb[]) as detail,
+                    unnest($24::integer[]) as ply,
+                    unnest($25::text[]) as mv,
+                    unnest($26::text[]) as position
             ) further
             join updated using (game_id)
         )
@@ -309,11 +327,15 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
         &given.kind as &[&str],
         &given.mv as &[Option<&str>],
         &given.detail as &[Option<&Json<Detail>>],
+        &given.seq,
         &further.game_id,
         &further.seq,
         &further.seat as &[Option<i16>],
         &further.kind as &[&str],
         &further.detail as &[Option<&Json<Detail>>],
+        &further.ply as &[Option<i32>],
+        &further.mv as &[Option<&str>],
+        &further.position as &[Option<&str>],
     )
     .fetch_all(connection)
     .await?;

@@ -162,7 +162,8 @@ impl Detail {
     }
 }
 
-/// An event as its row has it, without what a move shares with its game's row: the number of the ply and the position.
+/// An event as its row has it. [`NewEvent::of`] leaves out what the last move shares with its game's row: the number of the
+/// ply and the position.
 #[derive(Debug)]
 pub(crate) struct NewEvent {
     pub(crate) seq: i32,
@@ -170,9 +171,20 @@ pub(crate) struct NewEvent {
     pub(crate) kind: &'static str,
     pub(crate) mv: Option<String>,
     pub(crate) detail: Option<Json<Detail>>,
+    pub(crate) ply: Option<i32>,
+    pub(crate) position: Option<String>,
 }
 
 impl NewEvent {
+    /// The row of an event whose ply is not the game's last one.
+    pub(crate) fn with_position(event: &Event) -> Self {
+        let (ply, position) = match &event.fact {
+            Fact::Moved(moved) => (Some(column(moved.ply)), Some(moved.position.to_string())),
+            _ => (None, None),
+        };
+        Self { ply, position, ..Self::of(event) }
+    }
+
     pub(crate) fn of(event: &Event) -> Self {
         let (kind, seat, moved, detail) = match &event.fact {
             Fact::Created(Created { terms, player, expires_at }) => {
@@ -213,6 +225,8 @@ impl NewEvent {
             kind,
             mv: moved.map(|moved| played_text(moved.mv)),
             detail: detail.map(Json),
+            ply: None,
+            position: None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Which games a list shows, and in which order. The `Debug` text of a filter is part of what cursors are bound to: new
 //! names would void the cursors of running clients.
 
+use std::fmt;
+
 use mancala_domain::{PlayerId, PositionKey, Status, Visibility};
 use mancala_rules::{Side, Variant};
 use time::OffsetDateTime;
@@ -13,8 +15,8 @@ use crate::kinds::{ClockKind, OpponentKind};
 pub struct Filter {
     /// Whose games.
     pub whose: Whose,
-    /// Only games of this status.
-    pub status: Option<Status>,
+    /// Only games of these statuses.
+    pub status: Statuses,
     /// Only games of this variant.
     pub variant: Option<Variant>,
     /// Only games of this preset.
@@ -41,6 +43,60 @@ pub struct Filter {
     pub order: Order,
     /// The caller. The list has public games, and those in which the viewer takes part if it is a player's list.
     pub viewer: Option<PlayerId>,
+}
+
+/// The statuses of a list's games. The `Debug` text of one status, and of any, is that of an `Option`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Statuses {
+    /// All of them.
+    Any,
+    /// One.
+    One(Status),
+    /// Those of [`Status::ALL`] that are marked.
+    Marked([bool; Status::ALL.len()]),
+}
+
+impl Statuses {
+    /// Whether only games of this status are listed.
+    pub fn is_only(self, status: Status) -> bool {
+        self == Self::One(status)
+    }
+
+    /// Whether games of this status are listed.
+    pub fn has(self, status: Status) -> bool {
+        match self {
+            Self::Any => true,
+            Self::One(one) => one == status,
+            Self::Marked(marked) => Status::ALL.into_iter().zip(marked).any(|(one, is_in)| is_in && one == status),
+        }
+    }
+}
+
+impl FromIterator<Status> for Statuses {
+    /// None stands for any.
+    fn from_iter<I: IntoIterator<Item = Status>>(statuses: I) -> Self {
+        let mut marked = [false; Status::ALL.len()];
+        for status in statuses {
+            Status::ALL.into_iter().zip(&mut marked).for_each(|(one, mark)| *mark |= one == status);
+        }
+        let mut named = Status::ALL.into_iter().zip(marked).filter_map(|(status, is_in)| is_in.then_some(status));
+        match (named.next(), named.next()) {
+            (None, _) => Self::Any,
+            (Some(status), None) => Self::One(status),
+            (Some(_), Some(_)) if marked == [true; Status::ALL.len()] => Self::Any,
+            (Some(_), Some(_)) => Self::Marked(marked),
+        }
+    }
+}
+
+impl fmt::Debug for Statuses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => None::<Status>.fmt(f),
+            Self::One(status) => Some(status).fmt(f),
+            Self::Marked(_) => f.debug_list().entries(Status::ALL.iter().filter(|status| self.has(**status))).finish(),
+        }
+    }
 }
 
 /// Whose games.
@@ -107,10 +163,7 @@ impl Order {
 impl Filter {
     /// The statuses whose index ranges are merged.
     pub(crate) fn statuses(&self) -> Vec<&'static str> {
-        match self.status {
-            Some(status) => vec![status.as_str()],
-            None => Status::ALL.map(Status::as_str).to_vec(),
-        }
+        Status::ALL.into_iter().filter(|status| self.status.has(*status)).map(Status::as_str).collect()
     }
 
     /// The variants whose index ranges are merged.

@@ -26,7 +26,7 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit:
         }
         // A player has few active games, but two players may have played many.
         (Whose::Players(of), Order::Created) => match of.opponent {
-            Some(opponent) if filter.status != Some(Status::Active) => {
+            Some(opponent) if !filter.status.is_only(Status::Active) => {
                 of_player::newest_of_pair(pool, filter, of, opponent, &window).await?
             }
             _ => of_player::newest_of(pool, filter, of, &window).await?,

@@ -17,6 +17,6 @@ mod page;
 mod public;
 mod scan;
 
-pub use filter::{Ended, Filter, Of, Order, Whose};
+pub use filter::{Ended, Filter, Of, Order, Statuses, Whose};
 pub use list::list;
 pub use page::{Page, PageKey};

@@ -1,6 +1,6 @@
 //! Lists of one player's games: the rows of a page, read off an index each.
 
-use mancala_domain::{PlayerId, RUNNING_GAMES_MAX, Status, Visibility};
+use mancala_domain::{PlayerId, RUNNING_GAMES_MAX, Visibility};
 use sqlx::PgPool;
 use tracing::Instrument;
 
@@ -91,7 +91,7 @@ pub(super) async fn newest_imported(
         r#"
                 and ($13::text is null or variant = $13)
                 and (visibility = 'public' or $14 = invited_player_id)
-                and ($15::text is null or status = $15)
+                and status = any($15)
                 and created_at >= $16 and created_at < $17) is true as shown
             from (
                 select * from game
@@ -106,7 +106,7 @@ pub(super) async fn newest_imported(
             importer.0,
             filter.variant(),
             filter.viewer(),
-            filter.status.map(Status::as_str),
+            &filter.statuses() as &[&str],
             window.since,
             window.until,
             window.first_id,
@@ -142,7 +142,7 @@ pub(super) async fn newest_of_pair(
                 and ($14::text is null or variant = $14)
                 and ($15::text is null or visibility = $15)
                 and (visibility = 'public' or $16 in ($12, $13))
-                and ($17::text is null or status = $17)
+                and status = any($17)
                 and created_at >= $18 and created_at < $19) is true as shown
             from (
                 select * from game
@@ -162,7 +162,7 @@ pub(super) async fn newest_of_pair(
             filter.variant(),
             of.visibility.map(Visibility::as_str),
             filter.viewer(),
-            filter.status.map(Status::as_str),
+            &filter.statuses() as &[&str],
             window.since,
             window.until,
             window.first_id,

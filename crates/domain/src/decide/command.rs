@@ -35,6 +35,13 @@ pub enum Action<'a> {
         /// The move as the player wrote it.
         word: &'a str,
     },
+    /// Play several plies of one turn: all of them, or none.
+    PlayTurn {
+        /// The number that the first ply gets.
+        ply: u32,
+        /// The moves as the player wrote them, in order.
+        words: &'a [String],
+    },
     /// Propose something to the other player. If the other player has proposed the same, this accepts it.
     Offer {
         /// What to propose.

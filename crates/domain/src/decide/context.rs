@@ -12,8 +12,8 @@ pub struct Context<'a> {
     pub now: OffsetDateTime,
     /// Makes the id of a game that the command begins: of a rematch.
     pub new_game_id: fn() -> GameId,
-    /// Of a move: the ply that the log has under the move's number. It shows that a request is a repetition.
-    pub recorded: Option<&'a Ply>,
+    /// Of moves: the plies that the log has under their numbers. They show that a request is a repetition.
+    pub recorded: &'a [Ply],
     /// Of a takeback: the newest plies, oldest first.
     pub newest_plies: &'a [Ply],
     /// Games that are not over, of the player that joins; of a rematch, of the player that has most of them.
@@ -25,6 +25,6 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// The context of an action that depends on no ply, no other game and no account.
     pub const fn new(now: OffsetDateTime, new_game_id: fn() -> GameId) -> Self {
-        Self { now, new_game_id, recorded: None, newest_plies: &[], running_games: 0, is_opponent_erased: false }
+        Self { now, new_game_id, recorded: &[], newest_plies: &[], running_games: 0, is_opponent_erased: false }
     }
 }

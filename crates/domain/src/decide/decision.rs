@@ -11,7 +11,8 @@ use crate::{Event, Fact, Game, GameResult, Reason, game::in_microseconds};
 pub struct Decision {
     /// The events to append. None if the command asks for what is so already: a repeated request.
     pub events: Vec<Event>,
-    /// What the move among the events does on the board, in order. The log does not store them.
+    /// What the single move among the events does on the board, in order. The log does not store them. Empty if there are
+    /// several moves.
     pub effects: Vec<Effect>,
 }
 
@@ -24,6 +25,7 @@ impl Game {
             Action::RenewCode { join_code } => self.renew_code(command, join_code)?.into(),
             Action::Decline => self.decline(command)?.into(),
             Action::Play { ply, word } => self.play(command, ply, word, context)?,
+            Action::PlayTurn { ply, words } => self.play_turn(command, ply, words, context)?,
             Action::Offer { kind } => self.make_offer(command, kind, context)?,
             Action::Answer { kind, answer } => self.answer_offer(command, kind, answer, context)?,
             Action::Resign => self.resign(command)?.into(),
@@ -56,7 +58,7 @@ impl Game {
     }
 
     /// Numbers and dates facts. Time never runs backwards within a game, whatever the machine's clock does.
-    fn events(&self, facts: Vec<Fact>, at: OffsetDateTime) -> Vec<Event> {
+    pub(super) fn events(&self, facts: Vec<Fact>, at: OffsetDateTime) -> Vec<Event> {
         let at = at.max(self.updated_at());
         (self.version() + 1..).zip(facts).map(|(seq, fact)| Event { seq, at, fact }).collect()
     }

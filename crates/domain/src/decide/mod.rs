@@ -13,9 +13,11 @@ mod facts;
 mod joining;
 mod moves;
 mod offers;
+mod permitted;
 mod refusal;
 
 pub use command::{Action, Command};
 pub use context::Context;
 pub use decision::Decision;
+pub use permitted::Permitted;
 pub use refusal::{NothingToOffer, Refusal};

@@ -1,9 +1,14 @@
 //! Playing a move, and what it does to pending offers.
 
+use std::slice;
+
 use mancala_rules::Move;
 
 use super::{Command, Context, Refusal, facts::Facts};
-use crate::{Fact, Game, GameResult, Moved, Offer, OfferKind, PLIES_MAX, PlyAction, Reason, Seat, game::score_of};
+use crate::{
+    Fact, Game, GameResult, Moved, Offer, OfferKind, PLIES_MAX, Ply, PlyAction, Reason, Seat, Status,
+    game::{in_microseconds, score_of},
+};
 
 impl Game {
     pub(super) fn play(
@@ -14,12 +19,7 @@ impl Game {
         context: &Context<'_>,
     ) -> Result<Facts, Refusal> {
         self.check_seated(command.player)?;
-        let mv = word.parse::<Move>();
-        if let (Some(recorded), Ok(mv)) = (context.recorded, mv)
-            && recorded.number == ply
-            && recorded.mv == PlyAction::Move(mv)
-            && recorded.player == command.player
-        {
+        if is_recorded(command, ply, slice::from_ref(&word), context) {
             return Ok(Facts::default());
         }
         self.check_version(command)?;
@@ -33,13 +33,53 @@ impl Game {
             return Err(Refusal::NotYourTurn);
         }
         // An agreed end takes both players; a ply that one of them sends is no agreement.
-        let mv = mv.ok().filter(|&mv| mv != Move::Agree).ok_or(Refusal::NotAMove)?;
+        let mv = word.parse().ok().filter(|&mv| mv != Move::Agree).ok_or(Refusal::NotAMove)?;
         let mut played = self.moved_to(seat, mv)?;
         let is_over = played.facts.len() > 1;
         if !is_over {
             played.facts.extend(self.offers().iter().filter_map(|offer| dropped_by_move(offer, seat)));
         }
         Ok(played)
+    }
+
+    /// Several plies of one turn: each one as if it were sent alone, and all of them or none.
+    pub(super) fn play_turn(
+        &self,
+        command: &Command<'_>,
+        ply: u32,
+        words: &[String],
+        context: &Context<'_>,
+    ) -> Result<Facts, Refusal> {
+        self.check_seated(command.player)?;
+        if is_recorded(command, ply, words, context) {
+            return Ok(Facts::default());
+        }
+        let seat = self.seat_to_move();
+        let (mut game, mut facts) = (self.clone(), vec![]);
+        for (index, word) in words.iter().enumerate() {
+            let version = command.if_version.filter(|_| index == 0);
+            let of_turn = |refusal| Refusal::InTurn {
+                index,
+                position: Box::new(game.position().clone()),
+                refusal: Box::new(refusal),
+            };
+            if index > 0 && game.status() == Status::Active && game.seat_to_move() != seat {
+                return Err(of_turn(Refusal::NotYourTurn));
+            }
+            let alone = Context { recorded: &[], ..*context };
+            let number = ply.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
+            let played = game.play(&Command { if_version: version, ..*command }, number, word, &alone);
+            let played = played.map_err(|refusal| match refusal {
+                Refusal::Illegal(_) | Refusal::NotAMove => of_turn(refusal),
+                refusal if index > 0 => of_turn(refusal),
+                refusal => refusal,
+            })?;
+            for event in game.events(played.facts.clone(), in_microseconds(context.now)) {
+                game.apply(&event).expect("the events of a decision follow the game");
+            }
+            facts.extend(played.facts);
+        }
+        Ok(facts.into())
     }
 
     /// A move by the rules, and the end of the game if it leads there. The last possible ply ends it with a draw.
@@ -59,6 +99,19 @@ impl Game {
         }
         Ok(Facts { facts, effects })
     }
+}
+
+/// Whether the log has these moves of this player under these numbers: the request is a repetition.
+fn is_recorded(command: &Command<'_>, ply: u32, words: &[impl AsRef<str>], context: &Context<'_>) -> bool {
+    let is_same = |(number, word, recorded): (u32, &str, &Ply)| {
+        recorded.number == number
+            && word.parse().is_ok_and(|mv| recorded.mv == PlyAction::Move(mv))
+            && recorded.player == command.player
+    };
+    let words = words.iter().map(AsRef::as_ref);
+    !context.recorded.is_empty()
+        && context.recorded.len() == words.len()
+        && (ply..).zip(words).zip(context.recorded).all(|((number, word), recorded)| is_same((number, word, recorded)))
 }
 
 /// What a move does to a pending offer. A move declines the other player's offer to end the game, and changes what

@@ -98,7 +98,7 @@ impl Game {
     }
 
     /// Whether nothing but moves and ends may be added to the log. Offers could be made and withdrawn without end.
-    const fn is_log_full(&self) -> bool {
+    pub(super) const fn is_log_full(&self) -> bool {
         self.version() >= EVENTS_MAX || self.ply() + 1 >= PLIES_MAX
     }
 
@@ -117,15 +117,21 @@ impl Game {
     /// The seat of a player whose opponent is another player.
     fn own_seat(&self, player: PlayerId) -> Result<Seat, Refusal> {
         self.check_seated(player)?;
+        self.only_seat(player).ok_or_else(|| NothingToOffer::Alone.into())
+    }
+
+    /// Whether a player plays one side, and another player the other.
+    pub(super) fn sits_at_one_side(&self, player: PlayerId) -> bool {
+        self.only_seat(player).is_some()
+    }
+
+    fn only_seat(&self, player: PlayerId) -> Option<Seat> {
         // The computer answers no offer.
         if matches!(self.terms().opponent, Opponent::Computer { .. }) {
-            return Err(NothingToOffer::Alone.into());
+            return None;
         }
         let mut own = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(player));
-        match (own.next(), own.next()) {
-            (Some(seat), None) => Ok(seat),
-            _ => Err(NothingToOffer::Alone.into()),
-        }
+        own.next().filter(|_| own.next().is_none())
     }
 
     /// A rematch needs both players, and room for one more game of each.

@@ -1,6 +1,6 @@
 //! Why a command is refused.
 
-use mancala_rules::IllegalMove;
+use mancala_rules::{AnyPosition, IllegalMove};
 use thiserror::Error;
 
 use crate::RUNNING_GAMES_MAX;
@@ -74,6 +74,16 @@ pub enum Refusal {
     /// The text is no move of any board.
     #[error("a move is a pit's letter, or one of the words \"pass\" and \"swap\"")]
     NotAMove,
+    /// One of several plies of a turn is refused; none is played.
+    #[error("move {index}: {refusal}")]
+    InTurn {
+        /// Which of the moves, from 0.
+        index: usize,
+        /// The position before it.
+        position: Box<AnyPosition>,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
 }
 
 /// Why something cannot be offered in a game as it is.

@@ -59,3 +59,8 @@ pub enum OfferAnswer {
     /// By the offering player; of a pause that was accepted, by either player.
     Withdraw,
 }
+
+impl OfferAnswer {
+    /// Every answer.
+    pub const ALL: [OfferAnswer; 3] = [OfferAnswer::Accept, OfferAnswer::Decline, OfferAnswer::Withdraw];
+}

@@ -4,7 +4,7 @@ use mancala_rules::{AnyPosition, Effect, Side};
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 
-use super::{Event, Fact, Game, Moved, PlyAction};
+use super::{Event, Fact, Game, Moved, PLIES_MAX, PlyAction};
 use crate::{PlayerId, Seat, seat::seat_to_move};
 
 /// What a ply was played upon. The position needs no history.
@@ -79,6 +79,12 @@ impl Ply {
             PlyAction::Takeback { .. } => (moved.position.clone(), vec![]),
         };
         Self::new(game, previous.position.turn(), previous.at, moved, at, played)
+    }
+
+    /// The side to move after it; `None` if it ends the game by the rules or by its length. A resignation or the like is
+    /// no ply.
+    pub fn turn_after(&self) -> Option<Side> {
+        (self.number < PLIES_MAX && self.position.outcome().is_none()).then(|| self.position.turn())
     }
 
     fn new(

@@ -1,0 +1,122 @@
+//! What a player may do with a game as it is: every answer is a decision that is not executed.
+
+use std::iter;
+
+use uuid::Uuid;
+
+use super::{Action, Command, Context};
+use crate::{Game, GameId, OfferAnswer, OfferKind, PlayerId, Seat, Status};
+
+/// Something that a player may do with a game now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permitted {
+    /// Take the free seat, without a join code.
+    Join,
+    /// Decline the invitation.
+    Decline,
+    /// Renew the join code.
+    RenewCode,
+    /// Play one of the legal moves.
+    Move,
+    /// Resign the game.
+    Resign,
+    /// End the game without a result.
+    Abort,
+    /// Make an offer.
+    Offer(OfferKind),
+    /// Accept, decline or withdraw an offer. An accepted pause is withdrawn, too.
+    Answer(OfferKind, OfferAnswer),
+}
+
+/// All of them but offers, in the order in which they are listed.
+const BESIDE_OFFERS: [Permitted; 6] =
+    [Permitted::Join, Permitted::Decline, Permitted::RenewCode, Permitted::Move, Permitted::Resign, Permitted::Abort];
+
+impl Permitted {
+    /// The word for it on the wire.
+    pub const fn as_str(self) -> &'static str {
+        use OfferAnswer::{Accept, Decline, Withdraw};
+        use OfferKind::{Draw, End, Pause, Rematch, Takeback};
+        match self {
+            Permitted::Join => "join",
+            Permitted::Decline => "decline",
+            Permitted::RenewCode => "renew_join_code",
+            Permitted::Move => "move",
+            Permitted::Resign => "resign",
+            Permitted::Abort => "abort",
+            Permitted::Offer(Draw) => "offer_draw",
+            Permitted::Offer(End) => "offer_end",
+            Permitted::Offer(Takeback) => "offer_takeback",
+            Permitted::Offer(Pause) => "offer_pause",
+            Permitted::Offer(Rematch) => "offer_rematch",
+            Permitted::Answer(Draw, Accept) => "accept_draw",
+            Permitted::Answer(Draw, Decline) => "decline_draw",
+            Permitted::Answer(Draw, Withdraw) => "withdraw_draw",
+            Permitted::Answer(End, Accept) => "accept_end",
+            Permitted::Answer(End, Decline) => "decline_end",
+            Permitted::Answer(End, Withdraw) => "withdraw_end",
+            Permitted::Answer(Takeback, Accept) => "accept_takeback",
+            Permitted::Answer(Takeback, Decline) => "decline_takeback",
+            Permitted::Answer(Takeback, Withdraw) => "withdraw_takeback",
+            Permitted::Answer(Pause, Accept) => "accept_pause",
+            Permitted::Answer(Pause, Decline) => "decline_pause",
+            Permitted::Answer(Pause, Withdraw) => "withdraw_pause",
+            Permitted::Answer(Rematch, Accept) => "accept_rematch",
+            Permitted::Answer(Rematch, Decline) => "decline_rematch",
+            Permitted::Answer(Rematch, Withdraw) => "withdraw_rematch",
+        }
+    }
+}
+
+impl Game {
+    /// What a player may do now. Bounds on the number of games, which depend on other games, are left out.
+    pub fn permitted(&self, player: PlayerId, is_opponent_erased: bool) -> Vec<Permitted> {
+        if self.status() == Status::Aborted {
+            return vec![];
+        }
+        let context = Context { is_opponent_erased, ..Context::new(self.updated_at(), || GameId(Uuid::nil())) };
+        let has_opponent = self.sits_at_one_side(player) && self.status() != Status::Open;
+        let offers = OfferKind::ALL.into_iter().filter(|_| has_opponent).flat_map(|kind| {
+            let answers = OfferAnswer::ALL.map(|answer| Permitted::Answer(kind, answer));
+            iter::once(Permitted::Offer(kind)).chain(answers)
+        });
+        let all = BESIDE_OFFERS.into_iter().chain(offers);
+        all.filter(|permitted| self.permits(*permitted, player, &context)).collect()
+    }
+
+    fn permits(&self, permitted: Permitted, player: PlayerId, context: &Context<'_>) -> bool {
+        let action = match permitted {
+            Permitted::Move => return self.turn().is_some_and(|side| self.player_at(side) == Some(player)),
+            // Decided by the newest plies, which are not read for this.
+            Permitted::Offer(OfferKind::Takeback) => return self.has_turn_to_take_back(player),
+            Permitted::Answer(kind @ OfferKind::Takeback, OfferAnswer::Accept) => {
+                return self.offer(kind).is_some_and(|offer| self.players()[offer.seat] != Some(player));
+            }
+            // It would accept the other player's offer.
+            Permitted::Offer(kind) if self.offer(kind).is_some() => return false,
+            Permitted::Answer(kind, answer) if self.offer(kind).is_none() => {
+                return (kind, answer) == (OfferKind::Pause, OfferAnswer::Withdraw) && self.time().pause.is_some();
+            }
+            Permitted::Join => Action::Join { join_code: None },
+            Permitted::Decline => Action::Decline,
+            Permitted::RenewCode => Action::RenewCode { join_code: "" },
+            Permitted::Resign => Action::Resign,
+            Permitted::Abort => Action::Abort,
+            Permitted::Offer(kind) => Action::Offer { kind },
+            Permitted::Answer(kind, answer) => Action::Answer { kind, answer },
+        };
+        let command = Command { player, if_version: None, action };
+        self.decide(&command, context).is_ok_and(|decision| !decision.events.is_empty())
+    }
+
+    /// Whether a player has a turn that stands. The position counts the plies that stand. What it does not tell: whether
+    /// the opener's opponent has one, if that player's first turn was taken back; the answer is then `true`.
+    fn has_turn_to_take_back(&self, player: PlayerId) -> bool {
+        let has_moved = Seat::ALL.into_iter().any(|seat| self.players()[seat] == Some(player) && self.moved()[seat]);
+        self.status() == Status::Active
+            && has_moved
+            && self.position().plies() > self.terms().opening().plies()
+            && self.offer(OfferKind::Takeback).is_none()
+            && !self.is_log_full()
+    }
+}
