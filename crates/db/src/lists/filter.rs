@@ -189,7 +189,7 @@ impl Filter {
 
     /// The player whose games a lobby leaves out: a lobby has the games that its reader may join.
     pub(super) fn left_out(&self) -> Option<Uuid> {
-        let is_lobby = self.status == Some(Status::Open) && matches!(self.open_to, Some(OpponentKind::Open));
+        let is_lobby = self.status.is_only(Status::Open) && matches!(self.open_to, Some(OpponentKind::Open));
         self.viewer().filter(|_| is_lobby)
     }
 
