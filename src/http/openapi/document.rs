@@ -4,7 +4,8 @@ use utoipa::{
     Modify, OpenApi,
     openapi::{
         self, RefOr,
-        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+        path::Operation,
+        security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
     },
 };
 
@@ -55,6 +56,14 @@ impl Modify for Bearer {
     }
 }
 
+/// Makes the list of schemes of an open operation empty. Of a list with an empty scheme some generators make a call with a token.
+fn say_that_no_token_is_needed(operation: &mut Operation) {
+    let schemes = operation.security.get_or_insert_default();
+    if schemes.iter().all(|scheme| *scheme == SecurityRequirement::default()) {
+        schemes.clear();
+    }
+}
+
 /// Adds what is true of every operation and schema, and corrects derived parts that lead to clumsy generated clients.
 pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     for (path, item) in &mut document.paths.paths {
@@ -62,6 +71,7 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
         for operation in operations.into_iter().flatten() {
             requests::correct(operation);
             answers::complete(path, operation);
+            say_that_no_token_is_needed(operation);
         }
     }
     let sent = requests::schemas(&document);
