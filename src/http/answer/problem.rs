@@ -3,7 +3,7 @@
 //! A handler returns a [`Problem`]. The layer `envelope` gives every answer its request id. It turns all other failures (an
 //! unknown path, a panic, a library's own error) into the same form. Status codes of failures are written here only.
 
-use std::{error::Error as StdError, fmt};
+use std::{error::Error as StdError, fmt, mem};
 
 use actix_web::{
     HttpResponse, ResponseError,
@@ -262,7 +262,12 @@ impl Problem {
 
     /// An invalid field, parameter or header.
     pub fn invalid(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        let error = FieldError { pointer: pointer.into(), detail: detail.into() };
+        Self::invalid_as("invalid", pointer, detail)
+    }
+
+    /// An invalid field, parameter or header, with the code of its fault.
+    pub fn invalid_as(code: &'static str, pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        let error = FieldError::new(pointer, code, detail);
         let detail = if error.pointer.is_empty() {
             error.detail.clone()
         } else {
@@ -271,6 +276,27 @@ impl Problem {
         let mut problem = Self::new(Code::ValidationFailed, detail);
         problem.body.errors = Some(vec![error]);
         problem
+    }
+
+    /// Whether a part of the body is what the request is refused for.
+    pub fn is_of_body(&self) -> bool {
+        let errors = self.body.errors.as_deref().unwrap_or_default();
+        errors.iter().any(|error| error.pointer.is_empty() || error.pointer.starts_with('/'))
+    }
+
+    /// Adds further faults. Of two at one pointer, the first has the better words, and the second the code.
+    pub fn with_faults(mut self, faults: Vec<FieldError>) -> Self {
+        let errors = self.body.errors.get_or_insert_default();
+        for fault in faults {
+            match errors.iter_mut().find(|error| error.pointer == fault.pointer) {
+                Some(known) if known.code == "invalid" => {
+                    *known = FieldError { detail: mem::take(&mut known.detail), ..fault };
+                }
+                Some(known) => known.values = known.values.take().or(fault.values),
+                None => errors.push(fault),
+            }
+        }
+        self
     }
 
     pub fn not_found(detail: impl Into<String>) -> Self {
@@ -373,8 +399,22 @@ pub struct FieldError {
     /// A JSON pointer into the body; `?name` for a query parameter; the name of a header.
     #[schema(example = "/options/seeds")]
     pub pointer: String,
-    /// What is wrong with this part.
+    /// What is wrong with this part, in words for people.
     pub detail: String,
+    /// What is wrong with it, in a stable word: `required`, `unknown_field`, `duplicate_field`, `wrong_type`, `not_one_of`,
+    /// `out_of_range`, `wrong_length`, `wrong_format`, or else `invalid`. Clients treat words that they do not know as `invalid`.
+    #[schema(value_type = String, example = "out_of_range")]
+    pub code: &'static str,
+    /// With `not_one_of`: what is accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = json!(["south", "north", "random"]))]
+    pub values: Option<Vec<String>>,
+}
+
+impl FieldError {
+    pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), detail: detail.into(), code, values: None }
+    }
 }
 
 impl fmt::Display for Problem {

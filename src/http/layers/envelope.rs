@@ -14,7 +14,10 @@ use actix_web::{
 use futures_util::FutureExt;
 use tracing_actix_web::RequestId;
 
-use crate::http::answer::problem::{PROBLEM_JSON, Problem, X_REQUEST_ID};
+use crate::http::{
+    answer::problem::{PROBLEM_JSON, Problem, X_REQUEST_ID},
+    request::faults,
+};
 
 /// Gives every answer its request id, every failure the one form, and every fault of the server one line in the log.
 pub async fn envelope(
@@ -27,6 +30,7 @@ pub async fn envelope(
         Ok(Ok(response)) if fails(&response) && !is_problem(&response) => {
             let problem = response.response().error().map(Problem::of);
             let problem = problem.unwrap_or_else(|| Problem::of_status(response.status()));
+            let problem = faults::complete(problem, response.request());
             let (request, before) = response.into_parts();
             let mut response = problem.of_request(request_id).error_response();
             keep_added(response.headers_mut(), before.headers());

@@ -20,8 +20,10 @@ use serde::{
     de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use tokio::time::timeout;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::faults::{self, pointer_token};
 use crate::{
     domain::GameId,
     http::{
@@ -46,16 +48,18 @@ pub fn payload_config() -> PayloadConfig {
 #[derive(Debug)]
 pub struct Body<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest for Body<T> {
+impl<T: DeserializeOwned + ToSchema> FromRequest for Body<T> {
     type Error = Problem;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let declared = declares_json(request);
         let bytes = read(request, payload);
+        let request = request.clone();
         Box::pin(async move {
             let bytes = bytes.await?;
             declared?;
+            faults::note::<T>(&request, &bytes);
             parse(&bytes).map(Body)
         })
     }
@@ -65,26 +69,28 @@ impl<T: DeserializeOwned> FromRequest for Body<T> {
 #[derive(Debug)]
 pub struct OptionalBody<T>(pub T);
 
-impl<T: DeserializeOwned + Default> FromRequest for OptionalBody<T> {
+impl<T: DeserializeOwned + Default + ToSchema> FromRequest for OptionalBody<T> {
     type Error = Problem;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let declared = declares_json(request);
         let bytes = read(request, payload);
+        let request = request.clone();
         Box::pin(async move {
             let bytes = bytes.await?;
             if bytes.is_empty() {
                 return Ok(OptionalBody(T::default()));
             }
             declared?;
+            faults::note::<T>(&request, &bytes);
             parse(&bytes).map(OptionalBody)
         })
     }
 }
 
 /// The body of a call that needs none: an empty object.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
@@ -107,7 +113,7 @@ pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
     serde_path_to_error::deserialize(pairs).map_err(|error| {
         let detail = error.inner().to_string();
         let name = named_field(&detail).map_or_else(|| error.path().to_string(), ToOwned::to_owned);
-        Problem::invalid(format!("?{name}"), in_terms_of_json(&detail))
+        Problem::invalid_as(code_of(&detail), format!("?{name}"), in_terms_of_json(&detail))
     })
 }
 
@@ -208,7 +214,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         // serde_json ends its message with line and column; the pointer is more precise.
         let detail = inner.to_string();
         let detail = detail.rsplit_once(" at line ").map_or(detail.as_str(), |(what, _)| what);
-        Problem::invalid(pointer(error.path(), named_field(detail)), in_terms_of_json(detail))
+        Problem::invalid_as(code_of(detail), pointer(error.path(), named_field(detail)), in_terms_of_json(detail))
     })?;
     json.end().map_err(|error| Problem::new(Code::MalformedRequest, format!("the body is not JSON: {error}")))?;
     Ok(value)
@@ -316,9 +322,19 @@ fn in_terms_of_json(message: &str) -> String {
     message.replace("unknown variant", "unknown value").replace("expected u32", number)
 }
 
-/// A name escaped for a JSON pointer.
-pub fn pointer_token(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+/// The stable word for serde's message.
+fn code_of(message: &str) -> &'static str {
+    let words = [
+        ("unknown field", "unknown_field"),
+        ("missing field", "required"),
+        ("duplicate field", "duplicate_field"),
+        ("unknown variant", "not_one_of"),
+        ("invalid type", "wrong_type"),
+        ("invalid value", "out_of_range"),
+        ("invalid digit", "wrong_type"),
+        ("number too large", "out_of_range"),
+    ];
+    words.into_iter().find(|(begin, _)| message.starts_with(begin)).map_or("invalid", |(_, code)| code)
 }
 
 /// The field that serde's message names, if its path ends before that field.

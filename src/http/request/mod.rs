@@ -4,6 +4,7 @@ pub(crate) mod accept;
 pub(crate) mod auth;
 pub(crate) mod conditional;
 pub(crate) mod extract;
+pub(crate) mod faults;
 pub(crate) mod idempotency;
 pub(crate) mod player;
 pub(crate) mod prefer;

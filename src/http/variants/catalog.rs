@@ -9,8 +9,14 @@ use utoipa::ToSchema;
 use super::options_schema::OptionsSchema;
 use crate::{
     http::{
-        answer::{headers::KEPT_FOR_MINUTES, problem::Problem},
-        request::extract::{NoQuery, Query, VariantPath, pointer_token},
+        answer::{
+            headers::KEPT_FOR_MINUTES,
+            problem::{FieldError, Problem},
+        },
+        request::{
+            extract::{NoQuery, Query, VariantPath},
+            faults::pointer_token,
+        },
         view::options::OptionValueView,
     },
     rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant},
@@ -70,10 +76,30 @@ pub fn chosen_options(
     overrides: Vec<(String, OptionValueView)>,
 ) -> Result<AnyOptions, Problem> {
     let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (truncated(&name), value.into())).collect();
-    AnyOptions::new(variant, &truncated(preset), &overrides).map_err(|error| {
-        let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
-        Problem::invalid(option.unwrap_or_else(|| "/preset".to_owned()), error.to_string())
-    })
+    let preset = truncated(preset);
+    let error = match AnyOptions::new(variant, &preset, &overrides) {
+        Ok(options) => return Ok(options),
+        Err(error) => error,
+    };
+    // The other faults are those of the options without this one.
+    let (first, mut named, mut rest) = (fault_of(&error), error.option().map(str::to_owned), overrides);
+    let mut further = vec![];
+    while let Some(name) = named.take().filter(|_| further.len() < OPTION_FAULTS_MAX) {
+        rest.retain(|(option, _)| *option != name);
+        if let Err(error) = AnyOptions::new(variant, &preset, &rest) {
+            further.push(fault_of(&error));
+            named = error.option().filter(|option| *option != name).map(str::to_owned);
+        }
+    }
+    Err(Problem::invalid(first.pointer, first.detail).with_faults(further))
+}
+
+/// The most further faults of options that an answer names.
+const OPTION_FAULTS_MAX: usize = 20;
+
+fn fault_of(error: &OptionsError) -> FieldError {
+    let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
+    FieldError::new(option.unwrap_or_else(|| "/preset".to_owned()), "invalid", error.to_string())
 }
 
 /// [`chosen_options`] for a query, which writes options as records do.

@@ -1,4 +1,5 @@
 //! What concerns every answer: problems and headers.
 
+pub mod faults;
 pub mod headers;
 pub mod problems;

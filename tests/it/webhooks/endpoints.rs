@@ -84,7 +84,12 @@ async fn each_event_is_sent_as_a_signed_message_without_players_names() {
             if data["event"]["type"] != "created" {
                 assert_eq!(data["side"], side);
                 if data["event"]["type"] != "joined" {
-                    assert_eq!(data["event"], log["items"][seq - 1]);
+                    // The state after an event is read with the game.
+                    let mut event = log["items"][seq - 1].clone();
+                    for field in ["board", "turn", "legal_moves", "clock"] {
+                        event.as_object_mut().expect("an object").remove(field);
+                    }
+                    assert_eq!(data["event"], event);
                 }
             }
             assert_eq!((&data["game_id"], &data["player_id"]), (&json!(id), &json!(player.id)));

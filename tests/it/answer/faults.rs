@@ -1,0 +1,111 @@
+//! A refused body names all of its faults, each with a pointer, a code and a detail.
+
+use std::collections::BTreeMap;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    calls::{send, signed},
+};
+
+/// The code of each fault by its pointer. No pointer comes twice.
+fn codes(answer: &Answer) -> BTreeMap<String, String> {
+    answer.is_problem(422, "validation_failed");
+    let errors = answer.body["errors"].as_array().expect("errors");
+    let text = |error: &Value, key: &str| error[key].as_str().unwrap_or_else(|| panic!("{key} of {error}")).to_owned();
+    let codes: BTreeMap<_, _> = errors.iter().map(|error| (text(error, "pointer"), text(error, "code"))).collect();
+    assert!(errors.len() == codes.len() && errors.iter().all(|error| !text(error, "detail").is_empty()), "{errors:?}");
+    codes
+}
+
+fn expected(codes: &[(&str, &str)]) -> BTreeMap<String, String> {
+    codes.iter().map(|(pointer, code)| ((*pointer).to_owned(), (*code).to_owned())).collect()
+}
+
+#[actix_web::test]
+async fn a_refused_body_names_every_fault_at_once() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    // What serde refuses, what a handler refuses, and both.
+    let refused = app
+        .create_game(
+            &ana,
+            &json!({
+                "variant": 7, "side": "east", "sead": 1, "visibility": "public",
+                "clock": {"type": "per_move", "move_s": 5}, "opponent": {"type": "computer", "level": 9},
+            }),
+        )
+        .await;
+    let found = codes(&refused);
+    for (pointer, code) in [
+        ("/variant", "wrong_type"),
+        ("/side", "not_one_of"),
+        ("/sead", "unknown_field"),
+        ("/clock/move_s", "out_of_range"),
+        ("/opponent/level", "out_of_range"),
+    ] {
+        assert_eq!(found.get(pointer).map(String::as_str), Some(code), "{refused:?}");
+    }
+    let errors = refused.body["errors"].as_array().expect("errors");
+    let side = errors.iter().find(|error| error["pointer"] == "/side").expect("a fault");
+    assert_eq!(side["values"], json!(["south", "north", "random"]));
+
+    let body = json!({"variant": "kalah", "clock": {"type": "per_move", "move_s": 5}, "opponent": {"type": "computer", "level": 9}});
+    let refused = app.create_game(&ana, &body).await;
+    assert_eq!(codes(&refused), expected(&[("/clock/move_s", "out_of_range"), ("/opponent/level", "out_of_range")]));
+    let body = json!({"variant": "kalah", "options": {"seeds": 99, "pits": 0, "colour": "red"}});
+    let refused = app.create_game(&ana, &body).await;
+    let pointers: Vec<_> = codes(&refused).into_keys().collect();
+    assert_eq!(pointers, ["/options/colour", "/options/pits", "/options/seeds"]);
+}
+
+#[actix_web::test]
+async fn a_union_is_compared_with_the_form_that_its_type_names() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for (opponent, pointer, code) in [
+        (json!({"type": "robot"}), "/opponent/type", "not_one_of"),
+        (json!({"level": 3}), "/opponent/type", "required"),
+        (json!({"type": "computer"}), "/opponent/level", "required"),
+        (json!({"type": "player", "player_id": "Bob"}), "/opponent/player_id", "wrong_format"),
+        (json!("computer"), "/opponent", "wrong_type"),
+    ] {
+        let refused = app.create_game(&ana, &json!({"variant": "kalah", "opponent": opponent})).await;
+        assert_eq!(codes(&refused).get(pointer).map(String::as_str), Some(code), "{refused:?}");
+    }
+}
+
+#[actix_web::test]
+async fn moves_and_queries_say_what_is_wrong_in_stable_words() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    let moves = format!("/v1/games/{id}/moves");
+    for (body, faults) in [
+        (json!({"ply": 0, "moves": []}), vec![("/ply", "out_of_range"), ("/moves", "wrong_length")]),
+        (
+            json!({"moves": ["C", 3], "x/y": 1}),
+            vec![("/moves/1", "wrong_type"), ("/ply", "required"), ("/x~1y", "unknown_field")],
+        ),
+        (json!({"ply": 1, "move": "C", "moves": ["C"]}), vec![("/moves", "invalid")]),
+    ] {
+        assert_eq!(codes(&app.post(&moves, Some(&south), &body).await), expected(&faults), "{body}");
+    }
+    for (query, pointer, code) in [
+        ("colour=red", "?colour", "unknown_field"),
+        ("status=over", "?status", "not_one_of"),
+        ("limit=many", "?limit", "wrong_type"),
+        ("limit=1000", "?limit", "invalid"),
+    ] {
+        assert_eq!(codes(&app.list_games(query, None).await), expected(&[(pointer, code)]), "{query}");
+    }
+    let request = signed(app.request(Method::POST, &moves), Some(&south)).header("content-type", "application/json");
+    let doubled = send(request.body(r#"{"ply": 1, "ply": 2, "move": "C"}"#)).await;
+    assert_eq!(codes(&doubled), expected(&[("/ply", "duplicate_field")]));
+    // The number of faults is bounded, however many a body has.
+    let many: serde_json::Map<_, _> = (0..1000).map(|n| (format!("field{n}"), json!(n))).collect();
+    let refused = app.post(&moves, Some(&south), &Value::Object(many)).await;
+    assert!((50..=60).contains(&codes(&refused).len()), "{refused:?}");
+}
