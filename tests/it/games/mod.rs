@@ -15,5 +15,6 @@ pub mod offers;
 pub mod recent;
 pub mod repetition;
 pub mod seek;
+pub mod starting;
 pub mod vectors;
 pub mod waiting;
