@@ -18,7 +18,7 @@ use super::{
     openapi::{self, Document, downgrade},
     operation::{health, problems},
     paths,
-    players::{me, profiles, sign_ins, stats, summary, tokens},
+    players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::extract,
     study::{analyses, explorer, notes, pictures},
@@ -55,7 +55,11 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(me::get_me)
                 .service(me::update_me)
                 .service(me::delete_me)
+                .service(sign_ins::list_sign_ins)
                 .service(sign_ins::delete_sign_ins)
+                .service(sign_ins::delete_sign_in)
+                .service(recovery::renew_recovery_code)
+                .service(merge::merge_guest)
                 .service(personal_export::export_me)
                 .service(summary::get_summary)
                 .service(player_events::list_my_events)

@@ -49,6 +49,8 @@ pub enum Grant {
     Guest,
     Password,
     Refresh,
+    /// A recovery code.
+    Recovery,
 }
 
 /// A kind of token that a client presents.

@@ -72,7 +72,7 @@ pub struct Metrics {
     cache_hits: Counter,
     cache_misses: Counter,
     /// In the order of [`Grant`].
-    tokens_issued: [Counter; 3],
+    tokens_issued: [Counter; 4],
     /// In the order of [`TokenKind`].
     tokens_refused: [Counter; 3],
     /// In the order of [`DeliveryOutcome`].
@@ -152,7 +152,7 @@ impl Metrics {
             cached_bytes: Gauge::default(),
             cache_hits: Counter::default(),
             cache_misses: Counter::default(),
-            tokens_issued: ["guest", "password", "refresh"].map(|word| of(&issued, "grant", word)),
+            tokens_issued: ["guest", "password", "refresh", "recovery"].map(|word| of(&issued, "grant", word)),
             tokens_refused: ["access", "refresh", "ticket"].map(|word| of(&refused, "token", word)),
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
             computer_turns_waiting: Gauge::default(),

@@ -104,7 +104,7 @@ pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice
                     notify(player(seat), NoticeKind::Analysed, seq);
                 }
             }
-            Fact::CodeRenewed { .. } | Fact::Resigned { .. } | Fact::TimedOut { .. } => {}
+            Fact::Reseated { .. } | Fact::CodeRenewed { .. } | Fact::Resigned { .. } | Fact::TimedOut { .. } => {}
             Fact::Declined | Fact::Expired | Fact::Aborted { .. } | Fact::Finished(_) => {
                 for seat in Seat::ALL {
                     notify(player(seat), NoticeKind::Finished, seq);

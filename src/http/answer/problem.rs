@@ -74,8 +74,11 @@ codes! {
         "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
     InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
         "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one."
-    InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name or the password is wrong"
-        "No account has this name and this password. Which of the two is wrong is not said."
+    RefreshTokenReused "refresh_token_reused" UNAUTHORIZED "The refresh token was used before"
+        "A later refresh token of the same sign-in was used already, so two clients have tokens of it. Of an account all tokens of this \
+         sign-in are revoked: sign in again. Of a guest the newer ones stay valid: use the newest, or the recovery code."
+    InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name, the password or the recovery code is wrong"
+        "No account has this name and this password, and which of the two is wrong is not said; or no player has this recovery code."
     Forbidden "forbidden" FORBIDDEN "Not allowed"
         "The caller is known but may not do this; `detail` says why."
     NotSeated "not_seated" FORBIDDEN "The caller does not sit in this game"
@@ -436,7 +439,9 @@ impl ResponseError for Problem {
             Code::Unauthenticated | Code::InvalidCredentials => {
                 response.insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             }
-            Code::InvalidToken => response.insert_header((header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")),
+            Code::InvalidToken | Code::RefreshTokenReused => {
+                response.insert_header((header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\""))
+            }
             // The rest of the body may still arrive, and no handler will read it.
             Code::MalformedRequest | Code::PayloadTooLarge => response.force_close(),
             _ => &mut response,

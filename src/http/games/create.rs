@@ -31,7 +31,10 @@ use crate::{
             player,
         },
         state::{AppState, tokens::Caller},
-        variants::catalog::{STANDARD, chosen_options},
+        variants::{
+            catalog::{STANDARD, chosen_options},
+            line,
+        },
         view::{
             game::{GameView, ShownGame, VisibilityWord},
             options::OptionValueView,
@@ -63,6 +66,8 @@ const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
         ("against anyone" = (value = json!({"variant": "kalah"}))),
         ("by link, with options" = (value = json!({"variant": "kalah", "preset": "bga", "options": {"seeds": 5, "pie": true},
             "side": "south", "opponent": {"type": "link"}, "visibility": "private"}))),
+        ("from a position" = (value = json!({"variant": "kalah", "opponent": {"type": "self"},
+            "start": {"position": "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S"}}))),
         ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
     )),
     responses(
@@ -234,6 +239,10 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::some_object")]
     #[schema(nullable = false)]
     from: Option<FromGame>,
+    /// The position with which the game begins, instead of the opening of its options.
+    #[serde(default, deserialize_with = "extract::some_object", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    start: Option<StartChoice>,
     /// The creator's side of the board. South opens.
     #[serde(default, deserialize_with = "extract::word")]
     #[schema(required = false)]
@@ -246,9 +255,19 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::object")]
     #[schema(required = false)]
     clock: ClockChoice,
-    #[serde(default, deserialize_with = "extract::word")]
-    #[schema(required = false)]
-    visibility: VisibilityWord,
+    /// `public` unless given; of games by link and against the computer `unlisted`.
+    #[serde(default, deserialize_with = "extract::some_word", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    visibility: Option<VisibilityWord>,
+}
+
+/// The position with which a game begins.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct StartChoice {
+    /// In text notation, with as many seeds as the options say. It has a move.
+    #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    position: String,
 }
 
 /// A position of another game that the caller may read.
@@ -378,6 +397,17 @@ pub(crate) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, 
 /// How many games back [`is_contested`] looks. A longer chain counts as contested.
 const ORIGINS_MAX: usize = 20;
 
+impl StartChoice {
+    /// The start of a game by these options.
+    fn position(&self, options: &AnyOptions) -> Result<Start, Problem> {
+        let position = line::start(options, Some(&self.position), "/start/position")?;
+        if position.outcome().is_some() {
+            return Err(Problem::invalid("/start/position", "the game is over in this position"));
+        }
+        Ok(Start { position: position.afresh(), from: None })
+    }
+}
+
 impl CreateGame {
     /// Whether the creator wants a certain side.
     pub(super) const fn wants_side(&self) -> bool {
@@ -389,11 +419,13 @@ impl CreateGame {
         if !matches!(self.opponent, None | Some(OpponentChoice::Open {})) {
             return Err(Problem::invalid("/opponent/type", "a game that is sought is `open` to any player"));
         }
-        if self.visibility != VisibilityWord::Public {
+        if !matches!(self.visibility, None | Some(VisibilityWord::Public)) {
             return Err(Problem::invalid("/visibility", "a game that is sought is `public`"));
         }
-        if self.from.is_some() {
-            return Err(Problem::invalid("/from", "a game that is sought begins with the opening"));
+        for (field, is_given) in [("/from", self.from.is_some()), ("/start", self.start.is_some())] {
+            if is_given {
+                return Err(Problem::invalid(field, "a game that is sought begins with the opening"));
+            }
         }
         let base = self.base(state, caller).await?;
         self.terms(base)
@@ -410,7 +442,8 @@ impl CreateGame {
             .ok_or_else(|| Problem::invalid("/variant", "`variant` is required without `from`"))?;
         let variant: Variant = variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
         let preset = self.preset.as_deref().unwrap_or(STANDARD);
-        Ok((chosen_options(variant, preset, self.options.clone())?, None))
+        let options = chosen_options(variant, preset, self.options.clone())?;
+        Ok((options, self.start.as_ref().map(|start| start.position(&options)).transpose()?))
     }
 
     /// [`Self::base`] for a game that continues another.
@@ -424,6 +457,7 @@ impl CreateGame {
             ("/variant", self.variant.is_some()),
             ("/preset", self.preset.is_some()),
             ("/options", !self.options.is_empty()),
+            ("/start", self.start.is_some()),
         ];
         if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
             return Err(Problem::invalid(
@@ -455,8 +489,15 @@ impl CreateGame {
         Ok((game.terms().options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
     }
 
+    /// A game that few others look for is not listed, unless the creator says so.
+    fn visibility(&self) -> Visibility {
+        let is_unlisted = matches!(self.opponent, Some(OpponentChoice::Link {} | OpponentChoice::Computer { .. }));
+        let by_default = if is_unlisted { Visibility::Unlisted } else { Visibility::Public };
+        self.visibility.map_or(by_default, Visibility::from)
+    }
+
     fn terms(self, (options, start): (AnyOptions, Option<Start>)) -> Result<Terms, Problem> {
-        let visibility = Visibility::from(self.visibility);
+        let visibility = self.visibility();
         let private = visibility == Visibility::Private;
         let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
         let opponent = match self.opponent.unwrap_or(by_default) {

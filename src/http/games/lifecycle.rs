@@ -229,7 +229,6 @@ pub async fn abort_game(
 #[into_params(parameter_in = Query)]
 pub struct GetGame {
     /// The join code of a game by link. It shows a private game before the seat is taken.
-    #[param(max_length = 100)]
     join_code: Option<String>,
 }
 

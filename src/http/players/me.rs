@@ -8,12 +8,13 @@ use utoipa::ToSchema;
 
 use super::{
     profiles::{ProfileView, choose_password, name_taken, parse_name, refuse_reserved},
+    recovery,
     tokens::TokenSet,
 };
 use crate::{
     clock::now,
     db::{
-        games,
+        games, merging,
         players::{self, Named, OwnPlayer, WebhookChoice},
     },
     domain::{Action, Command, Player, PlayerId, PlayerKind},
@@ -61,8 +62,8 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
 
 /// Change the caller's name or password
 ///
-/// With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens; the
-/// answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
+/// With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
+/// recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
 #[utoipa::path(
     tag = "players",
     operation_id = "update_me",
@@ -123,7 +124,15 @@ pub async fn update_me(
                     limits.know(&after.name, network_of(&request), Instant::now());
                 }
                 let own = OwnPlayer { player: after.clone(), credentials_version };
-                Some(TokenSet::begin(&state, &own, Grant::Password).await?.ok_or_else(gone)?)
+                let tokens = TokenSet::begin(&state, &own, Grant::Password).await?.ok_or_else(gone)?;
+                // The code of a guest stays valid.
+                Some(match before.player.kind {
+                    PlayerKind::Account => {
+                        let code = recovery::renew(&state, &own).await?.ok_or_else(gone)?;
+                        tokens.with_recovery_code(code)
+                    }
+                    _ => tokens,
+                })
             }
             None => None,
         };
@@ -155,6 +164,13 @@ pub async fn delete_me(
     let found = players::find(&state.db, caller.player).await?.ok_or_else(gone)?;
     if found.player.kind != PlayerKind::Deleted {
         find(&state, caller).await?;
+    }
+    // The guests that were merged with the caller go with it. They come first, so that a repetition finds those that are left.
+    for guest in merging::list(&state.db, caller.player).await? {
+        players::erase(&state.db, guest, now()).await?;
+        state.recent.forget(guest);
+        end_games(&state, guest).await?;
+        erase_imports(&state, guest).await?;
     }
     // The erasure comes first, so that no game begins meanwhile. If the server stops half-way, a job ends the other games.
     if let Some(credentials_version) = players::erase(&state.db, caller.player, now()).await? {

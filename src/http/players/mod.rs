@@ -1,7 +1,9 @@
 //! Players: profiles, accounts, tokens, and statistics.
 
 pub(crate) mod me;
+pub(crate) mod merge;
 pub(crate) mod profiles;
+pub(crate) mod recovery;
 pub(crate) mod sign_ins;
 pub(crate) mod stats;
 pub(crate) mod summary;

@@ -10,10 +10,16 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::tokens::TokenSet;
+use super::{
+    recovery,
+    tokens::{NewPlayer, TokenSet},
+};
 use crate::{
     clock::now,
-    db::players::{self, Counts},
+    db::players::{
+        self, Counts,
+        player_keys::{self, PlayerKey},
+    },
     domain::{Password, Player, PlayerId, PlayerKind, PlayerName, ReservedNames},
     http::{
         answer::{
@@ -21,10 +27,14 @@ use crate::{
             problem::{Code, Problem},
         },
         layers::{client_address::client_address, limits::network_of},
-        request::extract::{NoQuery, OptionalBody, Query},
+        request::{
+            extract::{NoQuery, OptionalBody, Query},
+            idempotency::{IdempotencyKey, REPLAYED},
+        },
         state::AppState,
         view::wire::{PlayerKindWord, Timestamp},
     },
+    metrics::Grant,
 };
 
 /// Become a player
@@ -38,8 +48,12 @@ use crate::{
         ("a guest" = (value = json!({"name": "Ana"}))),
         ("an account" = (value = json!({"name": "Ana", "password": "correct horse"}))),
     )),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 32, max_length = 255,
+        description = "For a day, the same key and body get tokens of the same player. Who knows the key becomes this player, so it is \
+            random and secret, such as a UUID of version 4")),
     responses(
-        (status = 201, description = "The player, and the tokens to play with", body = TokenSet),
+        (status = 201, description = "The player, and the tokens to play with", body = TokenSet,
+            headers(("Idempotent-Replayed" = Option<String>, description = "`true`: the player was created before under the same key"))),
         (status = 409, description = "`name_taken`"),
     ),
     security(())
@@ -48,9 +62,14 @@ use crate::{
 pub async fn create_player(
     state: Data<AppState>,
     _: Query<NoQuery>,
+    key: IdempotencyKey,
     body: OptionalBody<CreatePlayer>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
+    let key = key.of_player(&body.0)?;
+    if let Some(replayed) = replay(&state, key.as_ref()).await? {
+        return Ok(replayed);
+    }
     let CreatePlayer { name, password } = body.0;
     let name = name.map(|name| parse_name(&name, &state.reserved_names)).transpose()?;
     let (kind, name) = match (name, &password) {
@@ -65,11 +84,35 @@ pub async fn create_player(
     };
     let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
     let network = state.networks.of(client_address(&request));
-    let tokens = TokenSet::begin_as_new(&state, &player, hash.as_deref(), network).await?.ok_or_else(name_taken)?;
+    let new = NewPlayer { player: &player, password_hash: hash.as_deref(), network, key };
+    let tokens = match TokenSet::begin_as_new(&state, &new).await? {
+        Ok(tokens) => tokens,
+        // A concurrent request with this key was stored first; it may have taken the name, too.
+        Err(_) => return replay(&state, key.as_ref()).await?.ok_or_else(name_taken),
+    };
     if let (PlayerKind::Account, Some(limits)) = (kind, &state.sign_ins) {
         limits.know(&player.name, network_of(&request), Instant::now());
     }
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
+}
+
+/// The answer to a creation that was stored before under the same key: a new sign-in, and a new recovery code, because the first
+/// answer was lost, and no secret is stored.
+async fn replay(state: &AppState, key: Option<&PlayerKey>) -> Result<Option<HttpResponse>, Problem> {
+    let Some(key) = key else { return Ok(None) };
+    let Some((player, is_same)) = player_keys::find(&state.db, key, now()).await? else { return Ok(None) };
+    let reused = |detail: &str| Problem::new(Code::IdempotencyKeyReused, detail);
+    if !is_same {
+        return Err(reused("this key was used for another request; a new request needs a new key"));
+    }
+    let revoked = || reused("the player of this key has other credentials since: sign in, or use a new key");
+    let own = player.ok_or_else(revoked)?;
+    let grant = if own.player.kind == PlayerKind::Account { Grant::Password } else { Grant::Guest };
+    let tokens = TokenSet::begin(state, &own, grant).await?.ok_or_else(revoked)?;
+    let code = recovery::renew(state, &own).await?.ok_or_else(revoked)?;
+    let mut response = HttpResponse::Created();
+    response.insert_header((header::CACHE_CONTROL, "no-store")).insert_header(REPLAYED);
+    Ok(Some(response.json(tokens.with_recovery_code(code))))
 }
 
 /// Get a player
@@ -132,7 +175,7 @@ pub(crate) fn name_taken() -> Problem {
 }
 
 /// The name and the password of the new player.
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreatePlayer {
     /// What others see; generated for a guest without one. Only the names of accounts are unique: no two of them read alike.

@@ -1,24 +1,129 @@
-//! Signing out everywhere.
+//! Sign-ins: their list, ending one of them, and signing out everywhere.
 
-use actix_web::{HttpResponse, delete, web::Data};
-use serde::Deserialize;
+use std::future::{Ready, ready};
+
+use actix_web::{FromRequest, HttpRequest, HttpResponse, delete, dev::Payload, get, http::header, web::Data};
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::players::{self, WebhookChoice},
+    db::players::{
+        self, WebhookChoice,
+        refresh_tokens::{self, SignedIn},
+    },
     domain::PlayerKind,
     http::{
         answer::problem::{Code, Problem},
-        request::{extract::Query, player},
+        request::{
+            extract::{NoQuery, Query},
+            player,
+        },
         state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
     },
 };
+
+/// How many sign-ins a list has, the newest.
+const LISTED_MAX: u32 = 100;
+
+/// List the caller's sign-ins
+///
+/// The newest 100 that are valid, each a device or a browser.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "list_sign_ins",
+    responses((status = 200, description = "The sign-ins, newest first", body = SignInList)),
+    security(("bearer" = []))
+)]
+#[get("/me/sign-ins")]
+pub async fn list_sign_ins(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    let found = refresh_tokens::list(&state.db, caller.player, now(), LISTED_MAX).await?;
+    let items = found.iter().map(ListedSignIn::of).collect();
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(SignInList { items }))
+}
+
+/// End a sign-in
+///
+/// Revokes its refresh tokens. Access tokens that were given out expire by themselves, within 15 minutes. Ending it again is 204.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "delete_sign_in",
+    params(("sign_in_id" = Uuid, Path, description = "The sign-in's id")),
+    responses(
+        (status = 204, description = "The sign-in has ended"),
+        (status = 404, description = "`not_found`: the caller has no such sign-in"),
+    ),
+    security(("bearer" = []))
+)]
+#[delete("/me/sign-ins/{sign_in_id}")]
+pub async fn delete_sign_in(
+    state: Data<AppState>,
+    caller: Caller,
+    path: SignInPath,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    if refresh_tokens::end(&state.db, caller.player, path.0, now()).await? {
+        Ok(HttpResponse::NoContent().finish())
+    } else {
+        Err(no_sign_in())
+    }
+}
+
+/// The sign-in that the path names. A value that is no UUID is 404.
+#[derive(Clone, Copy, Debug)]
+pub struct SignInPath(Uuid);
+
+impl FromRequest for SignInPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("sign_in_id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(Self).ok_or_else(no_sign_in))
+    }
+}
+
+fn no_sign_in() -> Problem {
+    Problem::not_found("the caller has no such sign-in")
+}
+
+/// The valid sign-ins of a player.
+#[derive(Serialize, ToSchema)]
+struct SignInList {
+    items: Vec<ListedSignIn>,
+}
+
+/// A valid sign-in.
+#[derive(Serialize, ToSchema)]
+struct ListedSignIn {
+    id: Uuid,
+    /// When it began.
+    since: Timestamp,
+    /// When it last got new tokens.
+    last_used_at: Timestamp,
+    /// When it ends unless it gets new tokens.
+    expires_at: Timestamp,
+}
+
+impl ListedSignIn {
+    fn of(sign_in: &SignedIn) -> Self {
+        Self {
+            id: sign_in.family,
+            since: Timestamp(sign_in.since()),
+            last_used_at: Timestamp(sign_in.expires_at - refresh_tokens::LIFETIME),
+            expires_at: Timestamp(sign_in.expires_at),
+        }
+    }
+}
 
 /// Sign out everywhere
 ///
 /// Ends all sign-ins of an account, that of this call included: all access and refresh tokens that were given out are void, in every
-/// server within a second, and all streams end. Sign in again with the password. A guest is 403, because nothing but its tokens
+/// server within a second, and so is the recovery code; all streams end. Sign in again with the password. A guest is 403, because nothing but its tokens
 /// identifies it.
 #[utoipa::path(
     tag = "players",

@@ -10,11 +10,13 @@ use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::recovery;
 use crate::{
     clock::now,
     db::players::{
-        self, Named, Network, OwnPlayer, SignIn,
-        refresh_tokens::{self, Hash},
+        self, FirstCredentials, Named, Network, OwnPlayer, SignIn,
+        player_keys::PlayerKey,
+        refresh_tokens::{self, Hash, Rotated},
     },
     domain::{Player, PlayerKind, PlayerName},
     http::{
@@ -38,20 +40,21 @@ const REFRESH_TOKEN_BYTES: usize = 32;
 
 /// Sign in, or get new tokens
 ///
-/// An account signs in with its name and password. A refresh token is used once, and its answer brings the next one. If
-/// that answer was lost, the same token may be sent again. Once a later token of the same sign-in has been used, sending
-/// this one again revokes them all.
+/// An account signs in with its name and password, and any player with its recovery code. A refresh token is used once, and its
+/// answer brings the next one. If that answer was lost, the same token may be sent again. Once a later token of the same sign-in has
+/// been used, this one is refused, and of an account all of them are revoked.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_token",
     request_body(content = CreateToken, examples(
         ("refresh" = (value = json!({"grant_type": "refresh_token", "refresh_token": "ov6Z…"}))),
         ("sign in" = (value = json!({"grant_type": "password", "name": "Ana", "password": "correct horse"}))),
+        ("recover" = (value = json!({"grant_type": "recovery_code", "recovery_code": "7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS"}))),
     )),
     responses(
         (status = 200, description = "The new tokens", body = TokenSet),
-        (status = 401, description = "`invalid_token`: unknown, expired, revoked, or used before; `invalid_credentials`: no \
-            account has this name and this password"),
+        (status = 401, description = "`invalid_token`: unknown, expired or revoked; `refresh_token_reused`: used before; \
+            `invalid_credentials`: no account has this name and this password, or no player this recovery code"),
         (status = 429, description = "`rate_limited`: too many calls, or too many sign-ins to this account failed; devices with a \
             refresh token, and addresses that signed in to it of late, are not affected by the latter"),
     ),
@@ -67,6 +70,7 @@ pub async fn create_token(
     let tokens = match body.0 {
         CreateToken::Password { name, password } => sign_in(&state, &name, &password, network_of(&request)).await?,
         CreateToken::RefreshToken { refresh_token } => refresh(&state, &refresh_token).await?,
+        CreateToken::RecoveryCode { recovery_code } => recover(&state, &recovery_code, network_of(&request)).await?,
     };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
@@ -94,15 +98,33 @@ async fn sign_in(state: &AppState, name: &str, password: &str, network: IpAddr) 
     TokenSet::begin(state, &player, Grant::Password).await?.ok_or_else(refused)
 }
 
+/// The tokens of a new sign-in by a recovery code. A code that is none, and one that is void, are refused alike, and counted by
+/// network.
+async fn recover(state: &AppState, code: &str, network: IpAddr) -> Result<TokenSet, Problem> {
+    let refused = || Problem::new(Code::InvalidCredentials, "no player has this recovery code");
+    // Counted first, so that attempts at the same time count, too.
+    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin_recovery(network, Instant::now())).transpose()?;
+    let found = players::recovery::find(&state.db, &recovery::hash(code)).await;
+    if let (Ok(Some(_)) | Err(_), Some(attempt)) = (&found, attempt) {
+        attempt.take_back();
+    }
+    let player = found?.ok_or_else(refused)?;
+    TokenSet::begin(state, &player, Grant::Recovery).await?.ok_or_else(refused)
+}
+
 async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {
     let (now, successor) = (now(), new_refresh_token());
     let expires_at = now + refresh_tokens::LIFETIME;
     let rotated = refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at).await?;
-    let Some(player) = rotated else {
-        state.metrics.token_refused(TokenKind::Refresh);
-        return Err(Problem::new(Code::InvalidToken, "the refresh token is not valid, or no longer"));
+    let (code, detail) = match rotated {
+        Rotated::Stored { player, family } => {
+            return Ok(TokenSet::new(state, &player, Grant::Refresh, (family, successor), now));
+        }
+        Rotated::Reused => (Code::RefreshTokenReused, "a later refresh token of this sign-in was used already"),
+        Rotated::Unknown => (Code::InvalidToken, "the refresh token is not valid, or no longer"),
     };
-    Ok(TokenSet::new(state, &player, Grant::Refresh, successor, now))
+    state.metrics.token_refused(TokenKind::Refresh);
+    Err(Problem::new(code, detail))
 }
 
 /// Revoke a refresh token
@@ -182,6 +204,11 @@ pub enum CreateToken {
     },
     /// A refresh token that has not been used yet.
     RefreshToken { refresh_token: String },
+    /// The recovery code of a guest or an account. It stays valid.
+    RecoveryCode {
+        #[schema(example = "7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS")]
+        recovery_code: String,
+    },
 }
 
 /// The token to revoke.
@@ -205,10 +232,32 @@ pub struct TokenSet {
     expires_in: i64,
     /// Exchanged for the next tokens by `POST /v1/tokens`, once. It is as good as the player's password: keep it as secret.
     refresh_token: String,
+    /// The sign-in of these tokens, as `GET /v1/me/sign-ins` lists it.
+    sign_in_id: Uuid,
+    /// With a new player, and with a new password of an account: with this code another device becomes the same player. It is shown
+    /// this once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS")]
+    recovery_code: Option<String>,
+}
+
+/// What a new player brings along.
+pub(crate) struct NewPlayer<'a> {
+    pub(crate) player: &'a Player,
+    pub(crate) password_hash: Option<&'a str>,
+    /// Stored of a guest only.
+    pub(crate) network: Option<Network>,
+    pub(crate) key: Option<PlayerKey>,
 }
 
 impl TokenSet {
-    fn new(state: &AppState, own: &OwnPlayer, grant: Grant, refresh_token: String, now: OffsetDateTime) -> Self {
+    fn new(
+        state: &AppState,
+        own: &OwnPlayer,
+        grant: Grant,
+        (sign_in_id, refresh_token): (Uuid, String),
+        now: OffsetDateTime,
+    ) -> Self {
         state.metrics.token_issued(grant);
         let caller = Caller {
             player: own.player.id,
@@ -221,28 +270,40 @@ impl TokenSet {
             token_type: "Bearer",
             expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
             refresh_token,
+            sign_in_id,
+            recovery_code: None,
         }
+    }
+
+    /// With the recovery code that the player was given.
+    pub(crate) fn with_recovery_code(self, code: String) -> Self {
+        Self { recovery_code: Some(code), ..self }
     }
 
     /// The first tokens of a player that signs in again; `None` if the player's credentials were revoked meanwhile.
     pub(crate) async fn begin(state: &AppState, player: &OwnPlayer, grant: Grant) -> Result<Option<Self>, Problem> {
         let (now, first) = (now(), new_refresh_token());
-        let stored = refresh_tokens::insert_family(&state.db, player, &new_sign_in(&first, now)).await?;
-        Ok(stored.then(|| Self::new(state, player, grant, first, now)))
+        let sign_in = new_sign_in(&first, now);
+        let stored = refresh_tokens::insert_family(&state.db, player, &sign_in).await?;
+        Ok(stored.then(|| Self::new(state, player, grant, (sign_in.family, first), now)))
     }
 
-    /// Stores a new player with its first tokens, and a guest with its network; `None` if another account has the name.
-    pub(crate) async fn begin_as_new(
-        state: &AppState,
-        player: &Player,
-        password_hash: Option<&str>,
-        network: Option<Network>,
-    ) -> Result<Option<Self>, Problem> {
+    /// Stores a new player with its first tokens. `Err` says why it is not stored: another account has the name, or another request
+    /// used the key.
+    pub(crate) async fn begin_as_new(state: &AppState, new: &NewPlayer<'_>) -> Result<Result<Self, Named>, Problem> {
+        let NewPlayer { player, password_hash, network, key } = *new;
         let grant = if password_hash.is_some() { Grant::Password } else { Grant::Guest };
-        let (now, first) = (now(), new_refresh_token());
-        let stored = players::insert(&state.db, player, password_hash, network, &new_sign_in(&first, now)).await?;
+        let (now, first, code) = (now(), new_refresh_token(), recovery::new_code());
+        let sign_in = new_sign_in(&first, now);
+        let first_credentials =
+            FirstCredentials { password_hash, network, recovery: &recovery::hash(&code), key, sign_in };
+        let stored = players::insert(&state.db, player, &first_credentials).await?;
         let own = OwnPlayer { player: player.clone(), credentials_version: 0 };
-        Ok((stored == Named::Stored).then(|| Self::new(state, &own, grant, first, now)))
+        if stored != Named::Stored {
+            return Ok(Err(stored));
+        }
+        let tokens = Self::new(state, &own, grant, (sign_in.family, first), now);
+        Ok(Ok(tokens.with_recovery_code(code)))
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
-        players::{self, Network, refresh_tokens},
+        players::{self, Network, recovery, refresh_tokens},
         study::{analyses, notes},
         webhooks,
     },
@@ -85,6 +85,7 @@ pub async fn export_me(
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })
             .collect(),
         idempotency_keys: keys.into_iter().map(|(key, at)| KeyView { key, created_at: Timestamp(at) }).collect(),
+        recovery_code_since: recovery::created_at(&state.db, caller.player).await?.map(Timestamp),
         network: players::network(&state.db, caller.player).await?.map(Network::to_hex),
         analysis_requests: analyses::list_requests(&state.db, caller.player)
             .await?
@@ -193,6 +194,9 @@ struct Export {
     player: ProfileView,
     /// The player's sign-ins, newest first.
     sign_ins: Vec<SignInView>,
+    /// When the recovery code was given, which is stored as a hash.
+    #[schema(required = true)]
+    recovery_code_since: Option<Timestamp>,
     /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, and after 90 days.
     #[schema(required = true, example = "8c1f4b0de2a95376")]
     network: Option<String>,

@@ -282,6 +282,11 @@ pub fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
     T::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
+/// The same for an optional field.
+pub fn some_word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    word(deserializer).map(Some)
+}
+
 /// The entries of a JSON object in order, with duplicates. A map would drop all but the last of one name.
 pub fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
     struct Entries<T>(PhantomData<T>);

@@ -12,7 +12,10 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     clock::now,
-    db::idempotency::{self, Keyed},
+    db::{
+        idempotency::{self, Keyed},
+        players::player_keys::PlayerKey,
+    },
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
@@ -28,7 +31,8 @@ pub use crate::db::idempotency::StoredAnswer as Answer;
 
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-static IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// The header of an answer that was given before under the same key.
+pub const REPLAYED: (&str, &str) = ("idempotent-replayed", "true");
 
 /// The longest key, in characters: long enough for a UUID, a hash or a sentence.
 const KEY_CHARS_MAX: usize = 255;
@@ -55,7 +59,28 @@ impl FromRequest for IdempotencyKey {
     }
 }
 
+/// The fewest characters of a key for a new player: it proves who the player is, so it is hard to guess.
+const PLAYER_KEY_CHARS_MIN: usize = 32;
+
 impl IdempotencyKey {
+    /// The key of a request that creates a player, who is not known yet. The request may have a password, so the hash of it
+    /// depends on the key, which is not stored.
+    pub fn of_player(&self, body: &impl Serialize) -> Result<Option<PlayerKey>, Problem> {
+        let Some(key) = &self.0 else { return Ok(None) };
+        if key.len() < PLAYER_KEY_CHARS_MIN {
+            let detail = format!("for a new player a key has at least {PLAYER_KEY_CHARS_MIN} random characters");
+            return Err(Problem::invalid("Idempotency-Key", detail));
+        }
+        let hash = |kind: &str, rest: &[u8]| {
+            Sha256::new().chain_update(kind).chain_update([0]).chain_update(key).chain_update([0]).chain_update(rest)
+        };
+        let body = serde_json::to_vec(body).expect(ALWAYS_JSON);
+        Ok(Some(PlayerKey {
+            key_hash: hash("player key", &[]).finalize().into(),
+            request_hash: hash("player request", &body).finalize().into(),
+        }))
+    }
+
     /// Whether the request has a key.
     pub const fn is_given(&self) -> bool {
         self.0.is_some()
@@ -107,7 +132,8 @@ impl KeyedRequest {
 /// The stored answer to a creation, marked as a replay.
 pub fn replayed(answer: &Answer) -> HttpResponse {
     let mut response = created(answer);
-    response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
+    let (name, value) = REPLAYED;
+    response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     response
 }
 

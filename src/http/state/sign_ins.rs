@@ -89,6 +89,11 @@ impl SignIns {
         if let IpAddr::V6(site) = site(network) {
             policies.push((self.hash("site", &[&site.octets()]), SITE));
         }
+        self.take(policies, known, now)
+    }
+
+    /// Takes one attempt from each bucket, or none of them.
+    fn take(&self, policies: Vec<(Key, Policy)>, known: Key, now: Instant) -> Result<Attempt, Problem> {
         let mut attempt = Attempt { taken: vec![], known };
         for (key, policy) in policies {
             let bucket = self.buckets.get(&key).unwrap_or_else(|| {
@@ -107,6 +112,19 @@ impl SignIns {
             }
         }
         Ok(attempt)
+    }
+
+    /// Counts an attempt to recover a player from a network, or refuses it with 429.
+    pub fn begin_recovery(&self, network: IpAddr, now: Instant) -> Result<Attempt, Problem> {
+        let address = match network {
+            IpAddr::V4(address) => address.to_ipv6_mapped(),
+            IpAddr::V6(address) => address,
+        };
+        let mut policies = vec![(self.hash("recovery", &[&address.octets()]), ACCOUNT)];
+        if let IpAddr::V6(site) = site(network) {
+            policies.push((self.hash("site", &[&site.octets()]), SITE));
+        }
+        self.take(policies, Key::default(), now)
     }
 
     /// The attempt was right: it does not count, and its network is known from now on.

@@ -97,6 +97,8 @@ pub enum FactView {
         #[schema(example = "draw")]
         offer: &'static str,
     },
+    /// A guest that sat here was merged with an account, which sits here from now on.
+    Reseated { side: SideWord, player: PlayerView },
     /// An offered pause was accepted: no time runs.
     Paused { side: SideWord },
     /// Time runs again.
@@ -129,6 +131,7 @@ impl FactView {
             FactView::Declined {} => "declined",
             FactView::Moved { .. } => "moved",
             FactView::CodeRenewed {} => "code_renewed",
+            FactView::Reseated { .. } => "reseated",
             FactView::Offered { .. } => "offered",
             FactView::OfferDeclined { .. } => "offer_declined",
             FactView::OfferWithdrawn { .. } => "offer_withdrawn",
@@ -215,6 +218,7 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
             FactView::Moved { mv }
         }
         Fact::CodeRenewed { .. } => FactView::CodeRenewed {},
+        Fact::Reseated { seat, .. } => FactView::Reseated { side: side(*seat), player: player(*seat)? },
         Fact::Offered { seat, kind, to_ply } => {
             FactView::Offered { side: side(*seat), offer: kind.as_str(), to_ply: *to_ply }
         }

@@ -199,7 +199,9 @@ async fn a_computers_turn_stays_queued_until_it_is_played_once() {
 async fn no_client_plays_for_the_computer_and_it_answers_no_offers() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let id = app.created(&ana, &against(1, "north")).await["id"].as_str().expect("an id").to_owned();
+    let mut body = against(1, "north");
+    body["visibility"] = json!("public");
+    let id = app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned();
     app.play_move(&id, &ana, 1, "A").await.is_problem(409, "not_your_turn");
     app.play_move(&id, &bo, 1, "A").await.is_problem(403, "not_seated");
     app.join_game(&id, &bo).await.is_problem(409, "seat_taken");

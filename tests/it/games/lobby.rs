@@ -31,7 +31,7 @@ async fn the_lobby_shows_the_games_that_one_would_play() {
     let bga = created(&app, &ana, &json!({"preset": "bga", "clock": slow})).await;
     let fast = created(&app, &ana, &json!({"clock": bank})).await;
     let oware = created(&app, &ana, &json!({"variant": "oware", "clock": bank})).await;
-    let link = created(&app, &ana, &json!({"opponent": {"type": "link"}})).await;
+    let link = created(&app, &ana, &json!({"opponent": {"type": "link"}, "visibility": "public"})).await;
     for (query, expected) in [
         ("", vec![&link, &oware, &fast, &bga, &plain]),
         ("&opponent_type=open", vec![&oware, &fast, &bga, &plain]),

@@ -16,6 +16,7 @@ pub mod offers;
 pub mod recent;
 pub mod repetition;
 pub mod seek;
+pub mod starting;
 pub mod turns;
 pub mod vectors;
 pub mod waiting;

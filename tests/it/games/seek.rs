@@ -146,6 +146,7 @@ async fn a_seek_that_fits_no_game_is_refused_and_stores_nothing() {
         (json!({"variant": "kalah", "visibility": "private"}), "/visibility"),
         (json!({"variant": "kalah", "visibility": "unlisted"}), "/visibility"),
         (json!({"from": {"game_id": ana.id, "ply": 0}}), "/from"),
+        (json!({"variant": "kalah", "start": {"position": "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S - 0 1S"}}), "/start"),
         (json!({"variant": "kalah", "clock": {"type": "per_move", "move_s": 1}}), "/clock/move_s"),
     ] {
         let refused = seek(&app, &ana, &body).await;

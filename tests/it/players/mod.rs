@@ -3,8 +3,10 @@
 pub mod accounts;
 pub mod erasure;
 pub mod guests;
+pub mod merge;
 pub mod names;
 pub mod networks;
+pub mod recovery;
 pub mod refresh;
 pub mod revocation;
 pub mod sign_ins;

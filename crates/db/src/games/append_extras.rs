@@ -2,15 +2,18 @@
 
 use std::slice;
 
-use mancala_domain::{Event, Game};
-use sqlx::PgPool;
+use mancala_domain::{Change, Event, Game, GameId};
+use sqlx::{PgConnection, PgPool};
+use tracing::Instrument;
+use uuid::Uuid;
 
 use super::{
     append::{self, Append, Appended},
+    find::{Histories, load},
     insert::insert,
 };
 use crate::{
-    connection::DbError,
+    connection::{DbError, statement},
     idempotency::{self, Keyed},
 };
 
@@ -48,4 +51,34 @@ pub async fn append_with(
     }
     transaction.commit().await?;
     Ok(Appended::Stored)
+}
+
+/// Appends events to several games in the caller's transaction, which locks them before it reads them. `events` says which
+/// events a game gets. Returns the changes, or `None` on a version conflict.
+pub(crate) async fn append_to_all(
+    connection: &mut PgConnection,
+    ids: &[GameId],
+    events: impl Fn(&Game) -> Vec<Event>,
+) -> Result<Option<Vec<Change>>, DbError> {
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    sqlx::query_scalar!("select id from game where id = any($1) order by id for no key update", &ids)
+        .fetch_all(&mut *connection)
+        .instrument(statement("lock games"))
+        .await?;
+    let mut appends = vec![];
+    for mut game in load(&mut *connection, &ids, Histories::Skipped).await?.into_iter().map(|seated| seated.game) {
+        let events = events(&game);
+        if events.is_empty() {
+            continue;
+        }
+        for event in &events {
+            game.apply(event).map_err(|e| DbError::inconsistent("event", "kind", game.id().0, e))?;
+        }
+        appends.push(Append::of(&game, &events));
+    }
+    if appends.is_empty() {
+        return Ok(Some(vec![]));
+    }
+    let stored = append::store(connection, &appends.iter().collect::<Vec<_>>()).await?;
+    Ok((stored.games.len() == appends.len()).then(|| appends.iter().map(Append::change).collect()))
 }

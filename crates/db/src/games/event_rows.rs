@@ -85,6 +85,9 @@ impl EventRow {
             ("joined", Some(Json(Detail::Joined { player_id }))) => {
                 Fact::Joined { seat: seat()?, player: PlayerId(player_id) }
             }
+            ("reseated", Some(Json(Detail::Joined { player_id }))) => {
+                Fact::Reseated { seat: seat()?, player: PlayerId(player_id) }
+            }
             ("code_renewed", Some(Json(Detail::CodeRenewed { join_code }))) => Fact::CodeRenewed { join_code },
             (MOVED, None) => {
                 let (Some(ply), Some(mv), Some(text), Some(options)) = (self.ply, &self.mv, &self.position, options)
@@ -194,6 +197,9 @@ impl NewEvent {
             }
             Fact::Joined { seat, player } => {
                 ("joined", Some(*seat), None, Some(Detail::Joined { player_id: player.0 }))
+            }
+            Fact::Reseated { seat, player } => {
+                ("reseated", Some(*seat), None, Some(Detail::Joined { player_id: player.0 }))
             }
             Fact::CodeRenewed { join_code } => {
                 ("code_renewed", None, None, Some(Detail::CodeRenewed { join_code: join_code.clone() }))

@@ -8,7 +8,8 @@ use tracing::Instrument;
 use super::{
     erasure::delete_webhooks,
     networks::Network,
-    refresh_tokens::SignIn,
+    player_keys::{self, PlayerKey},
+    refresh_tokens::{Hash, SignIn},
     rows::{OwnPlayer, OwnPlayerRow},
 };
 use crate::connection::{DbError, statement};
@@ -36,20 +37,40 @@ pub enum WebhookChoice {
     Delete,
 }
 
-/// Stores a new player, with an account if there is a password, and the refresh token of the first sign-in. The network is
-/// stored of a guest only.
-pub async fn insert(
-    pool: &PgPool,
-    player: &Player,
-    password_hash: Option<&str>,
-    network: Option<Network>,
-    sign_in: &SignIn,
-) -> Result<Named, DbError> {
+/// What is stored with a new player.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstCredentials<'a> {
+    /// Of an account.
+    pub password_hash: Option<&'a str>,
+    /// The network, which is stored of a guest only.
+    pub network: Option<Network>,
+    /// The hash of the recovery code.
+    pub recovery: &'a Hash,
+    /// The idempotency key of the request.
+    pub key: Option<PlayerKey>,
+    /// The refresh token of the first sign-in.
+    pub sign_in: SignIn,
+}
+
+/// Stores a new player, with an account if there is a password. [`Named::Changed`] if another request used the same key.
+pub async fn insert(pool: &PgPool, player: &Player, first: &FirstCredentials<'_>) -> Result<Named, DbError> {
+    let FirstCredentials { password_hash, network, recovery, key, sign_in } = *first;
     let stored = sqlx::query!(
         r#"
-        with made as (
+        with claimed as (
+            insert into player_key as kept (key_hash, request_hash, player_id, created_at)
+            select $13::bytea, $14::bytea, $1, $4 where $13 is not null
+            on conflict (key_hash) do update
+            set request_hash = excluded.request_hash, player_id = excluded.player_id, created_at = excluded.created_at
+            where kept.created_at <= $15
+            returning key_hash
+        ), made as (
             insert into player (id, kind, name, created_at, network)
-            values ($1, $2, $3, $4, case $2 when 'guest' then $11::uuid end) returning id
+            select $1, $2, $3, $4, case $2 when 'guest' then $11::uuid end
+            where $13 is null or exists (select from claimed)
+            returning id
+        ), recovery as (
+            insert into recovery_code (player_id, hash, created_at) select made.id, $12, $4 from made
         ), account as (
             insert into account (player_id, name_key, password_hash, claims_of)
             select made.id, $5, $6, $5 from made where $6::text is not null
@@ -72,6 +93,10 @@ pub async fn insert(
         sign_in.expires_at,
         &player.name.forms(),
         network.map(|network| network.0),
+        &recovery[..],
+        key.as_ref().map(|key| &key.key_hash[..]),
+        key.as_ref().map(|key| &key.request_hash[..]),
+        player.created_at - player_keys::KEPT,
     )
     .execute(pool)
     .instrument(statement("insert player"))
@@ -112,8 +137,8 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .transpose()
 }
 
-/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins and ends what a guest
-/// shares with its network. `before` is the player as it was read, for optimistic locking.
+/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins, and the recovery code of
+/// an account, and ends what a guest shares with its network. `before` is the player as it was read, for optimistic locking.
 pub async fn update(
     pool: &PgPool,
     before: &OwnPlayer,
@@ -152,6 +177,9 @@ pub async fn update(
             where not exists (
                 select from name_claim held where held.form = wanted.form and held.player_id = account.player_id
             )
+        ), codes as (
+            delete from recovery_code using changed
+            where $8::text is not null and $2 = 'account' and recovery_code.player_id = changed.id
         ), games as (
             update computer_game set network = null from changed where $8::text is not null and player_id = changed.id
         ), analyses as (
@@ -188,7 +216,7 @@ pub async fn update(
     Ok(outcome)
 }
 
-/// Voids all sign-ins of an account. `before` is the player as it was read, for optimistic locking. Returns the new
+/// Voids all sign-ins of an account, and its recovery code. `before` is the player as it was read, for optimistic locking. Returns the new
 /// `credentials_version`; `None` if the player has changed since, or is no account.
 pub async fn sign_out(
     pool: &PgPool,
@@ -205,6 +233,8 @@ pub async fn sign_out(
             returning id, credentials_version
         ), sign_ins as (
             update refresh_family set revoked_at = $3 from changed where player_id = changed.id and revoked_at is null
+        ), codes as (
+            delete from recovery_code using changed where recovery_code.player_id = changed.id
         )
         select credentials_version from changed
         "#,

@@ -38,6 +38,10 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
             delete from note where player_id = $1
         ), usage as (
             delete from import_usage where player_id = $1
+        ), codes as (
+            delete from recovery_code where player_id = $1
+        ), keys as (
+            delete from player_key where player_id = $1
         ), sign_ins as (
             delete from refresh_family where player_id = $1
         ), imported as (

@@ -6,13 +6,15 @@ mod erasure;
 mod guests;
 pub mod name_claims;
 mod networks;
+pub mod player_keys;
+pub mod recovery;
 pub mod refresh_tokens;
 pub mod revocations;
 mod rows;
 pub mod stats;
 pub mod summary;
 
-pub use accounts::{Named, WebhookChoice, find, find_account, insert, sign_out, update};
+pub use accounts::{FirstCredentials, Named, WebhookChoice, find, find_account, insert, sign_out, update};
 pub use counts::{Counts, count_games};
 pub use erasure::{erase, erase_imported_players, erase_imports, list_erased_importers, list_unfinished_erased};
 pub use guests::purge_guests;

@@ -59,23 +59,39 @@ pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) 
     Ok(stored.rows_affected() > 0)
 }
 
-/// Uses a token: stores its successor, and returns its player. `None` if the token is unknown, expired or revoked.
+/// What the use of a token has led to.
+#[derive(Clone, Debug)]
+pub enum Rotated {
+    /// Its successor is stored.
+    Stored {
+        /// The player.
+        player: OwnPlayer,
+        /// The family of the token.
+        family: Uuid,
+    },
+    /// A successor was used before: the token may have been stolen.
+    Reused,
+    /// The token is unknown, expired or revoked.
+    Unknown,
+}
+
+/// Uses a token: stores its successor, and returns its player.
 ///
 /// A used token whose successor has not been used yet gets another successor: the answer with the first one may have
-/// been lost. If a successor has been used, the token was stolen, and the whole family is revoked. One statement does
-/// all of it and locks the family's row, so two uses at once follow each other.
+/// been lost. If a successor has been used, the token was stolen, and the whole family of an account is revoked. A guest has
+/// no other way in, so the newer tokens of its family stay. One statement does all of it and locks the family's row, so two
+/// uses at once follow each other.
 pub async fn rotate(
     pool: &PgPool,
     presented: &Hash,
     successor: &Hash,
     now: OffsetDateTime,
     expires_at: OffsetDateTime,
-) -> Result<Option<OwnPlayer>, DbError> {
-    let row = sqlx::query_as!(
-        OwnPlayerRow,
+) -> Result<Rotated, DbError> {
+    let row = sqlx::query!(
         r#"
         with presented as (
-            select family.id, family.player_id, token.generation,
+            select family.id, family.player_id, token.generation, player.kind,
                 token.generation = family.used_generation + 1 or coalesce(family.used_hash = $1, false) as good
             from refresh_token token
             join refresh_family family on family.id = token.family_id
@@ -87,14 +103,14 @@ pub async fn rotate(
             update refresh_family family
             set used_generation = case when presented.good then presented.generation else family.used_generation end,
                 used_hash = case when presented.good then $1 else family.used_hash end,
-                revoked_at = case when presented.good then null else $3 end
+                revoked_at = case when presented.good or presented.kind = 'guest' then null else $3 end
             from presented where family.id = presented.id
         ), stored as (
             insert into refresh_token (hash, family_id, generation, expires_at)
             select $2, presented.id, presented.generation + 1, $4 from presented where presented.good
         ), forgotten as (
             delete from refresh_token token using presented
-            where token.family_id = presented.id and (
+            where presented.good and token.family_id = presented.id and (
                 token.generation < presented.generation - $5
                 or token.generation = presented.generation + 1 and token.hash not in (
                     select hash from refresh_token sibling
@@ -103,9 +119,9 @@ pub async fn rotate(
                 )
             )
         )
-        select player.id, player.kind, player.name, player.created_at, player.credentials_version
+        select player.id, player.kind, player.name, player.created_at, player.credentials_version,
+            presented.id as family, presented.good as "good!"
         from presented join player on player.id = presented.player_id
-        where presented.good
         "#,
         presented,
         successor,
@@ -117,7 +133,27 @@ pub async fn rotate(
     .fetch_optional(pool)
     .instrument(statement("update refresh_family insert refresh_token"))
     .await?;
-    row.map(OwnPlayer::try_from).transpose()
+    let Some(row) = row else { return Ok(Rotated::Unknown) };
+    if !row.good {
+        return Ok(Rotated::Reused);
+    }
+    let (id, kind, name, created_at) = (row.id, row.kind, row.name, row.created_at);
+    let own = OwnPlayerRow { id, kind, name, created_at, credentials_version: row.credentials_version };
+    Ok(Rotated::Stored { player: own.try_into()?, family: row.family })
+}
+
+/// Ends one sign-in of a player; returns whether there is one.
+pub async fn end(pool: &PgPool, player: PlayerId, family: Uuid, now: OffsetDateTime) -> Result<bool, DbError> {
+    let ended = sqlx::query!(
+        "update refresh_family set revoked_at = coalesce(revoked_at, $3) where id = $1 and player_id = $2",
+        family,
+        player.0,
+        now,
+    )
+    .execute(pool)
+    .instrument(statement("update refresh_family"))
+    .await?;
+    Ok(ended.rows_affected() > 0)
 }
 
 /// Revokes the family of a token, if the token is known.
@@ -144,6 +180,14 @@ pub struct SignedIn {
     pub family: Uuid,
     /// When its newest token expires.
     pub expires_at: OffsetDateTime,
+}
+
+impl SignedIn {
+    /// When it began: ids begin with the time of their creation.
+    pub fn since(&self) -> OffsetDateTime {
+        let ms = i128::try_from(self.family.as_u128() >> 80).unwrap_or_default();
+        OffsetDateTime::from_unix_timestamp_nanos(ms * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
 }
 
 /// Up to `limit` sign-ins of a player, newest first.

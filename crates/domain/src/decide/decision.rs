@@ -4,7 +4,7 @@ use mancala_rules::Effect;
 use time::OffsetDateTime;
 
 use super::{Action, Command, Context, Refusal, facts::Facts};
-use crate::{Event, Fact, Game, GameResult, Reason, game::in_microseconds};
+use crate::{Event, Fact, Game, GameResult, PlayerId, Reason, Seat, game::in_microseconds};
 
 /// What a command leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,15 @@ impl Game {
     /// The event that the game's analysis was stored.
     pub fn analysed(&self, at: OffsetDateTime) -> Vec<Event> {
         self.events(vec![Fact::Analysed], in_microseconds(at))
+    }
+
+    /// The events by which an account takes the seats of a guest. None in a game between the two: that stays as it is.
+    pub fn reseated(&self, guest: PlayerId, player: PlayerId, at: OffsetDateTime) -> Vec<Event> {
+        if self.seats(player) {
+            return vec![];
+        }
+        let seats = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(guest));
+        self.events(seats.map(|seat| Fact::Reseated { seat, player }).collect(), in_microseconds(at))
     }
 
     /// Numbers and dates facts. Time never runs backwards within a game, whatever the machine's clock does.

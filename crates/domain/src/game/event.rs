@@ -38,6 +38,13 @@ pub enum Fact {
         /// The player that took it.
         player: PlayerId,
     },
+    /// The player of a seat was a guest, and has been merged with an account: it sits there from now on.
+    Reseated {
+        /// The guest's seat.
+        seat: Seat,
+        /// The account.
+        player: PlayerId,
+    },
     /// A game by link has a new join code.
     CodeRenewed {
         /// The new code.

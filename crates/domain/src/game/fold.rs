@@ -146,6 +146,7 @@ impl Game {
                 state.players[*seat] = Some(*player);
                 self.begin(event.at);
             }
+            Fact::Reseated { seat, player } => state.players[*seat] = Some(*player),
             Fact::CodeRenewed { join_code } => {
                 state.terms.opponent = Opponent::Link { join_code: join_code.clone() };
             }

@@ -1,0 +1,272 @@
+//! Merging a guest with an account: what was the guest's becomes the account's, in one transaction.
+
+use mancala_domain::{Change, Event, Game, GameId, PlayerId};
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::{
+    connection::{DbError, statement},
+    games,
+    players::{OwnPlayer, refresh_tokens::Hash},
+};
+
+/// The most games of a guest that one merge takes along: about a second's work.
+pub const GAMES_MAX: usize = 1000;
+
+/// How many games are read and stored at once.
+const GAMES_AT_ONCE: usize = 64;
+
+/// A guest as its token names it.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedGuest {
+    /// The player.
+    pub player: PlayerId,
+    /// The credentials of the token: of later ones it is void.
+    pub credentials_version: i32,
+}
+
+/// What a merge has led to.
+#[derive(Debug)]
+pub enum Merged {
+    /// The guest's things are the account's.
+    Stored {
+        /// The games in which the account has taken the guest's seat.
+        changes: Vec<Change>,
+        /// Tokens of the guest before this version are void; `None` if it was merged before.
+        least_version: Option<i32>,
+    },
+    /// The guest is gone, merged with another account, or has other credentials.
+    NoGuest,
+    /// The token is an account's.
+    NotGuest,
+    /// The account's credentials were revoked.
+    NoAccount,
+    /// A version conflict: a game has changed meanwhile, and nothing was stored.
+    Conflict,
+    /// The guest has more than [`GAMES_MAX`] games.
+    TooManyGames,
+}
+
+/// The player of a refresh token that has not expired, with the credentials of its sign-in.
+pub async fn find_by_token(
+    pool: &PgPool,
+    presented: &Hash,
+    now: OffsetDateTime,
+) -> Result<Option<NamedGuest>, DbError> {
+    let row = sqlx::query!(
+        r#"
+        select family.player_id, family.credentials_version
+        from refresh_token token join refresh_family family on family.id = token.family_id
+        where token.hash = $1 and token.expires_at > $2 and family.revoked_at is null
+            and (token.generation = family.used_generation + 1 or coalesce(family.used_hash = $1, false))
+        "#,
+        &presented[..],
+        now,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select refresh_token"))
+    .await?;
+    Ok(row.map(|row| NamedGuest { player: PlayerId(row.player_id), credentials_version: row.credentials_version }))
+}
+
+/// The guests that were merged with a player.
+pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<PlayerId>, DbError> {
+    let ids = sqlx::query_scalar!("select guest_id from merged_guest where player_id = $1", player.0);
+    let ids = ids.fetch_all(pool).instrument(statement("select merged_guest")).await?;
+    Ok(ids.into_iter().map(PlayerId).collect())
+}
+
+/// Merges a guest with an account. `reseat` says which events give a game's seat to the account; none if the game stays as it
+/// is. A repetition takes along what the guest still began at the moment of the first merge.
+pub async fn merge(
+    pool: &PgPool,
+    guest: NamedGuest,
+    account: &OwnPlayer,
+    now: OffsetDateTime,
+    reseat: impl Fn(&Game) -> Vec<Event>,
+) -> Result<Merged, DbError> {
+    let (guest, version) = (guest.player, guest.credentials_version);
+    let mut transaction = pool.begin().await?;
+    // Creations of the players hold the locks for a moment each.
+    sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
+    let locked = lock(&mut transaction, guest, account.player.id).await?;
+    // A statement of its own: while the locks were waited for, another merge may have stored a row.
+    let earlier = sqlx::query_scalar!("select player_id from merged_guest where guest_id = $1", guest.0);
+    let earlier = earlier.fetch_optional(&mut *transaction).instrument(statement("select merged_guest")).await?;
+    if let Some(refused) = locked.check(version, account, earlier) {
+        return Ok(refused);
+    }
+    let ids = games_of(&mut transaction, guest).await?;
+    if ids.len() > GAMES_MAX {
+        return Ok(Merged::TooManyGames);
+    }
+    // First: the games' rows say whether their players have webhooks.
+    hand_over(&mut transaction, guest, account.player.id, now).await?;
+    let mut changes = vec![];
+    for ids in ids.chunks(GAMES_AT_ONCE) {
+        match games::append_to_all(&mut transaction, ids, &reseat).await? {
+            Some(stored) => changes.extend(stored),
+            None => return Ok(Merged::Conflict),
+        }
+    }
+    let reseated: Vec<Uuid> = changes.iter().map(|change: &Change| change.game.0).collect();
+    let least_version = match earlier {
+        Some(_) => None,
+        None => Some(close(&mut transaction, guest, account.player.id, now).await?),
+    };
+    hand_over_computer_games(&mut transaction, account.player.id, &reseated).await?;
+    transaction.commit().await?;
+    Ok(Merged::Stored { changes, least_version })
+}
+
+/// The kinds and credentials of both players, which are locked.
+struct Locked {
+    guest: Option<(String, i32)>,
+    account: Option<(String, i32)>,
+}
+
+/// Locks both players, in the order of their ids.
+async fn lock(connection: &mut PgConnection, guest: PlayerId, account: PlayerId) -> Result<Locked, DbError> {
+    let rows = sqlx::query!(
+        "select id, kind, credentials_version from player where id = any($1) order by id for update",
+        &[guest.0, account.0],
+    )
+    .fetch_all(connection)
+    .instrument(statement("lock players"))
+    .await?;
+    let row = |id: PlayerId| {
+        let found = rows.iter().find(|row| row.id == id.0);
+        found.map(|row| (row.kind.clone(), row.credentials_version))
+    };
+    Ok(Locked { guest: row(guest), account: row(account) })
+}
+
+impl Locked {
+    /// Why the players cannot be merged. `version` is that of the guest's token, `earlier` the account of an earlier merge.
+    fn check(&self, version: i32, account: &OwnPlayer, earlier: Option<Uuid>) -> Option<Merged> {
+        if self.account != Some(("account".to_owned(), account.credentials_version)) {
+            return Some(Merged::NoAccount);
+        }
+        match &self.guest {
+            Some((kind, _)) if kind == "account" => Some(Merged::NotGuest),
+            // The merge itself has revoked the guest's tokens: a repetition comes with one of them.
+            Some((kind, present)) if kind == "guest" && version == present - i32::from(earlier.is_some()) => {
+                earlier.filter(|earlier| *earlier != account.player.id.0).map(|_| Merged::NoGuest)
+            }
+            _ => Some(Merged::NoGuest),
+        }
+    }
+}
+
+/// The games in which a player sits, up to one more than may be taken along.
+async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec<GameId>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select id as "id!" from (
+            (select id from game where seat_0_player_id = $1 limit $2)
+            union all
+            (select id from game
+             where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id limit $2)
+        ) seated
+        order by id limit $2
+        "#,
+        player.0,
+        i64::try_from(GAMES_MAX + 1).expect("a thousand and one"),
+    )
+    .fetch_all(connection)
+    .instrument(statement("select games of a player"))
+    .await?;
+    Ok(ids.into_iter().map(GameId).collect())
+}
+
+/// Notes, webhooks, requests and imports of the guest become the account's. Of two notes on one ply the account's stays. A job
+/// flags the account's games for the webhooks.
+async fn hand_over(
+    connection: &mut PgConnection,
+    guest: PlayerId,
+    account: PlayerId,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with notes as (
+            update note set player_id = $2 where player_id = $1 and not exists (
+                select from note own
+                where own.player_id = $2 and own.game_id = note.game_id and own.ply = note.ply
+            )
+        ), webhooks as (
+            update webhook set player_id = $2, network = null, flag_at = case when disabled_at is null then $3::timestamptz end
+            where player_id = $1
+        ), analyses as (
+            update analysis_request set player_id = $2, round_key = $2 where player_id = $1
+        ), beginnings as (
+            -- The row of a game follows from its log, so both name the new importer.
+            update event set detail = jsonb_set(detail, '{invited_player_id}', to_jsonb($2::uuid::text))
+            from game
+            where game.invited_player_id = $1 and game.opponent = 'imported'
+                and event.game_id = game.id and event.seq = 1
+        ), imported as (
+            update game set invited_player_id = $2 where invited_player_id = $1 and opponent = 'imported'
+        ), usage as (
+            delete from import_usage where player_id = $1 returning games, plies
+        )
+        insert into import_usage as own (player_id, games, plies) select $2, games, plies from usage
+        on conflict (player_id) do update set games = own.games + excluded.games, plies = own.plies + excluded.plies
+        "#,
+        guest.0,
+        account.0,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("update note webhook"))
+    .await?;
+    Ok(())
+}
+
+/// Running games against the computer count as the account's.
+async fn hand_over_computer_games(
+    connection: &mut PgConnection,
+    account: PlayerId,
+    games: &[Uuid],
+) -> Result<(), DbError> {
+    sqlx::query!("update computer_game set player_id = $1, network = null where game_id = any($2)", account.0, games,)
+        .execute(connection)
+        .instrument(statement("update computer_game"))
+        .await?;
+    Ok(())
+}
+
+/// Ends every way to be the guest. Its row stays for the games between the two. Returns the new `credentials_version`.
+async fn close(
+    connection: &mut PgConnection,
+    guest: PlayerId,
+    account: PlayerId,
+    now: OffsetDateTime,
+) -> Result<i32, DbError> {
+    let version = sqlx::query_scalar!(
+        r#"
+        with merged as (
+            insert into merged_guest (guest_id, player_id, merged_at) values ($1, $2, $3)
+        ), codes as (
+            delete from recovery_code where player_id = $1
+        ), keys as (
+            delete from player_key where player_id = $1
+        ), answers as (
+            delete from idempotency_key where player_id = $1
+        ), notes as (
+            delete from note where player_id = $1
+        )
+        update player set credentials_version = credentials_version + 1, network = null
+        where id = $1 returning credentials_version
+        "#,
+        guest.0,
+        account.0,
+        now,
+    )
+    .fetch_one(connection)
+    .instrument(statement("insert merged_guest update player"))
+    .await?;
+    Ok(version)
+}

@@ -1,0 +1,139 @@
+//! Merging a guest with the caller's account.
+
+use actix_web::{HttpRequest, HttpResponse, post, web::Data};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::profiles::ProfileView;
+use crate::{
+    clock::now,
+    db::{
+        DbError, games,
+        merging::{self, GAMES_MAX, Merged, NamedGuest},
+        players::OwnPlayer,
+    },
+    domain::{Action, Command, PlayerId, PlayerKind},
+    http::{
+        answer::{
+            headers::{NOT_KEPT, VARIES},
+            problem::{Code, Problem},
+        },
+        games::change::{ATTEMPTS_MAX, execute, pause_before},
+        layers::limits,
+        request::{
+            extract::{Body, NoQuery, Query},
+            player,
+        },
+        state::{AppState, tokens::Caller},
+    },
+};
+
+/// How many calls a merge costs besides the first: a player needs one in years, and it may change a thousand games.
+const MORE_CALLS: u32 = 49;
+
+/// How many invitations of a guest are declined by one merge.
+const INVITATIONS_MAX: u32 = 100;
+
+/// Take a guest's games along
+///
+/// For an account whose player has played as a guest before. In one step the account takes the guest's seats in all games, and gets
+/// its notes, webhooks and imported games. Games between the two stay as they are, open invitations to the guest are declined, and the
+/// guest's tokens and recovery code are void. Merging the same guest again is 200.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "merge_guest",
+    request_body(content = MergeGuest, example = json!({"guest_token": "ov6Z…"})),
+    responses(
+        (status = 200, description = "The caller, with the guest's games", body = ProfileView),
+        (status = 403, description = "`forbidden`: the caller is a guest"),
+        (status = 409, description = "`too_many_games`: the guest has more than 1,000 games"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/me/merge")]
+pub async fn merge_guest(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    body: Body<MergeGuest>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    limits::count_more(&request, MORE_CALLS)?;
+    let own = player::find(&state, caller).await?;
+    if own.player.kind != PlayerKind::Account {
+        let detail = "a guest takes no other guest along: set a password first";
+        return Err(Problem::new(Code::Forbidden, detail));
+    }
+    let guest = named_guest(&state, &body.0.guest_token).await?.ok_or_else(no_guest)?;
+    merge(&state, guest, &own).await?;
+    decline_invitations(&state, guest.player).await?;
+    let profile = ProfileView::of(&state, &own.player).await?;
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
+}
+
+/// The guest that an access token or a refresh token names. Whether the token was revoked is checked by the merge.
+async fn named_guest(state: &AppState, token: &str) -> Result<Option<NamedGuest>, Problem> {
+    if let Some(caller) = state.tokens.verify(token.as_bytes(), now()) {
+        return Ok(Some(NamedGuest { player: caller.player, credentials_version: caller.credentials_version }));
+    }
+    Ok(merging::find_by_token(&state.db, &Sha256::digest(token).into(), now()).await?)
+}
+
+fn no_guest() -> Problem {
+    Problem::invalid("/guest_token", "the token is not valid, or its guest was merged with another account")
+}
+
+/// Merges until it succeeds: a version conflict or a lost connection leaves nothing behind, or the next attempt finds it done.
+async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(), Problem> {
+    let mut failure = None;
+    for attempt in 0..ATTEMPTS_MAX {
+        pause_before(state, attempt).await;
+        let now = now();
+        let merged =
+            merging::merge(&state.db, guest, own, now, |game| game.reseated(guest.player, own.player.id, now)).await;
+        match merged {
+            Ok(Merged::Stored { changes, least_version }) => {
+                if let Some(least_version) = least_version {
+                    state.hub.audience().revoke(guest.player, least_version);
+                }
+                state.recent.forget(guest.player);
+                // The writers notify the hub of their own appends; these bypass them.
+                changes.into_iter().for_each(|change| state.hub.stored(change));
+                state.writers.computer_turns().notify_one();
+                return Ok(());
+            }
+            Ok(Merged::NoGuest) => return Err(no_guest()),
+            Ok(Merged::NotGuest) => {
+                return Err(Problem::invalid("/guest_token", "the token is an account's: only a guest is merged"));
+            }
+            Ok(Merged::NoAccount) => return Err(player::gone()),
+            Ok(Merged::TooManyGames) => {
+                let detail = format!("a guest with more than {GAMES_MAX} games is not merged");
+                return Err(Problem::new(Code::TooManyGames, detail));
+            }
+            Ok(Merged::Conflict) => failure = None,
+            Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(failure.map_or_else(|| Problem::busy("the guest's games change too often; try again"), Problem::from))
+}
+
+/// Declines the open invitations to a guest that was merged: no client can be this guest any more.
+async fn decline_invitations(state: &AppState, guest: PlayerId) -> Result<(), Problem> {
+    for id in games::list_unfinished(&state.db, guest, INVITATIONS_MAX).await? {
+        let command = Command { player: guest, if_version: None, action: Action::Decline };
+        // Games between the guest and the account are refused: they stay as they are.
+        execute(state, id, &command).await?;
+    }
+    Ok(())
+}
+
+/// Which guest to take along.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MergeGuest {
+    /// The guest's access token, or its newest refresh token.
+    guest_token: String,
+}
