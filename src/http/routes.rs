@@ -16,7 +16,7 @@ use super::{
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions},
     openapi::{self, Document},
-    operation::{health, problems},
+    operation::{health, home, problems},
     paths,
     players::{me, profiles, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
@@ -133,6 +133,7 @@ pub fn configure(config: &mut ServiceConfig, document: &web::Bytes) {
     config
         .app_data(extract::payload_config())
         .service(web::resource(DOCUMENT).guard(guard::Get()).to(get_document))
+        .service(web::resource("/").guard(guard::Get()).to(home::show))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)))
         .default_service(web::to(unknown));
