@@ -16,7 +16,7 @@ use super::{
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
-    operation::{health, problems},
+    operation::{health, home, problems},
     paths,
     players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
@@ -163,6 +163,7 @@ pub fn configure(config: &mut ServiceConfig, document: &DocumentJson) {
         .app_data(extract::payload_config())
         .service(web::resource(DOCUMENT).guard(guard::Get()).to(get(&document.document)))
         .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(get(&document.document_3_0)))
+        .service(web::resource("/").guard(guard::Get()).to(home::show))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)))
         .default_service(web::to(unknown));

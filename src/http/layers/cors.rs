@@ -9,7 +9,7 @@ pub const ANY_ORIGIN: &str = "*";
 const MAX_AGE_S: usize = 3600;
 
 /// Headers that a page may send.
-const ALLOWED: [&str; 8] = [
+const ALLOWED: [&str; 12] = [
     "authorization",
     "content-type",
     "prefer",
@@ -18,6 +18,11 @@ const ALLOWED: [&str; 8] = [
     "idempotency-key",
     "last-event-id",
     "traceparent",
+    // Libraries that trace or mark requests add these by themselves.
+    "tracestate",
+    "baggage",
+    "sentry-trace",
+    "x-requested-with",
 ];
 
 /// Headers of an answer that a page may read.

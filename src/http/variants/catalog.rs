@@ -1,8 +1,14 @@
 //! Variants with their presets and options: shows them, and reads the options of a request.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
-use actix_web::{HttpResponse, get};
+use actix_web::{
+    HttpResponse, get,
+    http::header::{self, ContentType, EntityTag},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,10 +20,11 @@ use crate::{
             problem::{FieldError, Problem},
         },
         request::{
+            conditional::IfNoneMatch,
             extract::{NoQuery, Query, VariantPath},
             faults::pointer_token,
         },
-        view::options::OptionValueView,
+        view::{options::OptionValueView, wire::ALWAYS_JSON},
     },
     rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant},
 };
@@ -34,13 +41,30 @@ const OPTIONS_MAX: usize = 500;
 #[utoipa::path(
     tag = "variants",
     operation_id = "list_variants",
-    responses((status = 200, description = "All variants", body = VariantPage)),
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has")),
+    responses(
+        (status = 200, description = "All variants", body = VariantPage,
+            headers(("ETag" = String, description = "A digest of the answer"))),
+        (status = 304, description = "The client's answer is current"),
+    ),
     security((), ("bearer" = []))
 )]
 #[get("/variants")]
-pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
+pub async fn list_variants(known: IfNoneMatch, _: Query<NoQuery>) -> HttpResponse {
     let items = Variant::ALL.iter().copied().map(VariantSummary::of).collect();
-    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantPage { items, next_cursor: None })
+    answer(&VariantPage { items, next_cursor: None }, &known)
+}
+
+/// An answer that only another release changes, or 304 if the client has it.
+fn answer(view: &impl Serialize, known: &IfNoneMatch) -> HttpResponse {
+    let json = serde_json::to_vec(view).expect(ALWAYS_JSON);
+    let mut hasher = DefaultHasher::new();
+    json.hash(&mut hasher);
+    let etag = EntityTag::new_weak(format!("{:016x}", hasher.finish()));
+    let is_news = !known.has(&etag);
+    let mut response = if is_news { HttpResponse::Ok() } else { HttpResponse::NotModified() };
+    response.insert_header((header::ETAG, etag)).insert_header(KEPT_FOR_MINUTES);
+    if is_news { response.content_type(ContentType::json()).body(json) } else { response.finish() }
 }
 
 /// Get a variant
@@ -49,16 +73,21 @@ pub async fn list_variants(_: Query<NoQuery>) -> HttpResponse {
 #[utoipa::path(
     tag = "variants",
     operation_id = "get_variant",
-    params(("variant" = String, Path, description = "The variant's name", example = "kalah")),
+    params(
+        ("variant" = String, Path, description = "The variant's name", example = "kalah"),
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
+    ),
     responses(
-        (status = 200, description = "The variant", body = VariantView),
+        (status = 200, description = "The variant", body = VariantView,
+            headers(("ETag" = String, description = "A digest of the answer"))),
+        (status = 304, description = "The client's answer is current"),
         (status = 404, description = "`not_found`"),
     ),
     security((), ("bearer" = []))
 )]
 #[get("/variants/{variant}")]
-pub async fn get_variant(path: VariantPath, _: Query<NoQuery>) -> HttpResponse {
-    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(VariantView::of(path.0))
+pub async fn get_variant(path: VariantPath, known: IfNoneMatch, _: Query<NoQuery>) -> HttpResponse {
+    answer(&VariantView::of(path.0), &known)
 }
 
 /// The default preset, which every variant has.

@@ -8,8 +8,8 @@ use crate::support::{answer::Answer, app::TestApp, calls::send};
 const PAGE: &str = "https://play.example";
 
 /// Headers that a page may send: those that the API knows.
-const ALLOWED: &str =
-    "authorization, content-type, prefer, if-match, if-none-match, idempotency-key, last-event-id, traceparent";
+const ALLOWED: &str = "authorization, content-type, prefer, if-match, if-none-match, idempotency-key, last-event-id, traceparent, \
+     tracestate, baggage, sentry-trace, x-requested-with";
 
 /// Headers that a page may read.
 const EXPOSED: &str = "etag, link, location, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, preference-applied, \

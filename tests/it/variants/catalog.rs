@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use jsonschema::Validator;
 use mancala_server::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, Variant};
+use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use crate::support::app::TestApp;
+use crate::support::{app::TestApp, calls::send};
 
 /// The schemas that a variant answers, by preset.
 async fn schemas(app: &TestApp, variant: Variant) -> BTreeMap<String, Value> {
@@ -222,5 +223,19 @@ async fn a_presets_own_options_pass_its_schema_and_change_nothing() {
             let game = app.created(&ana, &body).await;
             assert_eq!(game["options"], preset["options"]);
         }
+    }
+}
+
+#[actix_web::test]
+async fn a_client_that_has_the_variants_is_told_so() {
+    let app = TestApp::start().await;
+    for path in ["/v1/variants", "/v1/variants/kalah"] {
+        let first = app.get(path, None).await;
+        let tag = first.headers["etag"].clone();
+        let again = send(app.request(Method::GET, path).header("if-none-match", tag.clone())).await;
+        assert_eq!((again.status.as_u16(), again.text.as_str(), &again.headers["etag"]), (304, "", &tag));
+        assert_eq!(again.headers["cache-control"], first.headers["cache-control"]);
+        let other = send(app.request(Method::GET, path).header("if-none-match", "W/\"0\"")).await;
+        assert_eq!((other.status.as_u16(), &other.body), (200, &first.body));
     }
 }
