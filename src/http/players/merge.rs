@@ -99,7 +99,9 @@ async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(
                 }
                 state.recent.forget(guest.player);
                 // The writers notify the hub of their own appends; these bypass them.
-                changes.into_iter().for_each(|change| state.hub.stored(change));
+                for change in changes {
+                    state.hub.stored(change);
+                }
                 state.writers.computer_turns().notify_one();
                 return Ok(());
             }

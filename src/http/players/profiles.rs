@@ -85,10 +85,9 @@ pub async fn create_player(
     let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
     let network = state.networks.of(client_address(&request));
     let new = NewPlayer { player: &player, password_hash: hash.as_deref(), network, key };
-    let tokens = match TokenSet::begin_as_new(&state, &new).await? {
-        Ok(tokens) => tokens,
+    let Some(tokens) = TokenSet::begin_as_new(&state, &new).await? else {
         // A concurrent request with this key was stored first; it may have taken the name, too.
-        Err(_) => return replay(&state, key.as_ref()).await?.ok_or_else(name_taken),
+        return replay(&state, key.as_ref()).await?.ok_or_else(name_taken);
     };
     if let (PlayerKind::Account, Some(limits)) = (kind, &state.sign_ins) {
         limits.know(&player.name, network_of(&request), Instant::now());

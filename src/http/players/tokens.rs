@@ -288,9 +288,8 @@ impl TokenSet {
         Ok(stored.then(|| Self::new(state, player, grant, (sign_in.family, first), now)))
     }
 
-    /// Stores a new player with its first tokens. `Err` says why it is not stored: another account has the name, or another request
-    /// used the key.
-    pub(crate) async fn begin_as_new(state: &AppState, new: &NewPlayer<'_>) -> Result<Result<Self, Named>, Problem> {
+    /// Stores a new player with its first tokens; `None` if another account has the name, or another request used the key.
+    pub(crate) async fn begin_as_new(state: &AppState, new: &NewPlayer<'_>) -> Result<Option<Self>, Problem> {
         let NewPlayer { player, password_hash, network, key } = *new;
         let grant = if password_hash.is_some() { Grant::Password } else { Grant::Guest };
         let (now, first, code) = (now(), new_refresh_token(), recovery::new_code());
@@ -299,11 +298,8 @@ impl TokenSet {
             FirstCredentials { password_hash, network, recovery: &recovery::hash(&code), key, sign_in };
         let stored = players::insert(&state.db, player, &first_credentials).await?;
         let own = OwnPlayer { player: player.clone(), credentials_version: 0 };
-        if stored != Named::Stored {
-            return Ok(Err(stored));
-        }
-        let tokens = Self::new(state, &own, grant, (sign_in.family, first), now);
-        Ok(Ok(tokens.with_recovery_code(code)))
+        Ok((stored == Named::Stored)
+            .then(|| Self::new(state, &own, grant, (sign_in.family, first), now).with_recovery_code(code)))
     }
 }
 

@@ -41,7 +41,8 @@ async fn of_players_that_seek_at_once_on_two_servers_half_as_many_games_begin() 
         send(request.bearer_auth(&guest.token).json(&json!({"variant": "kalah"})))
     }))
     .await;
-    assert_eq!((count(&app, "active").await, count(&app, "open").await), ((SEEKERS / 2) as i64, 0));
+    let half = i64::try_from(SEEKERS / 2).expect("a small number");
+    assert_eq!((count(&app, "active").await, count(&app, "open").await), (half, 0));
     let mut games = BTreeMap::<String, Vec<u16>>::new();
     for answer in &answers {
         games.entry(answer.string("/id")).or_default().push(answer.status.as_u16());
