@@ -192,7 +192,7 @@ async fn a_game_that_is_played_or_watched_is_loaded_once() {
         for ply in 1..=6 {
             let played = app.play_move(id, &ana, ply, legal[0].as_str().expect("a move")).await;
             assert_eq!(played.status, 201, "{played:?}");
-            assert_eq!(app.get_game(id, None).await.body, played.body["game"]);
+            assert_eq!(app.get_game(id, None).await.body["version"], played.body["game"]["version"]);
             legal = played.body["game"]["legal_moves"].clone();
         }
         let after = (count("mancala_game_cache_hits_total"), count("mancala_game_cache_misses_total"));
