@@ -61,7 +61,7 @@ use crate::{
             ("Preference-Applied" = String, description = "`wait=N`: nothing changed for N seconds. If it is missing, the \
                 server did not wait: the client pauses before it polls again"))),
         (status = 404, description = "`not_found`"),
-        (status = 409, description = "With `join_code`, for a private game: `seat_taken`, `game_over`"),
+        (status = 409, description = "`seat_taken`, `game_over`: with `join_code`, for a private game"),
     ),
     security((), ("bearer" = []))
 )]
