@@ -165,13 +165,6 @@ pub async fn delete_me(
     if found.player.kind != PlayerKind::Deleted {
         find(&state, caller).await?;
     }
-    // The guests that were merged with the caller go with it. They come first, so that a repetition finds those that are left.
-    for guest in merging::list(&state.db, caller.player).await? {
-        players::erase(&state.db, guest, now()).await?;
-        state.recent.forget(guest);
-        end_games(&state, guest).await?;
-        erase_imports(&state, guest).await?;
-    }
     // The erasure comes first, so that no game begins meanwhile. If the server stops half-way, a job ends the other games.
     if let Some(credentials_version) = players::erase(&state.db, caller.player, now()).await? {
         state.hub.audience().revoke(caller.player, credentials_version);
@@ -179,6 +172,13 @@ pub async fn delete_me(
     state.recent.forget(caller.player);
     end_games(&state, caller.player).await?;
     erase_imports(&state, caller.player).await?;
+    // The guests that were merged with the caller go with it. No further one can be merged by now. A repetition finds those that are left.
+    for guest in merging::list(&state.db, caller.player).await? {
+        players::erase(&state.db, guest, now()).await?;
+        state.recent.forget(guest);
+        end_games(&state, guest).await?;
+        erase_imports(&state, guest).await?;
+    }
     Ok(HttpResponse::NoContent().finish())
 }
 

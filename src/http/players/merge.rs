@@ -85,6 +85,7 @@ fn no_guest() -> Problem {
 }
 
 /// Merges until it succeeds: a version conflict or a lost connection leaves nothing behind, or the next attempt finds it done.
+/// A last repetition takes along what requests of the guest began that were under way.
 async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(), Problem> {
     let mut failure = None;
     for attempt in 0..ATTEMPTS_MAX {
@@ -94,6 +95,7 @@ async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(
             merging::merge(&state.db, guest, own, now, |game| game.reseated(guest.player, own.player.id, now)).await;
         match merged {
             Ok(Merged::Stored { changes, least_version }) => {
+                let is_first = least_version.is_some();
                 if let Some(least_version) = least_version {
                     state.hub.audience().revoke(guest.player, least_version);
                 }
@@ -103,7 +105,10 @@ async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(
                     state.hub.stored(change);
                 }
                 state.writers.computer_turns().notify_one();
-                return Ok(());
+                if !is_first {
+                    return Ok(());
+                }
+                failure = None;
             }
             Ok(Merged::NoGuest) => return Err(no_guest()),
             Ok(Merged::NotGuest) => {
