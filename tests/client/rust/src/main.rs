@@ -78,7 +78,7 @@ async fn main() -> Result<(), Failure> {
 }
 
 async fn guest(base: &str, name: &str, words: &Words) -> Result<(Uuid, Client), Failure> {
-    let made = Client::new(base).create_player(&from_value(json!({"name": name}))?).await?.into_inner();
+    let made = Client::new(base).create_player(None, &from_value(json!({"name": name}))?).await?.into_inner();
     assert_eq!(made.player.kind.as_str(), words.expect("guest", "kind"));
     let token = HeaderValue::from_str(&format!("Bearer {}", made.access_token))?;
     let headers = HeaderMap::from_iter([(AUTHORIZATION, token)]);
