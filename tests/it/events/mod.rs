@@ -3,3 +3,4 @@
 pub mod game_events;
 pub mod player_events;
 pub mod streams;
+pub mod whole_game;

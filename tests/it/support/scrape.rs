@@ -10,3 +10,9 @@ pub fn sample(text: &str, name: &str) -> f64 {
 pub fn count(text: &str, name: &str) -> usize {
     format!("{:.0}", sample(text, name)).parse().expect("a whole number")
 }
+
+/// The samples of this name together, whatever their labels.
+pub fn total(text: &str, name: &str) -> usize {
+    let samples = text.lines().filter_map(|line| line.strip_prefix(name)?.rsplit_once("} "));
+    samples.map(|(_, value)| value.parse::<usize>().expect("a whole number")).sum()
+}
