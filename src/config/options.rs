@@ -70,8 +70,9 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=NETWORK_GAMES_MAX), value_name = "NUMBER")]
     pub guest_network_games: u32,
 
-    /// The URL by which clients reach the service, such as `https://api.example/mancala`: the server in `/openapi.json`. Unless
-    /// set, the document says `/`, the origin from which it was read
+    /// The URL by which clients reach the service, such as `https://api.example/mancala`: the server in `/openapi.json`, and
+    /// the beginning of the addresses in the pages of games. Unless set, the document says `/`, the origin from which it was read, and pages
+    /// take the host of the request, by plain HTTP
     #[arg(long, env, global = true, value_parser = public_url, value_name = "URL")]
     pub public_url: Option<String>,
 

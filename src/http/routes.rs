@@ -21,7 +21,11 @@ use super::{
     players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::extract,
-    study::{analyses, explorer, notes, pictures},
+    study::{
+        analyses, explorer, notes,
+        pictures::{boards, graphs},
+        share,
+    },
     variants::{catalog, line},
     webhooks::{deliveries, endpoints, received},
 };
@@ -43,8 +47,10 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(my_imports::list_imports)
                 .service(my_imports::delete_imports)
                 .service(my_imports::delete_game)
-                .service(pictures::get_board_picture)
-                .service(pictures::get_game_graph)
+                .service(boards::get_board_picture)
+                .service(boards::get_board_png)
+                .service(graphs::get_game_graph)
+                .service(graphs::get_game_graph_png)
                 .service(verify::verify_game)
                 .service(analyses::analyse_game)
                 .service(analyses::get_analysis)
@@ -69,7 +75,8 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(catalog::list_variants)
                 .service(catalog::get_variant)
                 .service(line::play_line)
-                .service(pictures::get_variant_board_picture)
+                .service(boards::get_variant_board_picture)
+                .service(boards::get_variant_board_png)
                 .service(create::create_game)
                 .service(seek::seek_game)
                 .service(list::list_games)
@@ -89,6 +96,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(invitations::list_invitations)
                 .configure(webhooks),
         )
+        .service(share::get_game_page)
         .service(problems::get_problem)
         .service(tokens::get_jwks)
         .service(health::get_liveness)

@@ -31,7 +31,7 @@ use super::{
         unread::{self, Unread},
     },
     paths,
-    request::{accept, auth},
+    request::{accept, auth, origin::PublicUrl},
     routes::{self, DocumentJson},
     state::{
         AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, networks::Networks, passwords::Passwords,
@@ -81,7 +81,7 @@ pub struct Service {
     pub files: FilePlan,
     /// Wakes requests that wait for a game. The caller releases them before it stops the server.
     pub hub: Arc<Hub>,
-    /// The URL at which clients reach the service, for the OpenAPI document.
+    /// The URL at which clients reach the service, for the OpenAPI document and the pages of games.
     pub public_url: Option<String>,
     /// How long a stopping service waits for the requests that it has accepted.
     pub shutdown_timeout_s: u64,
@@ -207,6 +207,7 @@ struct LayerData {
     unread: Data<Unread>,
     access_log: Option<Data<AccessLog>>,
     document: DocumentJson,
+    public_url: Data<PublicUrl>,
 }
 
 impl LayerData {
@@ -220,6 +221,7 @@ impl LayerData {
             unread: Data::new(Unread::default()),
             access_log: service.access_log.clone().map(Data::from),
             document: DocumentJson::of(document, service.public_url.clone()),
+            public_url: Data::new(PublicUrl(service.public_url.clone())),
         }
     }
 
@@ -237,7 +239,7 @@ impl LayerData {
     }
 
     fn configure(&self, config: &mut ServiceConfig) {
-        config.app_data(self.trusted_proxies.clone()).app_data(self.unread.clone());
+        config.app_data(self.trusted_proxies.clone()).app_data(self.unread.clone()).app_data(self.public_url.clone());
         if let Some(limits) = &self.limits {
             config.app_data(limits.clone());
         }

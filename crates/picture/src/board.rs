@@ -8,8 +8,8 @@ use crate::{
     layout::{self, Area, Layout, Spot},
     scene::{Scene, SceneStatus},
     svg::render,
-    view::{Theme, View},
-    words,
+    view::{Background, Caption, Theme, View},
+    words::{self, Speaker},
 };
 
 /// The most letters of a name that are shown beside the board.
@@ -18,16 +18,15 @@ const NAME_LETTERS: usize = 34;
 /// Draws a board as SVG.
 ///
 /// ```
-/// use mancala_picture::{Handedness, PlayerLabel, Scene, SceneStatus, Theme, View, draw_board};
-/// use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
+/// use mancala_picture::{PlayerLabel, PlayerMark, Scene, SceneStatus, View, draw_board};
+/// use mancala_rules::{AnyOptions, AnyPosition, BySide, Variant};
 ///
 /// let options = AnyOptions::parse(Variant::Oware, "standard", "")?;
 /// let position = AnyPosition::opening(&options);
 /// let ana = PlayerLabel { name: "Ana", mark: None };
-/// let names = BySide { south: Some(ana), north: Some(PlayerLabel { name: "Bo", mark: Some("guest") }) };
+/// let names = BySide { south: Some(ana), north: Some(PlayerLabel { name: "Bo", mark: Some(PlayerMark::Guest) }) };
 /// let scene = Scene { position: &position, names, ply: 0, last: None, status: SceneStatus::of(&position) };
-/// let view = View { bottom: Side::South, handedness: Handedness::Plain, theme: Theme::Auto };
-/// let svg = draw_board(&scene, view);
+/// let svg = draw_board(&scene, View::PLAIN);
 /// assert!(svg.starts_with("<svg ") && svg.contains("Oware: Ana against Bo (guest), the opening</title>"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -38,14 +37,19 @@ pub fn draw_board(scene: &Scene, view: View) -> String {
     let sides = [view.bottom.other(), view.bottom];
     let row = |side| (0..pits).map(move |index| Place::Pit(Pit { side, index })).chain([Place::Store(side)]);
     let picture = BoardSvg {
-        title: words::title(scene),
-        description: words::description(scene, view.bottom),
-        caption: words::caption(scene),
+        language: view.language.words().tag,
+        title: words::title(scene, view.language),
+        description: words::description(scene, view.bottom, view.language),
+        caption: (view.caption == Caption::Shown).then(|| words::caption(scene, view.language)),
         theme: view.theme,
-        height: layout::HEIGHT,
+        background: view.background,
+        frame: layout::frame(view.caption),
         wood: layout.board(),
         seed: layout.seed_radius(),
-        players: sides.map(|side| PlayerLine::of(scene, side, side == view.bottom)),
+        players: match view.caption {
+            Caption::Shown => sides.map(|side| PlayerLine::of(scene, side, view)).into(),
+            Caption::Hidden => vec![],
+        },
         hollows: sides.into_iter().flat_map(row).map(|place| Hollow::of(scene, &layout, place)).collect(),
     };
     render(&picture)
@@ -55,15 +59,19 @@ pub fn draw_board(scene: &Scene, view: View) -> String {
 #[derive(Template)]
 #[template(path = "board.svg")]
 struct BoardSvg {
+    language: &'static str,
     title: String,
     description: String,
-    caption: String,
+    /// The line below the board.
+    caption: Option<String>,
     theme: Theme,
-    height: i32,
+    background: Background,
+    /// What is seen of the drawing.
+    frame: Area,
     wood: Area,
     /// The radius of a seed.
     seed: i32,
-    players: [PlayerLine; 2],
+    players: Vec<PlayerLine>,
     hollows: Vec<Hollow>,
 }
 
@@ -85,16 +93,16 @@ enum Badge {
 }
 
 impl PlayerLine {
-    fn of(scene: &Scene, side: Side, is_bottom: bool) -> Self {
+    fn of(scene: &Scene, side: Side, view: View) -> Self {
         let badge = match scene.status {
             SceneStatus::Turn(turn) if turn == side => Badge::Turn,
             SceneStatus::Over { winner: Some(winner), .. } if winner == side => Badge::Winner,
             _ => Badge::None,
         };
         Self {
-            y: if is_bottom { layout::BOARD_BOTTOM + 33 } else { layout::BOARD_TOP - 15 },
-            name: words::short_name(&scene.names, side, NAME_LETTERS),
-            role: words::role(scene, side),
+            y: if side == view.bottom { layout::BOARD_BOTTOM + 33 } else { layout::BOARD_TOP - 15 },
+            name: Speaker::new(&scene.names, view.language).short_player(side, NAME_LETTERS),
+            role: words::role(scene, side, view.language),
             badge,
         }
     }

@@ -1,42 +1,40 @@
-//! The graph of a game: by how many seeds one store is ahead of the other, ply by ply. Knows nothing of boards.
+//! The graph of a game, ply by ply: by how many seeds one store is ahead of the other, or what an analysis says the
+//! position is worth. Knows nothing of boards.
 
 use askama::Template;
 use mancala_rules::{AnyPosition, BySide, Side, Variant};
 
 use crate::{
+    language::{Words, fill},
+    scale::{BOTTOM, LEFT, Label, RIGHT, Scale, TOP},
     scene::PlayerLabel,
     svg::render,
-    view::{Theme, View},
-    words,
+    view::{Background, Caption, Theme, View},
+    words::Speaker,
 };
 
 /// The most points of a graph: several times the longest game that people play. Of more points, the last ones are
-/// drawn. So a picture has at most 90 KiB.
+/// drawn. So a picture has at most 120 KiB.
 pub const POINTS_MAX: usize = 2000;
 
-/// The size of the picture, and the area of the graph in it, in units.
+/// The hundredths of a seed, which is the unit of values.
+const SEED: i32 = 100;
+
+/// The size of the picture, in units.
 const WIDTH: i32 = 640;
 const HEIGHT: i32 = 380;
-const LEFT: i32 = 58;
-const RIGHT: i32 = 622;
-const TOP: i32 = 52;
-const BOTTOM: i32 = 316;
 
-/// The most letters of a name that are shown beside the line.
+/// The page above and below a graph without captions.
+const MARGIN: i32 = 18;
+
+/// The most letters of a name that are shown above or below the graph.
 const NAME_LETTERS: usize = 36;
 
 /// The same if the key of the marks stands beside the name.
-const NAME_LETTERS_BESIDE_KEY: usize = 18;
+const NAME_LETTERS_BESIDE_KEY: usize = 16;
 
 /// The most faults of a kind and a player that the description lists one by one.
 const FAULTS_LISTED_MAX: usize = 10;
-
-/// The most lines of the grid on one side of zero, and the most labels along the plies.
-const LEVELS_MAX: i32 = 3;
-const TICKS_MAX: u32 = 8;
-
-/// The least height of the graph, as a lead in seeds: a lead of one seed must not look like a won game.
-const LEAD_LEAST: i32 = 6;
 
 /// The course of a game.
 #[derive(Clone, Debug)]
@@ -45,15 +43,28 @@ pub struct Course<'a> {
     pub variant: Variant,
     /// The player at each side in the end; `None` for a free seat.
     pub names: BySide<Option<PlayerLabel<'a>>>,
+    /// What the graph shows.
+    pub measure: Measure,
     /// The points in the order of plies; the last [`POINTS_MAX`] are drawn. Not empty.
     pub points: Vec<Point>,
 }
 
-/// The stores after a ply.
+/// What a graph shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The lead of one store over the other.
+    Stores,
+    /// The value of the position, as an analysis judges it. Points without a value are left out.
+    Value,
+}
+
+/// The position after a ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     ply: u32,
     stores: BySide<i32>,
+    /// The value for the player who sits South in the end, in hundredths of a seed.
+    value: Option<i32>,
     /// The round, in a match.
     round: Option<u32>,
     /// The fault of the ply, and the side at which its player sits in the end.
@@ -63,21 +74,14 @@ pub struct Point {
 /// The fault of a ply, as an analysis classifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A smaller fault, marked by a dot.
+    /// A smaller fault; its mark is hollow.
     Mistake,
-    /// A larger fault, marked by a square.
+    /// A larger fault; its mark is filled.
     Blunder,
 }
 
 impl Fault {
     const ALL: [Self; 2] = [Self::Mistake, Self::Blunder];
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Mistake => "mistake",
-            Self::Blunder => "blunder",
-        }
-    }
 }
 
 impl Point {
@@ -87,7 +91,14 @@ impl Point {
         let board = position.board();
         let store = |side| i32::from(board.store(side));
         let stores = BySide { south: store(Side::South), north: store(Side::North) };
-        Self { ply, stores, round: position.round().map(|round| round.number), fault: None }
+        Self { ply, stores, value: None, round: position.round().map(|round| round.number), fault: None }
+    }
+
+    /// The point with a value: the margin at the end by best play in hundredths of a seed, for the player who sits South
+    /// in the end.
+    #[must_use]
+    pub const fn with_value(self, hundredths: i32) -> Self {
+        Self { value: Some(hundredths), ..self }
     }
 
     /// The point with a fault of the ply. `by` is the side at which its player sits in the end.
@@ -96,76 +107,91 @@ impl Point {
         Self { fault: Some((fault, by)), ..self }
     }
 
-    /// By how many seeds a side is ahead; negative if it is behind.
-    fn lead(self, side: Side) -> i32 {
-        self.stores[side] - self.stores[side.other()]
+    /// What the graph shows for a side, in hundredths of a seed; `None` if the point has no value.
+    fn height(&self, measure: Measure, side: Side) -> Option<i32> {
+        let of_south = match measure {
+            Measure::Stores => Some((self.stores.south - self.stores.north) * SEED),
+            Measure::Value => self.value,
+        };
+        of_south.map(|height| if side == Side::South { height } else { -height })
     }
 }
 
-/// Draws the graph of a game as SVG. Above zero is the lead of the side at the bottom of the view.
+/// Draws the graph of a game as SVG. Above zero is what is good for the side at the bottom of the view.
 ///
 /// ```
-/// use mancala_picture::{Course, Fault, Handedness, PlayerLabel, Point, Theme, View, draw_graph};
+/// use mancala_picture::{Course, Fault, Measure, PlayerLabel, Point, View, draw_graph};
 /// use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
 ///
 /// let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Kalah, "standard", "")?);
 /// let (next, _) = opening.play("C".parse()?)?;
-/// let points = vec![Point::of(0, &opening), Point::of(1, &next).with_fault(Fault::Mistake, Side::South)];
+/// let points = vec![
+///     Point::of(0, &opening).with_value(1000),
+///     Point::of(1, &next).with_value(450).with_fault(Fault::Mistake, Side::South),
+/// ];
 /// let label = |name| Some(PlayerLabel { name, mark: None });
 /// let names = BySide { south: label("Ana"), north: label("Bo") };
-/// let course = Course { variant: Variant::Kalah, names, points };
-/// let view = View { bottom: Side::South, handedness: Handedness::Plain, theme: Theme::Auto };
-/// let svg = draw_graph(&course, view);
+/// let course = Course { variant: Variant::Kalah, names, measure: Measure::Value, points };
+/// let svg = draw_graph(&course, View::PLAIN);
 /// assert!(svg.contains("Ana made a mistake: ply 1."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub fn draw_graph(course: &Course, view: View) -> String {
     let points = &course.points[course.points.len().saturating_sub(POINTS_MAX)..];
-    let scale = Scale::of(points, view.bottom);
-    let place = |point: &Point| (scale.x(point.ply), scale.y(point.lead(view.bottom)));
-    let line = points.iter().map(place).map(|(x, y)| format!("{x} {y}")).collect::<Vec<_>>().join("L");
-    let (first, last) =
-        (points.first().map_or(LEFT, |first| place(first).0), points.last().map_or(LEFT, |last| place(last).0));
-    // A line of no length: only its caps are drawn.
-    let marks = |wanted| {
-        let at = points.iter().filter(|point| point.fault.is_some_and(|(fault, _)| fault == wanted)).map(place);
-        at.map(|(x, y)| format!("M{x} {y}h0")).collect::<Vec<_>>().concat()
+    let curve = Curve::of(course.measure, points, view.bottom);
+    let speaker = Speaker::new(&course.names, view.language);
+    let words = speaker.words();
+    let marks = curve.marks(view.bottom);
+    let has_key = view.caption == Caption::Shown && points.iter().any(|point| point.fault.is_some());
+    let letters = if has_key { NAME_LETTERS_BESIDE_KEY } else { NAME_LETTERS };
+    let line = |(is_over, side, y)| {
+        let text = if course.measure == Measure::Value { words.better } else { words.ahead };
+        SideLine { y, is_over, good_for: fill(text, &[&speaker.short_player(side, letters)]) }
     };
-    let [mistakes, blunders] = Fault::ALL.map(marks);
-    let has_marks = points.iter().any(|point| point.fault.is_some());
-    let letters = if has_marks { NAME_LETTERS_BESIDE_KEY } else { NAME_LETTERS };
-    let ahead = |side| format!("{} ahead", words::short_name(&course.names, side, letters));
+    let sides = [(true, view.bottom, TOP - 20), (false, view.bottom.other(), HEIGHT - 12)];
+    let title = if course.measure == Measure::Value { words.values } else { words.leads };
     let picture = GraphSvg {
-        title: format!("{}, seeds ahead by ply", words::players(course.variant, &course.names)),
-        description: description(course, points),
+        words,
+        title: fill(title, &[&speaker.players(course.variant)]),
+        description: description(course.measure, points, view.bottom, speaker),
         theme: view.theme,
-        zero: scale.y(0),
-        levels: scale.levels(),
-        ticks: scale.ticks(),
-        rounds: points
-            .windows(2)
-            .filter(|pair| pair[0].round != pair[1].round)
-            .map(|pair| scale.x(pair[1].ply))
-            .collect(),
-        area: format!("M{first} {zero}L{line}L{last} {zero}z", zero = scale.y(0)),
-        line: format!("M{line}"),
-        end: points.last().map(place),
-        mistakes,
-        blunders,
-        has_marks,
-        ahead: [ahead(view.bottom), ahead(view.bottom.other())],
+        background: view.background,
+        frame: frame(view.caption),
+        zero: curve.scale.y(0),
+        levels: curve.scale.levels(),
+        ticks: curve.scale.ticks(),
+        rounds: curve.rounds(),
+        area: curve.area(),
+        line: curve.line(),
+        end: curve.places.last().map(|(_, x, y)| (*x, *y)),
+        marks,
+        has_key,
+        sides: if view.caption == Caption::Shown { sides.map(line).into() } else { vec![] },
     };
     render(&picture)
+}
+
+/// What is seen of the drawing, as y and height.
+const fn frame(caption: Caption) -> (i32, i32) {
+    match caption {
+        Caption::Shown => (0, HEIGHT),
+        // The numbers of plies stand below the graph.
+        Caption::Hidden => (TOP - MARGIN, BOTTOM - TOP + 2 * MARGIN + 22),
+    }
 }
 
 /// The values of the template `graph.svg`.
 #[derive(Template)]
 #[template(path = "graph.svg")]
 struct GraphSvg {
+    words: &'static Words,
     title: String,
     description: String,
     theme: Theme,
+    background: Background,
+    /// The y and the height of what is seen.
+    frame: (i32, i32),
     zero: i32,
     levels: Vec<Label>,
     ticks: Vec<Label>,
@@ -174,98 +200,204 @@ struct GraphSvg {
     area: String,
     line: String,
     end: Option<(i32, i32)>,
-    mistakes: String,
-    blunders: String,
-    has_marks: bool,
-    /// The labels above and below the graph.
-    ahead: [String; 2],
+    /// The mistakes and blunders of the player above the line, and of the one below it.
+    marks: [[String; 2]; 2],
+    /// Whether the key of the marks stands beside the names.
+    has_key: bool,
+    /// The lines above and below the graph, if there are any.
+    sides: Vec<SideLine>,
 }
 
-/// A number along an edge, and its coordinate there.
-struct Label {
-    at: i32,
-    text: String,
+/// The line above or below the graph, which says for which player that is good.
+struct SideLine {
+    y: i32,
+    is_over: bool,
+    good_for: String,
 }
 
-/// The scale of plies and leads.
-struct Scale {
-    first: u32,
-    last: u32,
-    /// The seeds between two lines of the grid.
-    step: i32,
-    /// The lead at the upper edge.
-    most: i32,
+/// The points that are drawn, and where.
+struct Curve<'a> {
+    scale: Scale,
+    places: Vec<(&'a Point, i32, i32)>,
 }
 
-impl Scale {
-    fn of(points: &[Point], side: Side) -> Self {
-        let most = points.iter().map(|point| point.lead(side).abs()).max().unwrap_or(0).max(LEAD_LEAST);
-        let steps = [2, 5, 10, 20, 50, 100];
-        let step = steps.into_iter().find(|step| most <= step * LEVELS_MAX).unwrap_or(100);
+impl<'a> Curve<'a> {
+    fn of(measure: Measure, points: &'a [Point], side: Side) -> Self {
+        let height = |point: &Point| point.height(measure, side);
+        let most = points.iter().filter_map(height).map(i32::abs).max().unwrap_or(0);
         let ply = |point: Option<&Point>| point.map_or(0, |point| point.ply);
-        Self { first: ply(points.first()), last: ply(points.last()), step, most: (most + step - 1) / step * step }
+        let scale = Scale::new([ply(points.first()), ply(points.last())], (most + SEED - 1) / SEED);
+        let place = |point: &'a Point| Some((point, scale.x(point.ply), scale.y(height(point)?)));
+        let places = points.iter().filter_map(place).collect();
+        Self { scale, places }
     }
 
-    fn x(&self, ply: u32) -> i32 {
-        let plies = i64::from(self.last.saturating_sub(self.first)).max(1);
-        let along = i64::from(ply.saturating_sub(self.first)) * i64::from(RIGHT - LEFT) / plies;
-        LEFT + i32::try_from(along).unwrap_or(0)
+    fn line(&self) -> String {
+        let points: Vec<_> = self.places.iter().map(|(_, x, y)| format!("{x} {y}")).collect();
+        format!("M{}", points.join("L"))
     }
 
-    fn y(&self, lead: i32) -> i32 {
-        i32::midpoint(TOP, BOTTOM) - lead * (BOTTOM - TOP) / 2 / self.most
+    /// The area between the line and zero.
+    fn area(&self) -> String {
+        let x = |place: Option<&(_, i32, _)>| place.map_or(LEFT, |(_, x, _)| *x);
+        let (first, last, zero) = (x(self.places.first()), x(self.places.last()), self.scale.y(0));
+        format!("M{first} {zero}{}L{last} {zero}z", self.line().replacen('M', "L", 1))
     }
 
-    fn levels(&self) -> Vec<Label> {
-        let highest = self.most / self.step;
-        let level = |n: i32| Label { at: self.y(n * self.step), text: (n * self.step).abs().to_string() };
-        (-highest..=highest).map(level).collect()
+    fn rounds(&self) -> Vec<i32> {
+        let begun = self.places.windows(2).filter(|pair| pair[0].0.round != pair[1].0.round);
+        begun.map(|pair| pair[1].1).collect()
     }
 
-    fn ticks(&self) -> Vec<Label> {
-        let plies = self.last.saturating_sub(self.first);
-        let steps = [1, 2, 5, 10, 20, 50, 100, 200];
-        let step = steps.into_iter().find(|step| plies <= step * TICKS_MAX).unwrap_or(500);
-        let tick = |ply: u32| Label { at: self.x(ply), text: ply.to_string() };
-        (self.first.div_ceil(step)..=self.last / step).map(|n| tick(n * step)).collect()
+    /// The mistakes and blunders of the player above the line, as circles, and of the one below it, as diamonds.
+    fn marks(&self, bottom: Side) -> [[String; 2]; 2] {
+        let of = |side, shape: fn(i32, i32) -> String| {
+            Fault::ALL.map(|fault| {
+                let places = self.places.iter().filter(|(point, ..)| point.fault == Some((fault, side)));
+                places.map(|(_, x, y)| shape(*x, *y)).collect::<String>()
+            })
+        };
+        [of(bottom, circle), of(bottom.other(), diamond)]
     }
 }
 
-fn description(course: &Course, points: &[Point]) -> String {
+fn circle(x: i32, y: i32) -> String {
+    format!("M{} {y}a8 8 0 1 0 16 0 8 8 0 1 0-16 0z", x - 8)
+}
+
+fn diamond(x: i32, y: i32) -> String {
+    format!("M{x} {}l10 10-10 10-10-10z", y - 10)
+}
+
+fn description(measure: Measure, points: &[Point], bottom: Side, speaker: Speaker) -> String {
     let Some(last) = points.last() else { return String::new() };
-    let name = |side| words::player_name(&course.names, side);
-    let (south, north) = (name(Side::South), name(Side::North));
-    let mut sentences = vec![format!(
-        "After ply {}: {south} has {} seeds, {north} {}.",
-        last.ply, last.stores.south, last.stores.north
-    )];
-    for side in Side::ALL {
+    let words = speaker.words();
+    let [south, north] = Side::ALL.map(|side| speaker.player(side));
+    let stores = last.stores;
+    let values = [&last.ply.to_string(), &south, &stores.south.to_string(), &north, &stores.north.to_string()];
+    let mut sentences = vec![fill(words.has_seeds, &values.map(String::as_str))];
+    let (most, never) = match measure {
+        Measure::Stores => (words.was_ahead, words.was_never_ahead),
+        Measure::Value => {
+            sentences.push(words.value_means.to_owned());
+            (words.stood_better, words.never_stood_better)
+        }
+    };
+    for (side, name) in [(Side::South, &south), (Side::North, &north)] {
+        let height = |point: &Point| point.height(measure, side).unwrap_or(0);
         // `max_by_key` takes the last of equal ones, which is the first ply in reverse.
-        let most = points.iter().rev().max_by_key(|point| point.lead(side)).filter(|point| point.lead(side) > 0);
-        sentences.push(match most {
-            Some(point) => {
-                format!("{} was ahead by {} at most, after ply {}.", name(side), point.lead(side), point.ply)
-            }
-            None => format!("{} was never ahead.", name(side)),
+        let highest = points.iter().rev().max_by_key(|point| height(point)).filter(|point| height(point) > 0);
+        sentences.push(match highest {
+            Some(point) => fill(most, &[name, &seeds(height(point), words), &point.ply.to_string()]),
+            None => fill(never, &[name]),
         });
     }
-    for side in Side::ALL {
-        sentences.extend(Fault::ALL.into_iter().filter_map(|fault| faults(points, fault, side, &name(side))));
+    let judged = points.iter().rev().find(|point| point.value.is_some());
+    if let Some(judged) = judged.filter(|judged| measure == Measure::Value && judged.ply < last.ply) {
+        sentences.push(fill(words.is_not_analysed, &[&judged.ply.to_string()]));
+    }
+    if points.iter().any(|point| point.fault.is_some()) {
+        sentences.push(fill(words.marks_mean, &[&speaker.player(bottom), &speaker.player(bottom.other())]));
+    }
+    for (side, name) in [(Side::South, &south), (Side::North, &north)] {
+        sentences.extend(Fault::ALL.into_iter().filter_map(|fault| faults(points, (fault, side), name, words)));
     }
     sentences.join(" ")
 }
 
+/// "6" or "4.5" seeds.
+fn seeds(hundredths: i32, words: &Words) -> String {
+    let (whole, part) = (hundredths / SEED, hundredths % SEED);
+    match part {
+        0 => whole.to_string(),
+        part if part % 10 == 0 => format!("{whole}{}{}", words.decimal, part / 10),
+        part => format!("{whole}{}{part:02}", words.decimal),
+    }
+}
+
 /// "Ana made 2 mistakes: ply 5, ply 9."
-fn faults(points: &[Point], fault: Fault, by: Side, name: &str) -> Option<String> {
-    let plies: Vec<u32> =
-        points.iter().filter(|point| point.fault == Some((fault, by))).map(|point| point.ply).collect();
-    let word = fault.word();
-    let count = match plies.len() {
-        0 => return None,
-        1 => format!("a {word}"),
-        more => format!("{more} {word}s"),
+fn faults(points: &[Point], fault: (Fault, Side), name: &str, words: &Words) -> Option<String> {
+    let plies: Vec<u32> = points.iter().filter(|point| point.fault == Some(fault)).map(|point| point.ply).collect();
+    let text = match (fault.0, plies.len()) {
+        (_, 0) => return None,
+        (Fault::Mistake, 1) => words.made_a_mistake,
+        (Fault::Mistake, _) => words.made_mistakes,
+        (Fault::Blunder, 1) => words.made_a_blunder,
+        (Fault::Blunder, _) => words.made_blunders,
     };
-    let listed: Vec<_> = plies.iter().take(FAULTS_LISTED_MAX).map(|ply| format!("ply {ply}")).collect();
-    let more = if plies.len() > FAULTS_LISTED_MAX { ", and more" } else { "" };
-    Some(format!("{name} made {count}: {}{more}.", listed.join(", ")))
+    let listed: Vec<_> =
+        plies.iter().take(FAULTS_LISTED_MAX).map(|ply| fill(words.at_ply, &[&ply.to_string()])).collect();
+    let more = if plies.len() > FAULTS_LISTED_MAX { words.and_more } else { "" };
+    Some(fill(text, &[name, &(listed.join(", ") + more), &plies.len().to_string()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use mancala_rules::AnyOptions;
+
+    use super::*;
+    use crate::language::Language;
+
+    fn course(points: Vec<Point>, measure: Measure) -> Course<'static> {
+        Course { variant: Variant::Kalah, names: BySide::default(), measure, points }
+    }
+
+    fn point(ply: u32) -> Point {
+        let options = AnyOptions::parse(Variant::Kalah, "standard", "").expect("options");
+        Point::of(ply, &AnyPosition::opening(&options))
+    }
+
+    #[test]
+    fn the_largest_graph_has_a_bounded_size() {
+        let last = u32::try_from(POINTS_MAX).expect("some thousand");
+        let height = |ply: u32| if ply.is_multiple_of(2) { -28_800 } else { 28_800 };
+        let faulty = |ply| point(ply).with_value(height(ply)).with_fault(Fault::Blunder, Side::South);
+        let svg = draw_graph(&course((0..2 * last).map(faulty).collect(), Measure::Value), View::PLAIN);
+        assert!(svg.len() < 120 * 1024, "{}", svg.len());
+        assert_eq!(svg.matches("a8 8 0").count(), POINTS_MAX);
+    }
+
+    #[test]
+    fn points_without_a_value_are_left_out_and_told() {
+        let points = vec![point(0).with_value(-650), point(1), point(2).with_value(25), point(3)];
+        let svg = draw_graph(&course(points.clone(), Measure::Value), View::PLAIN);
+        let line = svg.split("class=\"line\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a line");
+        assert_eq!(line.matches(['M', 'L']).count(), 2, "{line}");
+        for text in
+            ["South stood better by 0.25 at most, after ply 2.", "by 6.5 at most, after ply 0.", "Plies after 2"]
+        {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+        let german = draw_graph(&course(points, Measure::Value), View { language: Language::De, ..View::PLAIN });
+        assert!(german.contains("Nord stand höchstens um 6,5 besser, nach Zug 0."), "{german}");
+    }
+
+    #[test]
+    fn the_marks_of_both_players_differ_in_shape_and_class() {
+        let faulty = |ply, fault, side| point(ply).with_value(0).with_fault(fault, side);
+        let points = vec![
+            point(0).with_value(0),
+            faulty(1, Fault::Mistake, Side::South),
+            faulty(2, Fault::Blunder, Side::North),
+            faulty(3, Fault::Blunder, Side::South),
+        ];
+        for (bottom, circles, diamonds) in [(Side::South, 2, 1), (Side::North, 1, 2)] {
+            let svg = draw_graph(&course(points.clone(), Measure::Value), View { bottom, ..View::PLAIN });
+            assert_eq!((svg.matches("a8 8 0").count(), svg.matches("l10 10").count()), (circles, diamonds));
+            let key = if bottom == Side::South {
+                "Marks of South are circles, those of North diamonds"
+            } else {
+                "Marks of North are circles, those of South diamonds"
+            };
+            assert!(svg.contains(key), "{svg}");
+        }
+    }
+
+    #[test]
+    fn a_graph_without_captions_names_no_player_in_the_picture() {
+        let view = View { caption: Caption::Hidden, ..View::PLAIN };
+        let points = vec![point(0).with_value(0), point(1).with_value(0).with_fault(Fault::Mistake, Side::South)];
+        let svg = draw_graph(&course(points, Measure::Value), view);
+        assert!(!svg.contains("class=\"ahead\"") && !svg.contains("class=\"key") && svg.contains("class=\"tick\""));
+    }
 }

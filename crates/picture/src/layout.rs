@@ -7,11 +7,14 @@ use std::f64::consts::TAU;
 
 use mancala_rules::{Pit, Place, Side};
 
-use crate::view::{Handedness, View};
+use crate::view::{Caption, Handedness, View};
 
 /// The size of the picture, in units.
-pub const WIDTH: i32 = 640;
-pub const HEIGHT: i32 = 424;
+const WIDTH: i32 = 640;
+const HEIGHT: i32 = 424;
+
+/// The page around a board without captions.
+const MARGIN: i32 = 12;
 
 /// The upper and the lower edge of the board.
 pub const BOARD_TOP: i32 = 46;
@@ -36,6 +39,16 @@ const EDGE: i32 = 14;
 /// The most seeds that are drawn in a pit, and in a store: it looks full, and only the count says more.
 pub const PIT_SEEDS_MAX: u16 = 24;
 pub const STORE_SEEDS_MAX: u16 = 60;
+
+/// What is seen of the drawing: all of it, or without captions the board.
+pub const fn frame(caption: Caption) -> Area {
+    match caption {
+        Caption::Shown => Area { x: 0, y: 0, width: WIDTH, height: HEIGHT },
+        Caption::Hidden => {
+            Area { x: 0, y: BOARD_TOP - MARGIN, width: WIDTH, height: BOARD_BOTTOM - BOARD_TOP + 2 * MARGIN }
+        }
+    }
+}
 
 /// The measures of a board.
 #[derive(Clone, Copy, Debug)]
@@ -216,7 +229,6 @@ fn rounded(units: f64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Theme;
     use mancala_rules::PITS_MAX;
 
     fn places(pits: u8) -> Vec<Place> {
@@ -225,7 +237,7 @@ mod tests {
     }
 
     fn views() -> impl Iterator<Item = View> {
-        let view = |bottom, handedness| View { bottom, handedness, theme: Theme::Auto };
+        let view = |bottom, handedness| View { bottom, handedness, ..View::PLAIN };
         [Side::South, Side::North]
             .into_iter()
             .flat_map(move |side| [Handedness::Plain, Handedness::Mirrored].map(|handedness| view(side, handedness)))

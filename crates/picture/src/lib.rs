@@ -1,7 +1,8 @@
-//! Draws boards and courses of mancala games as SVG: one text each, without a script and without external resources.
+//! Draws boards and courses of mancala games as SVG: one text each, without a script and without external resources; and
+//! these as PNG.
 //!
-//! [`draw_board`] draws a position, [`draw_graph`] draws the lead over a whole game. Each picture's `title` and `desc`
-//! say its content in words.
+//! [`draw_board`] draws a position, [`draw_graph`] draws the lead over a whole game, or its value. Each picture's `title`
+//! and `desc` say its content in words. [`render_png`] makes pixels of them, with fonts of its own.
 //!
 //! The crate is pure. It knows the boards and moves of the rules, and the names of players. It does not know stored
 //! games, HTTP, or where a picture is shown. `templates/` has the shapes and colours; the code chooses what is shown
@@ -12,13 +13,19 @@
 
 mod board;
 mod graph;
+mod language;
 mod layout;
+mod raster;
+mod scale;
 mod scene;
 mod svg;
 mod view;
 mod words;
 
 pub use board::draw_board;
-pub use graph::{Course, Fault, POINTS_MAX, Point, draw_graph};
-pub use scene::{LastMove, PlayerLabel, Scene, SceneStatus};
-pub use view::{Handedness, Theme, View};
+pub use graph::{Course, Fault, Measure, POINTS_MAX, Point, draw_graph};
+pub use language::Language;
+pub use raster::{PNG_WIDTHS, RasterError, render_png};
+pub use scene::{LastMove, PlayerLabel, PlayerMark, Scene, SceneStatus};
+pub use view::{Background, Caption, Colour, Handedness, NoColour, Theme, View};
+pub use words::status as describe_status;

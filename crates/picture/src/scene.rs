@@ -23,7 +23,16 @@ pub struct PlayerLabel<'a> {
     /// The player's name.
     pub name: &'a str,
     /// What the player is, in parentheses after the name: for kinds of players whose names are not unique.
-    pub mark: Option<&'static str>,
+    pub mark: Option<PlayerMark>,
+}
+
+/// The kind of a player whose name other players may have too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlayerMark {
+    /// A guest.
+    Guest,
+    /// A player who is known from an imported game only.
+    Imported,
 }
 
 /// The move that led to a position.

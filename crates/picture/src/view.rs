@@ -1,6 +1,10 @@
-//! How a picture is looked at: from which side, mirrored or not, in which colours. Knows no board.
+//! How a picture is looked at: from which side, mirrored or not, in which colours and words. Knows no board.
+
+use std::{fmt, str::FromStr};
 
 use mancala_rules::Side;
+
+use crate::language::Language;
 
 /// How a picture is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +15,24 @@ pub struct View {
     pub handedness: Handedness,
     /// The colours.
     pub theme: Theme,
+    /// What lies behind the board or the graph.
+    pub background: Background,
+    /// Whether names and words stand in the picture.
+    pub caption: Caption,
+    /// The language of all words, those of the description included.
+    pub language: Language,
+}
+
+impl View {
+    /// The view unless anything else is wished: from South, in English, in the colours that the viewer prefers.
+    pub const PLAIN: Self = Self {
+        bottom: Side::South,
+        handedness: Handedness::Plain,
+        theme: Theme::Auto,
+        background: Background::Theme,
+        caption: Caption::Shown,
+        language: Language::En,
+    };
 }
 
 /// The direction of sowing in a picture.
@@ -31,4 +53,70 @@ pub enum Theme {
     Dark,
     /// Light or dark, by the viewer's `prefers-color-scheme`.
     Auto,
+}
+
+/// What lies behind the board or the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    /// A page with rounded corners, in the colour of the theme.
+    Theme,
+    /// Nothing: what is below the picture is seen.
+    None,
+    /// One colour up to all edges.
+    Colour(Colour),
+}
+
+/// Whether names and words stand in a picture. Letters and counts of a board and the scales of a graph always do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caption {
+    /// Names, the state of the game, and the key of a graph.
+    Shown,
+    /// A bare board or graph, in a picture as large as that.
+    Hidden,
+}
+
+/// A colour without transparency. Its text is `#fcf8f1`; `fcf8f1` is read as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colour {
+    red: u8,
+    green: u8,
+    blue: u8,
+}
+
+/// A text that is no [`Colour`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoColour;
+
+impl FromStr for Colour {
+    type Err = NoColour;
+
+    fn from_str(text: &str) -> Result<Self, NoColour> {
+        let digits = text.strip_prefix('#').unwrap_or(text);
+        if digits.len() != 6 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(NoColour);
+        }
+        let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).map_err(|_| NoColour);
+        Ok(Self { red: byte(0)?, green: byte(2)?, blue: byte(4)? })
+    }
+}
+
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colour_is_six_digits_and_nothing_else() {
+        for text in ["fcf8f1", "#fcf8f1", "FCF8F1"] {
+            assert_eq!(text.parse::<Colour>().map(|colour| colour.to_string()), Ok("#fcf8f1".to_owned()));
+        }
+        for text in ["", "#", "fff", "##fcf8f", "fcf8f1f", "+cf8f1", "red", "url(#a)", "äöü", "fcf8f\""] {
+            assert_eq!(text.parse::<Colour>(), Err(NoColour), "{text}");
+        }
+    }
 }

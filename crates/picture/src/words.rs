@@ -2,84 +2,137 @@
 
 use mancala_rules::{BySide, Effect, Pit, Side, Variant};
 
-use crate::scene::{PlayerLabel, Scene, SceneStatus};
+use crate::{
+    language::{Language, Words, fill},
+    scene::{PlayerLabel, PlayerMark, Scene, SceneStatus},
+};
 
-/// The name of the player at a side with its mark, or else of the side.
-pub fn player_name(names: &BySide<Option<PlayerLabel>>, side: Side) -> String {
-    names[side].map_or_else(|| side_name(side).to_owned(), marked)
+/// The players of a picture and its language.
+#[derive(Clone, Copy)]
+pub struct Speaker<'a> {
+    names: &'a BySide<Option<PlayerLabel<'a>>>,
+    words: &'static Words,
 }
 
-/// The same in so many letters. The name is cut, and its mark stays.
-pub fn short_name(names: &BySide<Option<PlayerLabel>>, side: Side, letters: usize) -> String {
-    let Some(PlayerLabel { name, mark }) = names[side] else { return side_name(side).to_owned() };
-    let mark = suffix(mark);
-    format!("{}{mark}", cut(&xml_text(name), letters.saturating_sub(mark.chars().count())))
-}
-
-/// "Ana (guest)".
-fn marked(label: PlayerLabel) -> String {
-    format!("{}{}", xml_text(label.name), suffix(label.mark))
-}
-
-fn suffix(mark: Option<&str>) -> String {
-    mark.map(|mark| format!(" ({mark})")).unwrap_or_default()
-}
-
-/// The name of a side.
-pub const fn side_name(side: Side) -> &'static str {
-    match side {
-        Side::South => "South",
-        Side::North => "North",
+impl<'a> Speaker<'a> {
+    /// The speaker of these players, in a language.
+    pub fn new(names: &'a BySide<Option<PlayerLabel<'a>>>, language: Language) -> Self {
+        Self { names, words: language.words() }
     }
-}
 
-/// The game and its players: "Kalah", or "Kalah: Ana against Bo".
-pub fn players(variant: Variant, names: &BySide<Option<PlayerLabel>>) -> String {
-    if names.south.is_none() && names.north.is_none() {
-        return variant.title().to_owned();
+    /// The words of the language.
+    pub const fn words(self) -> &'static Words {
+        self.words
     }
-    format!("{}: {} against {}", variant.title(), player_name(names, Side::South), player_name(names, Side::North))
+
+    /// The name of the player at a side with its mark, or else of the side.
+    pub fn player(self, side: Side) -> String {
+        self.names[side].map_or_else(|| self.side(side).to_owned(), |label| self.marked(label))
+    }
+
+    /// The same in so many letters. The name is cut, and its mark stays.
+    pub fn short_player(self, side: Side, letters: usize) -> String {
+        let Some(PlayerLabel { name, mark }) = self.names[side] else { return self.side(side).to_owned() };
+        let mark = self.suffix(mark);
+        format!("{}{mark}", cut(&xml_text(name), letters.saturating_sub(mark.chars().count())))
+    }
+
+    /// The name of a side.
+    const fn side(self, side: Side) -> &'static str {
+        match side {
+            Side::South => self.words.south,
+            Side::North => self.words.north,
+        }
+    }
+
+    /// "Ana (guest)".
+    fn marked(self, label: PlayerLabel) -> String {
+        format!("{}{}", xml_text(label.name), self.suffix(label.mark))
+    }
+
+    fn suffix(self, mark: Option<PlayerMark>) -> String {
+        let word = |mark| match mark {
+            PlayerMark::Guest => self.words.guest,
+            PlayerMark::Imported => self.words.imported,
+        };
+        mark.map(|mark| format!(" ({})", word(mark))).unwrap_or_default()
+    }
+
+    /// The game and its players: "Kalah", or "Kalah: Ana against Bo".
+    pub fn players(self, variant: Variant) -> String {
+        if self.names.south.is_none() && self.names.north.is_none() {
+            return variant.title().to_owned();
+        }
+        fill(self.words.players, &[variant.title(), &self.player(Side::South), &self.player(Side::North)])
+    }
 }
 
 /// "Kalah: Ana against Bo after ply 12".
-pub fn title(scene: &Scene) -> String {
-    let players = players(scene.position.options().variant(), &scene.names);
+pub fn title(scene: &Scene, language: Language) -> String {
+    let speaker = Speaker::new(&scene.names, language);
+    let players = speaker.players(scene.position.options().variant());
     match scene.ply {
-        0 => format!("{players}, the opening"),
-        ply => format!("{players} after ply {ply}"),
+        0 => fill(speaker.words.title_at_opening, &[&players]),
+        ply => fill(speaker.words.title_after_ply, &[&players, &ply.to_string()]),
     }
 }
 
 /// The whole content of the picture, in sentences.
-pub fn description(scene: &Scene, bottom: Side) -> String {
-    let mut sentences = vec![row(scene, bottom, "at the bottom"), row(scene, bottom.other(), "at the top")];
+pub fn description(scene: &Scene, bottom: Side, language: Language) -> String {
+    let speaker = Speaker::new(&scene.names, language);
+    let words = speaker.words;
+    let mut sentences =
+        vec![row(scene, speaker, bottom, words.at_bottom), row(scene, speaker, bottom.other(), words.at_top)];
     if let Some(round) = scene.position.round() {
-        sentences.push(format!("Round {}.", round.number));
+        sentences.push(fill(words.round, &[&round.number.to_string()]));
     }
-    sentences.extend(last_move(scene));
-    sentences.push(status(scene));
+    sentences.extend(last_move(scene, speaker));
+    sentences.push(status(scene, language));
     sentences.join(" ")
 }
 
 /// A short line below the board.
-pub fn caption(scene: &Scene) -> String {
+pub fn caption(scene: &Scene, language: Language) -> String {
+    let words = language.words();
     let title = scene.position.options().variant().title();
     let mut parts = vec![title.to_owned()];
-    parts.extend(scene.position.round().map(|round| format!("round {}", round.number)));
-    parts.push(if scene.ply == 0 { "the opening".to_owned() } else { format!("ply {}", scene.ply) });
-    parts.extend(scene.last.as_ref().map(|last| format!("last move {}", last.word)));
+    parts.extend(scene.position.round().map(|round| fill(words.in_round, &[&round.number.to_string()])));
+    parts.push(match scene.ply {
+        0 => words.at_opening.to_owned(),
+        ply => fill(words.at_ply, &[&ply.to_string()]),
+    });
+    parts.extend(scene.last.as_ref().map(|last| fill(words.with_move, &[&last.word])));
     parts.join(" · ")
 }
 
 /// The label beside a player's name.
-pub fn role(scene: &Scene, side: Side) -> &'static str {
+pub fn role(scene: &Scene, side: Side, language: Language) -> &'static str {
+    let words = language.words();
     match &scene.status {
-        SceneStatus::Turn(turn) if *turn == side => "to move",
-        SceneStatus::Over { winner: Some(winner), .. } if *winner == side => "won",
-        SceneStatus::Over { winner: None, .. } => "draw",
-        SceneStatus::Open if scene.names[side].is_none() => "free seat",
-        SceneStatus::Aborted => "aborted",
+        SceneStatus::Turn(turn) if *turn == side => words.to_move,
+        SceneStatus::Over { winner: Some(winner), .. } if *winner == side => words.won,
+        SceneStatus::Over { winner: None, .. } => words.draw,
+        SceneStatus::Open if scene.names[side].is_none() => words.free_seat,
+        SceneStatus::Aborted => words.aborted,
         SceneStatus::Turn(_) | SceneStatus::Over { .. } | SceneStatus::Open => "",
+    }
+}
+
+/// The status of the game, as a sentence: "Bo to move."
+pub fn status(scene: &Scene, language: Language) -> String {
+    let speaker = Speaker::new(&scene.names, language);
+    let words = speaker.words;
+    match &scene.status {
+        SceneStatus::Turn(side) => fill(words.is_to_move, &[&speaker.player(*side)]),
+        SceneStatus::Over { winner, reason } => {
+            let why = reason.as_ref().map(|reason| format!(" ({})", words.reason(reason))).unwrap_or_default();
+            match winner {
+                Some(side) => fill(words.has_won, &[&speaker.player(*side), &why]),
+                None => fill(words.is_drawn, &[&why]),
+            }
+        }
+        SceneStatus::Open => words.is_open.to_owned(),
+        SceneStatus::Aborted => words.is_aborted.to_owned(),
     }
 }
 
@@ -105,31 +158,38 @@ fn xml_text(name: &str) -> String {
     name.chars().map(|c| if is_character(c) { c } else { '\u{fffd}' }).collect()
 }
 
-fn row(scene: &Scene, side: Side, at: &str) -> String {
+fn row(scene: &Scene, speaker: Speaker, side: Side, at: &str) -> String {
     let board = scene.position.board();
     let pits = (0..board.pits_per_side()).map(|index| Pit { side, index });
-    let pits = pits
-        .map(|pit| if board.is_burnt(pit) { format!("{pit} burnt") } else { format!("{pit} {}", board.seeds(pit)) });
-    let pits: Vec<_> = pits.collect();
-    let (name, store) = (side_name(side), board.store(side));
-    let label = scene.names[side].map_or_else(|| name.to_owned(), |player| format!("{name}, {}", marked(player)));
-    format!("{label}, {at}: {}, store {store}.", pits.join(", "))
+    let pit = |pit: Pit| {
+        if board.is_burnt(pit) {
+            fill(speaker.words.burnt, &[&pit.to_string()])
+        } else {
+            format!("{pit} {}", board.seeds(pit))
+        }
+    };
+    let pits: Vec<_> = pits.map(pit).collect();
+    let (name, store) = (speaker.side(side), board.store(side));
+    let label =
+        scene.names[side].map_or_else(|| name.to_owned(), |player| format!("{name}, {}", speaker.marked(player)));
+    fill(speaker.words.row, &[&label, at, &pits.join(", "), &store.to_string()])
 }
 
-fn last_move(scene: &Scene) -> Option<String> {
+fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
     let last = scene.last.as_ref()?;
-    let by = last.name.map_or_else(|| side_name(last.side).to_owned(), marked);
-    let mut parts = vec![format!("Last move: {} by {by}", last.word)];
+    let words = speaker.words;
+    let by = last.name.map_or_else(|| speaker.side(last.side).to_owned(), |label| speaker.marked(label));
+    let mut parts = vec![fill(words.last_move, &[&last.word, &by])];
     for effect in last.effects {
         match effect {
             Effect::Capture { from, seeds, .. } => {
                 let from: Vec<_> = from.iter().map(ToString::to_string).collect();
-                let noun = if *seeds == 1 { "seed" } else { "seeds" };
-                parts.push(format!("{seeds} {noun} captured from {}", from.join(", ")));
+                let text = if *seeds == 1 { words.captured_one } else { words.captured };
+                parts.push(fill(text, &[&from.join(", "), &seeds.to_string()]));
             }
-            Effect::ExtraTurn => parts.push("another turn".to_owned()),
+            Effect::ExtraTurn => parts.push(words.another_turn.to_owned()),
             Effect::RoundOver { score, .. } => {
-                parts.push(format!("the round is over {} to {}", score.south, score.north));
+                parts.push(fill(words.round_over, &[&score.south.to_string(), &score.north.to_string()]));
             }
             Effect::Lift { .. }
             | Effect::Relay { .. }
@@ -143,20 +203,6 @@ fn last_move(scene: &Scene) -> Option<String> {
         }
     }
     Some(parts.join(", ") + ".")
-}
-
-fn status(scene: &Scene) -> String {
-    let name = |side| player_name(&scene.names, side);
-    match &scene.status {
-        SceneStatus::Turn(side) => format!("{} to move.", name(*side)),
-        SceneStatus::Over { winner, reason } => {
-            let how = winner.map_or_else(|| "A draw".to_owned(), |side| format!("{} won", name(side)));
-            let why = reason.as_ref().map(|reason| format!(" ({})", reason.replace('_', " ")));
-            format!("The game is over. {how}{}.", why.unwrap_or_default())
-        }
-        SceneStatus::Open => "Waits for an opponent.".to_owned(),
-        SceneStatus::Aborted => "The game ended without a result.".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -182,14 +228,17 @@ mod tests {
     fn a_mark_stays_when_its_name_is_cut() {
         let names = |name, mark| BySide { south: Some(PlayerLabel { name, mark }), north: None };
         for (name, mark, letters, shown) in [
-            ("Ana", Some("guest"), 11, "Ana (guest)"),
-            ("Anabel", Some("guest"), 12, "Ana… (guest)"),
-            ("ああああ", Some("imported"), 16, "ああ… (imported)"),
+            ("Ana", Some(PlayerMark::Guest), 11, "Ana (guest)"),
+            ("Anabel", Some(PlayerMark::Guest), 12, "Ana… (guest)"),
+            ("ああああ", Some(PlayerMark::Imported), 16, "ああ… (imported)"),
             ("Anabel", None, 5, "Anab…"),
         ] {
-            assert_eq!(short_name(&names(name, mark), Side::South, letters), shown);
+            let names = names(name, mark);
+            assert_eq!(Speaker::new(&names, Language::En).short_player(Side::South, letters), shown);
         }
-        assert_eq!(short_name(&names("Ana", None), Side::North, 3), "North");
+        let names = names("Ana", None);
+        assert_eq!(Speaker::new(&names, Language::En).short_player(Side::North, 3), "North");
+        assert_eq!(Speaker::new(&names, Language::De).short_player(Side::North, 3), "Nord");
     }
 
     #[test]

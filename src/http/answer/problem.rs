@@ -29,6 +29,9 @@ const RETRY_AFTER_S: u64 = 2;
 /// The content type of every failure.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
+/// The content type of a failure that is shown to people.
+const PAGE: &str = "text/html; charset=utf-8";
+
 pub static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The status of an answer that is unchanged since the client received it.
@@ -185,6 +188,8 @@ pub struct Problem {
     /// Expected in operation: a 5xx that the log leaves out.
     is_expected: bool,
     retry_after_s: Option<u64>,
+    /// Shown as a page for people.
+    is_page: bool,
 }
 
 /// The body of every failure.
@@ -260,7 +265,7 @@ impl Problem {
             index: None,
             position: None,
         };
-        Self { body: Box::new(body), cause: None, allow: None, is_expected: false, retry_after_s: None }
+        Self { body: Box::new(body), cause: None, allow: None, is_expected: false, retry_after_s: None, is_page: false }
     }
 
     /// An invalid field, parameter or header.
@@ -331,6 +336,16 @@ impl Problem {
     /// A request for a known path with a method that the path does not have.
     pub fn method_not_allowed(allow: String) -> Self {
         Self { allow: Some(allow), ..Self::new(Code::MethodNotAllowed, "this address does not know the method") }
+    }
+
+    /// Shows the failure as a page for people, for clients that prefer one.
+    pub fn as_page(self) -> Self {
+        Self { is_page: true, ..self }
+    }
+
+    /// Whether there is nothing at the address, or nothing that the caller may see.
+    pub const fn is_not_found(&self) -> bool {
+        matches!(self.body.code, Code::NotFound)
     }
 
     /// Sets the seconds after which the same request may be sent again.
@@ -455,10 +470,13 @@ impl ResponseError for Problem {
         }
         response
             .insert_header((X_REQUEST_ID.clone(), self.body.request_id.as_str()))
-            .insert_header((header::CONTENT_TYPE, PROBLEM_JSON))
+            .insert_header((header::CONTENT_TYPE, if self.is_page { PAGE } else { PROBLEM_JSON }))
             .insert_header((header::CACHE_CONTROL, "no-store"));
         // For the layer that counts refusals.
         response.extensions_mut().insert(self.code());
+        if self.is_page {
+            return response.body(self.page());
+        }
         response.body(serde_json::to_string(&self.body).expect(ALWAYS_JSON))
     }
 }
@@ -527,6 +545,17 @@ pub fn chain(error: &dyn StdError) -> String {
 }
 
 impl Problem {
+    /// The failure as a page.
+    fn page(&self) -> String {
+        let ProblemBody { title, detail, code, request_id, .. } = &*self.body;
+        let (code, detail) = (code.as_str(), detail.replace('&', "&amp;").replace('<', "&lt;"));
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+             <meta name=\"robots\" content=\"noindex\">\n<title>{title}</title>\n<h1>{title}</h1>\n<p>{detail}</p>\n\
+             <p><a href=\"/problems/{code}\"><code>{code}</code></a>, request <code>{request_id}</code></p>\n</html>\n"
+        )
+    }
+
     pub fn of(error: &actix_web::Error) -> Self {
         let ours = error.as_error::<Problem>().cloned();
         ours.unwrap_or_else(|| Self::of_status(error.as_response_error().status_code()).because(error))

@@ -79,7 +79,7 @@ pub async fn list_events(
     client: Client,
 ) -> Result<HttpResponse, Problem> {
     let (game, query) = (path.0, query.0);
-    let caller = tickets::admit(&state, &request, query.ticket.as_deref(), Some(game)).await?;
+    let caller = tickets::admit(&state, &request, query.ticket.as_deref(), &[Some(game)]).await?;
     let position = query.position(last, game, &state.cursors)?;
     if takes_events(&request) {
         return game_stream::open(state, &request, caller, game, position).await;

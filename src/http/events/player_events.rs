@@ -73,7 +73,7 @@ pub async fn list_my_events(
     client: Client,
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
-    let caller = tickets::admit(&state, &request, query.ticket.as_deref(), None).await?;
+    let caller = tickets::admit(&state, &request, query.ticket.as_deref(), &[None]).await?;
     let caller = caller.ok_or_else(|| Problem::new(Code::Unauthenticated, "this call needs an access token"))?;
     let resume = query.resume_from(&last, caller.player, &state.cursors)?;
     if takes_events(&request) {

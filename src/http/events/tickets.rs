@@ -1,4 +1,4 @@
-//! Tickets for streams: a client that cannot send headers puts one into a stream's address in place of a token.
+//! Tickets for streams and pictures: a client that cannot send headers puts one into the address in place of a token.
 
 use actix_web::{HttpRequest, HttpResponse, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
@@ -80,13 +80,13 @@ impl Tokens {
     }
 }
 
-/// The caller who reads the events of a game, or of all their games, by token or by ticket. A ticket lives longer than a token, so
-/// the database confirms its player and credentials.
+/// The caller who reads, by token, or by a ticket for one of these: the events of a game, or with `None` of all the caller's games.
+/// A ticket lives longer than a token, so the database confirms its player and credentials.
 pub async fn admit(
     state: &AppState,
     request: &HttpRequest,
     ticket: Option<&str>,
-    game: Option<GameId>,
+    tickets: &[Option<GameId>],
 ) -> Result<Option<Caller>, Problem> {
     let Some(ticket) = ticket else { return auth::reader(request) };
     if request.headers().contains_key(header::AUTHORIZATION) {
@@ -96,8 +96,9 @@ pub async fn admit(
         state.metrics.token_refused(TokenKind::Ticket);
         problem
     };
-    let invalid = || refused(Problem::new(Code::InvalidToken, "the ticket is invalid for this stream, or has expired"));
-    let caller = state.tokens.verify_ticket(ticket, game, now()).ok_or_else(invalid)?;
+    let invalid = || refused(Problem::new(Code::InvalidToken, "the ticket is invalid here, or has expired"));
+    let now = now();
+    let caller = tickets.iter().find_map(|game| state.tokens.verify_ticket(ticket, *game, now)).ok_or_else(invalid)?;
     match player::find(state, caller).await {
         Ok(_) => Ok(Some(caller)),
         Err(problem) if problem.code() == Code::InvalidToken => Err(refused(problem)),
@@ -105,11 +106,11 @@ pub async fn admit(
     }
 }
 
-/// Get a ticket for a stream
+/// Get a ticket for a stream or for pictures
 ///
-/// For clients that cannot send headers, like a browser's `EventSource`. `GET /v1/games/{id}/events?ticket=…` and
-/// `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is valid for that stream only, for an hour, any number of
-/// times.
+/// For clients that cannot send headers, like a browser's `EventSource` and `<img>`. `GET /v1/games/{id}/events?ticket=…` and
+/// `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is valid for that stream and for the pictures of that game, or
+/// of all the caller's games, for an hour, any number of times.
 #[utoipa::path(
     tag = "events",
     operation_id = "create_stream_ticket",
@@ -139,11 +140,11 @@ pub async fn create_stream_ticket(
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(view))
 }
 
-/// The stream that the ticket admits to.
+/// What the ticket admits to.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateStreamTicket {
-    /// The game whose events the ticket admits to. Unless given, the events of all the caller's games.
+    /// The game whose events and pictures the ticket admits to. Unless given, those of all the caller's games.
     game_id: Option<Uuid>,
 }
 

@@ -8,14 +8,14 @@ use actix_web::{
     HttpMessage, ResponseError,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    http::header::{self, HeaderMap, HeaderValue},
+    http::header::{HeaderMap, HeaderValue},
     middleware::Next,
 };
 use futures_util::FutureExt;
 use tracing_actix_web::RequestId;
 
 use crate::http::{
-    answer::problem::{PROBLEM_JSON, Problem, X_REQUEST_ID},
+    answer::problem::{Code, Problem, X_REQUEST_ID},
     request::faults,
 };
 
@@ -66,9 +66,10 @@ fn fails<B>(response: &ServiceResponse<B>) -> bool {
 }
 
 /// Whether a failure is in the envelope already. Layers around the routes may fail too, so the envelope is applied twice.
+///
+/// A problem marks its answer with its code, also where it is a page for people.
 fn is_problem<B>(response: &ServiceResponse<B>) -> bool {
-    response.headers().get(header::CONTENT_TYPE).is_some_and(|content_type| content_type == PROBLEM_JSON)
-        && response.response().error().is_none()
+    response.response().extensions().get::<Code>().is_some() && response.response().error().is_none()
 }
 
 #[cfg(test)]

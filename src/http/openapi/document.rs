@@ -19,7 +19,8 @@ use crate::http::answer;
         title = "mancala-server",
         description = "Create games of Kalah, Oware and Congkak, play moves, read histories. Every move is stored, so every game can be replayed.\n\n\
             Every failure is `application/problem+json` with a stable `code`. Clients ignore response fields and enum \
-            values that they do not know. The server refuses request fields and parameters that it does not know.\n\n\
+            values that they do not know. The server refuses request fields and parameters that it does not know; only pictures and \
+            pages for people ignore such parameters.\n\n\
             Every answer to a rate-limited call has `RateLimit-Policy` and `RateLimit`, which say how many calls are left.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
@@ -30,7 +31,7 @@ use crate::http::answer;
         (name = "moves", description = "Playing and replaying"),
         (name = "notes", description = "Private notes on plies"),
         (name = "records", description = "Exporting, importing and verifying games"),
-        (name = "pictures", description = "Boards and games as SVG"),
+        (name = "pictures", description = "Boards and games as SVG and PNG, and pages to share"),
         (name = "events", description = "Reading, long-polling and streaming events"),
         (name = "webhooks", description = "Events sent to the player's own server"),
         (name = "messages", description = "What the player's own server is sent"),

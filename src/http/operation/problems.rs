@@ -4,17 +4,14 @@ use std::fmt::Write;
 
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use crate::http::{
-    answer::{
-        headers::KEPT_FOR_MINUTES,
-        problem::{Code, Problem},
-    },
-    request::extract::{NoQuery, Query},
+use crate::http::answer::{
+    headers::KEPT_FOR_MINUTES,
+    problem::{Code, Problem},
 };
 
 /// What a failure code means
 ///
-/// A short page for people: what the code means, and what the client does about it.
+/// A short page for people: what the code means, and what the client does about it. Unknown parameters are ignored.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_problem",
@@ -26,7 +23,7 @@ use crate::http::{
     security(())
 )]
 #[get("/problems/{code}")]
-pub async fn get_problem(_: Query<NoQuery>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+pub async fn get_problem(request: HttpRequest) -> Result<HttpResponse, Problem> {
     let word = request.match_info().get("code").unwrap_or_default();
     let code = Code::ALL.iter().find(|code| code.as_str() == word);
     let code = code.ok_or_else(|| Problem::not_found("there is no such failure code"))?;

@@ -1,5 +1,5 @@
 //! Content negotiation. Answers are JSON. Lists of events may also be streams, exports may also be text or NDJSON, and
-//! pictures are SVG.
+//! pictures are SVG or PNG.
 
 use actix_web::{
     HttpRequest,
@@ -19,10 +19,12 @@ const JSON: [&str; 3] = ["application/json", "application/*", "*/*"];
 const EVENTS: [&str; 3] = [EVENT_STREAM, "text/*", "*/*"];
 const NDJSON: [&str; 3] = ["application/x-ndjson", "application/*", "*/*"];
 const TEXT: [&str; 3] = ["text/plain", "text/*", "*/*"];
+const HTML: [&str; 3] = ["text/html", "text/*", "*/*"];
 const SVG: [&str; 3] = ["image/svg+xml", "image/*", "*/*"];
+const PNG: [&str; 3] = ["image/png", "image/*", "*/*"];
 
-/// The suffix of a picture's path.
-const PICTURE: &str = ".svg";
+/// The suffixes of the paths of pictures, and their types.
+const PICTURES: [(&str, [&str; 3]); 2] = [(".svg", SVG), (".png", PNG)];
 
 /// Refuses a request under `/v1` whose `Accept` excludes all types of its path, before anything is done.
 pub async fn negotiate(
@@ -30,9 +32,10 @@ pub async fn negotiate(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let path = request.path();
-    if path.starts_with("/v1/") && path.ends_with(PICTURE) {
-        if !accepts(request.request(), SVG) {
-            let detail = "a picture is image/svg+xml";
+    let picture = PICTURES.iter().find(|(suffix, _)| path.starts_with("/v1/") && path.ends_with(suffix));
+    if let Some((_, ranges)) = picture {
+        if !accepts(request.request(), *ranges) {
+            let detail = format!("this picture is {}", ranges[0]);
             return Ok(request.error_response(Problem::new(Code::NotAcceptable, detail)));
         }
     } else if path.starts_with("/v1/") && !accepts(request.request(), JSON) {
@@ -61,6 +64,11 @@ pub fn takes_events(request: &HttpRequest) -> bool {
 /// Whether a client prefers text to JSON, by the same rule.
 pub fn prefers_text(request: &HttpRequest) -> bool {
     is_preferred(request, TEXT)
+}
+
+/// Whether a client prefers a page for people to JSON, as browsers do.
+pub fn prefers_page(request: &HttpRequest) -> bool {
+    is_preferred(request, HTML)
 }
 
 fn is_preferred(request: &HttpRequest, ranges: [&str; 3]) -> bool {

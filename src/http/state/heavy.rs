@@ -43,12 +43,14 @@ pub enum HeavyClass {
     Verification,
     Export,
     Picture,
+    /// Making a PNG of a picture, which reads nothing.
+    Pixels,
     /// Games of a list, or of a player, page by page.
     List,
 }
 
 impl HeavyClass {
-    const COUNT: usize = 4;
+    const COUNT: usize = 5;
 }
 
 /// The threads, connections and permits of heavy work in a process.

@@ -1,6 +1,7 @@
-//! Looking back at games: analyses, the opening explorer, notes, pictures.
+//! Looking back at games: analyses, the opening explorer, notes, pictures, pages to share.
 
 pub(crate) mod analyses;
 pub(crate) mod explorer;
 pub(crate) mod notes;
 pub(crate) mod pictures;
+pub(crate) mod share;

@@ -285,15 +285,31 @@ async fn streamed_answers_are_compressed_as_well() {
 }
 
 #[actix_web::test]
-async fn short_answers_pictures_and_what_has_not_changed_are_not_compressed() {
+async fn answers_are_compressed_from_512_bytes_on() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
-    let move_path = format!("/v1/games/{id}/moves");
-    let request =
-        app.request(Method::POST, &move_path).bearer_auth(&south.token).header(header::ACCEPT_ENCODING, "gzip");
-    let played = send(request.json(&json!({"ply": 1, "move": "B"}))).await;
+    let played = app.play_move(&id, &south, 1, "B").await;
     assert_eq!(played.status, 201);
-    assert!(!played.headers.contains_key("content-encoding"), "{}", played.text.len());
+    let paths = [format!("/v1/games/{id}"), format!("/v1/games/{id}/moves"), format!("/v1/games/{id}/positions/1")];
+    let mut seen = vec![];
+    for path in paths {
+        let plain = app.get(&path, None).await;
+        let (response, body) = get_encoded(&app, Method::GET, &path, "gzip").await;
+        let is_compressed = response.headers().contains_key("content-encoding");
+        assert_eq!(is_compressed, plain.text.len() >= 512, "{path}: {}", plain.text.len());
+        assert_eq!(is_compressed, plain.headers["vary"].to_str().expect("text").contains("Accept-Encoding"), "{path}");
+        assert!(!is_compressed || body.len() * 10 < plain.text.len() * 7, "{} of {}", body.len(), plain.text.len());
+        seen.push(is_compressed);
+    }
+    assert!(seen.contains(&true) && seen.contains(&false), "{seen:?}");
+}
+
+#[actix_web::test]
+async fn short_answers_pixels_and_what_has_not_changed_are_not_compressed() {
+    let app = TestApp::start().await;
+    let (id, ..) = app.started(&json!({})).await;
+    let (response, _) = get_encoded(&app, Method::GET, "/v1/variants/kalah/board.png?width=64", "gzip").await;
+    assert!(!response.headers().contains_key("content-encoding") && !response.headers().contains_key("vary"));
     for path in ["/livez", "/nothing", "/problems/internal", "/docs/favicon-32x32.png"] {
         let (response, _) = get_encoded(&app, Method::GET, path, "gzip").await;
         assert!(!response.headers().contains_key("content-encoding"), "{path}");

@@ -184,6 +184,11 @@ async fn whole_games_are_charged_by_their_plies_from_a_budget_of_their_own() {
         |caller| send(signed(app.request(Method::GET, &path), Some(caller)).header("x-forwarded-for", "192.0.2.1"));
     assert_eq!(export(&guest).await.status, 429);
     assert_eq!(export(&bo).await.status, 200);
+    // Pixels are charged to the same budget, before they are drawn.
+    let png = "/v1/variants/kalah/board.png?width=16";
+    from(&app, "192.0.2.1", Method::GET, png).await.is_problem(429, "rate_limited");
+    assert_eq!(from(&app, "192.0.2.2", Method::GET, png).await.status, 200);
+    assert_eq!(from(&app, "192.0.2.1", Method::GET, "/v1/variants/kalah/board.svg").await.status, 200);
     // A graph that the client has costs nothing.
     let path = format!("/v1/games/{id}/graph.svg");
     let etag = app.get(&path, Some(&bo)).await.headers["etag"].clone();

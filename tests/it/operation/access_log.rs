@@ -48,6 +48,10 @@ async fn a_line_says_who_called_what_and_how_it_ended() {
     assert_eq!(moved.status, 201);
     let listed = send(running.get(&format!("/v1/games?name={SECRET}"))).await;
     assert_eq!(listed.status, 422);
+    for picture in ["board.svg", "board.png", "graph.png"] {
+        let refused = send(running.get(&format!("/v1/games/{id}/{picture}?ticket={SECRET}"))).await;
+        assert_eq!(refused.status, 401);
+    }
     let unknown = send(running.get(&format!("/{SECRET}"))).await;
     let bad = send(running.get("/v1/me").bearer_auth(SECRET)).await;
     let head = send(Client::new().request(Method::HEAD, format!("{}/livez", running.base))).await;

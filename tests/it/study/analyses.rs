@@ -267,7 +267,13 @@ async fn what_was_taken_back_is_judged_and_a_swap_changes_the_sign() {
     assert_eq!((&south["player_id"], &south["classes"]["blunder"]), (&json!(bo.id), &json!(1)));
     let graph = app.get(&format!("/v1/games/{id}/graph.svg"), None).await.text;
     assert!(graph.contains("Bo (guest) made a blunder: ply 4."), "{graph}");
-    assert!(graph.contains("class=\"blunder\" d=\"M"), "{graph}");
+    assert!(graph.contains("class=\"over blunder\" d=\"M"), "{graph}");
+    assert!(graph.contains("Marks of Bo (guest) are circles, those of Ana (guest) diamonds"), "{graph}");
+    // The graph is Bo's, who sat North before the swap and let 24 seeds go: from 12 ahead to 12 behind.
+    assert!(graph.contains("Bo (guest) stood better by 12 at most, after ply 3."), "{graph}");
+    assert!(graph.contains("Kalah: Bo (guest) against Ana (guest), value by ply"), "{graph}");
+    let line = graph.split("class=\"line\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a line");
+    assert_eq!(line.matches(['M', 'L']).count(), 5, "the opening, and four plies with the takeback: {line}");
 }
 
 #[actix_web::test]

@@ -2,8 +2,11 @@
 
 pub mod analyses;
 pub mod analysis_queue;
+pub mod drawings;
 pub mod explorer;
 pub mod explorer_index;
 pub mod explorer_removal;
 pub mod notes;
 pub mod pictures;
+pub mod png;
+pub mod share;

@@ -1,0 +1,195 @@
+//! The page of a game, for links in messages: who plays, how it stands, and its board. Chats make a preview of its head.
+//!
+//! It shows what callers without a token may see, and runs no script. It does not know how a board is drawn.
+
+use actix_web::{
+    HttpRequest, HttpResponse, get,
+    http::header::{self, ACCEPT},
+    web::Data,
+};
+use askama::Template;
+use uuid::Uuid;
+
+use super::pictures::scene::present_scene;
+use crate::{
+    db::games::SeatedGame,
+    domain::{GameId, Status},
+    http::{
+        answer::{
+            headers::{NOT_KEPT, digest_tag},
+            problem::Problem,
+        },
+        games::find::find_visible,
+        request::{accept, conditional::IfNoneMatch, origin},
+        state::AppState,
+    },
+    picture::{Language, PlayerLabel, PlayerMark, Scene, describe_status},
+    rules::{BySide, Side},
+};
+
+/// The policy of the page: it loads the board from this server, has its styles in itself, and runs nothing.
+const PAGE_POLICY: &str = "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+                           frame-ancestors 'none'";
+
+/// The size of the picture in previews, in pixels: the width that they ask for, and what follows from it.
+const PREVIEW_WIDTH: u32 = 1200;
+const PREVIEW_HEIGHT: u32 = 795;
+
+/// Show a game to people
+///
+/// A page for links in messages, with Open Graph tags from which chats make a preview. Public and unlisted games have one. For all others,
+/// whether they are private or do not exist, a browser gets the same page with status 404. Unknown parameters are ignored.
+#[utoipa::path(
+    tag = "pictures",
+    operation_id = "get_game_page",
+    params(
+        ("id" = Uuid, Path, description = "The game's id"),
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the page that the client has"),
+    ),
+    responses(
+        (status = 200, description = "The page", body = String, content_type = "text/html; charset=utf-8",
+            headers(("ETag" = String, description = "A digest of the page"))),
+        (status = 304, description = "The client's page is current",
+            headers(("ETag" = String, description = "As the client sent it"))),
+        (status = 404, description = "`not_found`; as `text/html` for a client that prefers it"),
+    ),
+    security(())
+)]
+#[get("/g/{id}")]
+pub async fn get_game_page(
+    state: Data<AppState>,
+    request: HttpRequest,
+    if_none_match: IfNoneMatch,
+) -> Result<HttpResponse, Problem> {
+    let page = page(&state, &request)
+        .await
+        .map_err(|problem| if accept::prefers_page(&request) { problem.as_page() } else { problem })?;
+    let etag = digest_tag(&page);
+    let mut response = if if_none_match.has(&etag) { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header((header::ETAG, etag.clone())).insert_header(NOT_KEPT);
+    response
+        .insert_header((header::VARY, ACCEPT.as_str()))
+        .insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY));
+    if if_none_match.has(&etag) {
+        return Ok(response.finish());
+    }
+    Ok(response.content_type("text/html; charset=utf-8").body(page))
+}
+
+async fn page(state: &AppState, request: &HttpRequest) -> Result<String, Problem> {
+    let unknown = || Problem::not_found("there is no such game, or it is private");
+    let id = request.match_info().get("id").and_then(|id| Uuid::try_parse(id).ok()).ok_or_else(unknown)?;
+    // Whatever hides a game, it is hidden in the same words.
+    let found = find_visible(state, GameId(id), None).await;
+    let found = found.map_err(|problem| if problem.is_not_found() { unknown() } else { problem })?;
+    let base = origin::base_url(request);
+    Ok(GamePage::of(&found.seated, base.as_deref()).render().expect("a String accepts all text"))
+}
+
+/// The values of the page.
+#[derive(Template)]
+#[template(path = "game_page.html")]
+struct GamePage {
+    id: Uuid,
+    /// "Ana – Bo, Kalah, 20–28".
+    title: String,
+    variant: &'static str,
+    /// How the game stands, as a sentence.
+    status: String,
+    players: [PagePlayer; 2],
+    /// How many plies were played.
+    ply: u32,
+    is_over: bool,
+    /// Where clients reach the service, without a slash at the end; `None` if that is not known.
+    base: Option<String>,
+    /// Which board the preview shows, as a parameter; empty for the present one.
+    preview_ply: String,
+}
+
+struct PagePlayer {
+    name: String,
+    mark: &'static str,
+    side: &'static str,
+    seeds: u16,
+}
+
+impl GamePage {
+    fn of(seated: &SeatedGame, base: Option<&str>) -> Self {
+        let game = &seated.game;
+        let scene = present_scene(seated);
+        let board = game.position().board();
+        let score = game
+            .result()
+            .map_or(BySide { south: board.store(Side::South), north: board.store(Side::North) }, |result| result.score);
+        let player = |side, word| PagePlayer {
+            name: scene.names[side].map_or("free seat", |label| label.name).to_owned(),
+            mark: scene.names[side].map_or("", mark),
+            side: word,
+            seeds: score[side],
+        };
+        let players = [player(Side::South, "South"), player(Side::North, "North")];
+        let variant = game.terms().options.variant().title();
+        let [south, north] = [&players[0], &players[1]].map(|player| isolated(&player.name));
+        let is_over = matches!(game.status(), Status::Finished | Status::Aborted);
+        Self {
+            id: game.id().0,
+            title: format!("{south} – {north}, {variant}, {}–{}", score.south, score.north),
+            variant,
+            status: status(&scene),
+            players,
+            ply: game.ply(),
+            is_over,
+            base: base.map(ToOwned::to_owned),
+            // The end of a game may be no move, and only its present board shows that.
+            preview_ply: if is_over { String::new() } else { format!("&ply={}", game.ply()) },
+        }
+    }
+}
+
+/// The status in words. Names from other scripts do not turn the sentence around.
+fn status(scene: &Scene) -> String {
+    let names = BySide {
+        south: scene.names.south.map(|label| isolated(label.name)),
+        north: scene.names.north.map(|label| isolated(label.name)),
+    };
+    let label = |side: Side| {
+        let (label, name) = (scene.names[side]?, names[side].as_deref()?);
+        Some(PlayerLabel { name, ..label })
+    };
+    let names = BySide { south: label(Side::South), north: label(Side::North) };
+    describe_status(&Scene { names, ..scene.clone() }, Language::En)
+}
+
+/// What stands behind a name that other players may have too.
+fn mark(label: PlayerLabel<'_>) -> &'static str {
+    match label.mark {
+        Some(PlayerMark::Guest) => " (guest)",
+        Some(PlayerMark::Imported) => " (imported)",
+        None => "",
+    }
+}
+
+/// A name for text without elements. If it has letters that are written from right to left, marks keep it from turning around what
+/// stands beside it.
+fn isolated(name: &str) -> String {
+    let is_right_to_left = |c: char| {
+        matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if name.chars().any(is_right_to_left) { format!("\u{2068}{name}\u{2069}") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_from_right_to_left_are_isolated() {
+        for name in ["Ana", "Żaneta", "あ", "Жук"] {
+            assert_eq!(isolated(name), name);
+        }
+        for name in ["אנה", "سارة", "a\u{202e}b"] {
+            assert_eq!(isolated(name), format!("\u{2068}{name}\u{2069}"));
+        }
+    }
+}

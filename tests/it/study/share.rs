@@ -1,0 +1,173 @@
+//! The page of a game: what people and previews of links see, and what stays hidden.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::{
+    records::import::{WHOLE, import},
+    support::{
+        answer::Answer,
+        app::TestApp,
+        calls::{Guest, send, signed},
+    },
+};
+
+/// How a browser asks for a page.
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+async fn page(app: &TestApp, id: &str) -> Answer {
+    send(app.request(Method::GET, &format!("/g/{id}")).header("accept", BROWSER)).await
+}
+
+async fn game_of(app: &TestApp, names: [&str; 2], visibility: &str) -> (String, Guest, Guest) {
+    let (south, north) = (app.guest(names[0]).await, app.guest(names[1]).await);
+    let opponent = json!({"type": "player", "player_id": north.id});
+    let terms = json!({"variant": "kalah", "side": "south", "visibility": visibility, "opponent": opponent});
+    let id = app.created(&south, &terms).await["id"].as_str().expect("an id").to_owned();
+    assert_eq!(app.join_game(&id, &north).await.status, 200);
+    (id, south, north)
+}
+
+/// The content of a tag of the head.
+#[track_caller]
+fn meta<'a>(page: &'a str, name: &str) -> &'a str {
+    let mut after = page.split(&format!("\"{name}\" content=\"")).skip(1);
+    let (one, more) = (after.next().unwrap_or_else(|| panic!("no {name}: {page}")), after.next());
+    assert!(more.is_none(), "{name} twice: {page}");
+    one.split('"').next().expect("it ends")
+}
+
+#[track_caller]
+fn title(page: &str) -> &str {
+    page.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).expect("a title")
+}
+
+#[actix_web::test]
+async fn a_page_says_who_plays_and_how_it_stands() {
+    let app = TestApp::start().await;
+    for visibility in ["public", "unlisted"] {
+        let (id, ana, bo) = game_of(&app, ["Ana", "Bo"], visibility).await;
+        let moves = "E c a A c B C b E F".split(' ');
+        for (ply, word) in (1..).zip(moves) {
+            let guest = if word.chars().all(char::is_uppercase) { &ana } else { &bo };
+            assert_eq!(app.play_move(&id, guest, ply, word).await.status, 201);
+            if ply == 4 {
+                let shown = page(&app, &id).await;
+                assert_eq!(title(&shown.text), "Ana – Bo, Kalah, 8–1");
+                assert_eq!(meta(&shown.text, "og:description"), "Kalah, 4 plies. Bo (guest) to move.");
+                assert!(meta(&shown.text, "og:image").ends_with("/board.png?width=1200&#38;ply=4"), "{}", shown.text);
+            }
+        }
+        let shown = page(&app, &id).await;
+        assert_eq!(
+            (shown.status.as_u16(), &shown.headers["content-type"]),
+            (200, &"text/html; charset=utf-8".parse().expect("a value"))
+        );
+        assert_eq!(title(&shown.text), "Ana – Bo, Kalah, 20–28");
+        assert_eq!(meta(&shown.text, "og:title"), "Ana – Bo, Kalah, 20–28");
+        assert_eq!(
+            meta(&shown.text, "og:description"),
+            "Kalah, 10 plies. The game is over. Bo (guest) won (side empty)."
+        );
+        assert_eq!(meta(&shown.text, "twitter:card"), "summary_large_image");
+        let base = app.base();
+        assert_eq!(meta(&shown.text, "og:url"), format!("{base}/g/{id}"));
+        let image = meta(&shown.text, "og:image").replace("&#38;", "&");
+        assert_eq!(image, format!("{base}/v1/games/{id}/board.png?width=1200"));
+        let picture = app.get(image.strip_prefix(&base).expect("it is here"), None).await;
+        assert_eq!(
+            (picture.status.as_u16(), &picture.headers["content-type"]),
+            (200, &"image/png".parse().expect("a value"))
+        );
+        assert!(shown.text.contains("<bdi>Ana</bdi> (guest)") && shown.text.contains("<link rel=\"alternate\""));
+        // All it leads to is there.
+        let links = shown
+            .text
+            .split(" href=\"../")
+            .chain(shown.text.split(" src=\"../"))
+            .filter(|rest| rest.starts_with("v1/"));
+        let links: Vec<_> = links.filter_map(|rest| rest.split('"').next()).collect();
+        assert!(links.len() >= 5, "{links:?}");
+        for link in links {
+            assert_eq!(app.get(&format!("/{link}"), None).await.status, 200, "{link}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_page_runs_nothing_and_is_revalidated() {
+    let app = TestApp::start().await;
+    let (id, ana, _) = game_of(&app, ["Ana", "Bo"], "public").await;
+    let shown = page(&app, &id).await;
+    let policy = shown.headers["content-security-policy"].to_str().expect("text");
+    assert!(policy.starts_with("default-src 'none'; img-src 'self';") && !policy.contains("script"), "{policy}");
+    assert!(
+        !shown.text.contains("<script") && !shown.text.contains(" on") && !shown.text.contains("javascript:"),
+        "{}",
+        shown.text
+    );
+    assert_eq!(shown.headers["cache-control"], "private, no-cache");
+    let tag = shown.headers["etag"].clone();
+    let ask = async || {
+        let request = app.request(Method::GET, &format!("/g/{id}?fbclid=1&utm_source=chat")).header("accept", BROWSER);
+        send(request.header("if-none-match", &tag)).await
+    };
+    let unchanged = ask().await;
+    assert_eq!((unchanged.status.as_u16(), unchanged.text.as_str(), &unchanged.headers["etag"]), (304, "", &tag));
+    assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
+    let changed = ask().await;
+    assert_eq!(changed.status, 200);
+    assert_ne!(changed.headers["etag"], tag);
+    // A path of another method, as everywhere.
+    app.post(&format!("/g/{id}"), None, &json!({})).await.is_problem(405, "method_not_allowed");
+}
+
+#[actix_web::test]
+async fn what_is_hidden_and_what_is_not_there_look_alike() {
+    let app = TestApp::start().await;
+    let (private, ana, _) = game_of(&app, ["Ana", "Bo"], "private").await;
+    // An imported game is deleted, and its page with it.
+    let erased = import(&app, &ana, "?visibility=public", "text/plain", WHOLE).await.string("/items/0/game_id");
+    assert_eq!(page(&app, &erased).await.status, 200);
+    let deletion = app.request(Method::DELETE, &format!("/v1/games/{erased}"));
+    assert_eq!(send(signed(deletion, Some(&ana))).await.status, 204);
+    let unknown = "0199aaaa-0000-7000-8000-000000000000".to_owned();
+    let ids: Vec<_> = [private.clone(), unknown, "kalah".to_owned(), erased].into();
+    let mut pages = vec![];
+    for id in &ids {
+        let shown = page(&app, id).await;
+        assert_eq!(
+            (shown.status.as_u16(), &shown.headers["content-type"]),
+            (404, &"text/html; charset=utf-8".parse().expect("a value"))
+        );
+        assert_eq!(shown.headers["cache-control"], "no-store");
+        let request_id = shown.headers["x-request-id"].to_str().expect("text");
+        assert!(shown.text.contains(request_id) && shown.text.contains("not_found"), "{}", shown.text);
+        pages.push(shown.text.replace(request_id, ""));
+        // A program gets the one envelope.
+        let problem = app.get(&format!("/g/{id}"), None).await;
+        problem.is_problem(404, "not_found");
+    }
+    pages.dedup();
+    assert_eq!(pages.len(), 1, "{pages:?}");
+    // A token makes no difference: what a link shows, it shows to everyone.
+    let own = send(app.request(Method::GET, &format!("/g/{private}")).bearer_auth(&ana.token)).await;
+    own.is_problem(404, "not_found");
+}
+
+#[actix_web::test]
+async fn names_stand_in_a_page_as_text_of_any_direction() {
+    let app = TestApp::start().await;
+    let names = ["\"><script>alert(1)</script>", "סבתא' & <b>"];
+    let (id, ..) = game_of(&app, names, "public").await;
+    let shown = page(&app, &id).await;
+    assert!(!shown.text.contains("<script") && !shown.text.contains("<b>"), "{}", shown.text);
+    assert!(shown.text.contains("<bdi>&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;</bdi>"), "{}", shown.text);
+    // Where no element can stand, marks of Unicode keep the order.
+    assert!(
+        title(&shown.text).contains("\u{2068}סבתא&#39; &#38; &#60;b&#62;\u{2069}, Kalah"),
+        "{}",
+        title(&shown.text)
+    );
+    assert!(shown.text.contains("<bdi>סבתא&#39; &#38; &#60;b&#62;</bdi>"), "{}", shown.text);
+}
