@@ -2,6 +2,7 @@
 
 pub mod asynchronous;
 pub mod deployment;
+pub mod examples;
 pub mod openapi;
 pub mod readme;
 pub mod schemas;
