@@ -6,6 +6,7 @@
 
 mod address;
 mod answer;
+mod docs;
 mod events;
 mod games;
 mod layers;

@@ -1,18 +1,15 @@
 //! The route table. The OpenAPI document is derived from it, so both hold the same routes.
 
-use std::future;
-
 use actix_web::{
     App, HttpRequest, HttpResponse, guard,
-    http::header,
-    web::{self, ServiceConfig},
+    web::{self, Data, Path, ServiceConfig},
 };
 use utoipa::OpenApi;
 use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
-use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
     answer::problem::Problem,
+    docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
@@ -20,7 +17,7 @@ use super::{
     paths,
     players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
-    request::extract,
+    request::{conditional::IfNoneMatch, extract},
     study::{
         analyses, explorer, notes,
         pictures::{boards, graphs},
@@ -117,12 +114,6 @@ fn webhooks(routes: &mut Routes<'_>) {
         .service(deliveries::redeliver_webhook);
 }
 
-/// The path of the document.
-const DOCUMENT: &str = "/openapi.json";
-
-/// The path of its copy for older generators.
-const DOCUMENT_3_0: &str = "/openapi-3.0.json";
-
 /// The OpenAPI document of the routes.
 pub fn document() -> utoipa::openapi::OpenApi {
     let (_, mut document) =
@@ -138,43 +129,34 @@ pub fn document_3_0() -> serde_json::Value {
     downgrade(serde_json::to_value(document()).expect("a document is JSON"))
 }
 
-/// The document and its copy in OpenAPI 3.0 as JSON, which takes less memory than their structure.
-#[derive(Clone, Debug)]
-pub struct DocumentJson {
-    document: web::Bytes,
-    document_3_0: web::Bytes,
-}
-
-impl DocumentJson {
-    /// The JSON of a document. `public_url` is where clients reach the service.
-    pub fn of(mut document: utoipa::openapi::OpenApi, public_url: Option<String>) -> Self {
-        if let Some(url) = public_url {
-            document.servers = Some(vec![utoipa::openapi::Server::new(url)]);
-        }
-        let older = downgrade(serde_json::to_value(&document).expect("a document is JSON"));
-        Self {
-            document: document.to_json().expect("a document is JSON").into(),
-            document_3_0: older.to_string().into(),
-        }
-    }
-}
-
-/// Adds the routes, the pages of the documentation, and the handler for all other requests. `document` comes from
-/// [`DocumentJson::of`].
-pub fn configure(config: &mut ServiceConfig, document: &DocumentJson) {
-    let get = |json: &web::Bytes| {
-        let json = json.clone();
-        move || future::ready(HttpResponse::Ok().content_type(header::ContentType::json()).body(json.clone()))
-    };
+/// Adds the routes, the pages of the documentation, and the handler for all other requests.
+pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>) {
     routes(&mut Routes::new(config));
     config
         .app_data(extract::payload_config())
-        .service(web::resource(DOCUMENT).guard(guard::Get()).to(get(&document.document)))
-        .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(get(&document.document_3_0)))
+        .app_data(documentation.clone())
+        .service(web::resource(DOCUMENT).guard(guard::Get()).to(show_document))
+        .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(show_document_3_0))
         .service(web::resource("/").guard(guard::Get()).to(home::show))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
-        .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)))
+        .service(web::resource(FOLDER).guard(guard::Get()).to(show_page))
         .default_service(web::to(unknown));
+}
+
+async fn show_document(documentation: Data<Documentation>, known: IfNoneMatch) -> HttpResponse {
+    documentation.document(&known)
+}
+
+async fn show_document_3_0(documentation: Data<Documentation>, known: IfNoneMatch) -> HttpResponse {
+    documentation.document_3_0(&known)
+}
+
+async fn show_page(
+    documentation: Data<Documentation>,
+    page: Path<String>,
+    known: IfNoneMatch,
+) -> Result<HttpResponse, Problem> {
+    documentation.page(&page, &known)
 }
 
 /// Refuses a request that matches no route: a wrong method of a known path, or an unknown path.

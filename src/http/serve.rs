@@ -20,6 +20,7 @@ use tracing_actix_web::TracingLogger;
 
 use super::{
     answer::cursor::Cursors,
+    docs::Documentation,
     layers::{
         access,
         client_address::{self, TrustedProxies},
@@ -32,7 +33,7 @@ use super::{
     },
     paths,
     request::{accept, auth, origin::PublicUrl},
-    routes::{self, DocumentJson},
+    routes,
     state::{
         AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, networks::Networks, passwords::Passwords,
         readiness::Readiness, readings::Readings, recent::RecentGames, sign_ins::SignIns, tokens::Tokens,
@@ -206,7 +207,7 @@ struct LayerData {
     trusted_proxies: Data<TrustedProxies>,
     unread: Data<Unread>,
     access_log: Option<Data<AccessLog>>,
-    document: DocumentJson,
+    documentation: Data<Documentation>,
     public_url: Data<PublicUrl>,
 }
 
@@ -220,7 +221,7 @@ impl LayerData {
             trusted_proxies: Data::new(TrustedProxies(service.trusted_proxies.clone())),
             unread: Data::new(Unread::default()),
             access_log: service.access_log.clone().map(Data::from),
-            document: DocumentJson::of(document, service.public_url.clone()),
+            documentation: Data::new(Documentation::of(document, service.public_url.clone())),
             public_url: Data::new(PublicUrl(service.public_url.clone())),
         }
     }
@@ -246,7 +247,7 @@ impl LayerData {
         if let Some(log) = &self.access_log {
             config.app_data(log.clone());
         }
-        routes::configure(config, &self.document);
+        routes::configure(config, &self.documentation);
     }
 }
 

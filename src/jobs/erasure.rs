@@ -1,4 +1,4 @@
-//! Finishes erasures: ends games that were left unfinished because the server stopped or a game changed meanwhile, deletes
+//! Finishes erasures: erases the guests that were merged with an erased account, ends games that were left unfinished because the server stopped or a game changed meanwhile, deletes
 //! imports of which there were many, and webhooks and notes that an older release created at the same moment.
 
 use sqlx::PgPool;
@@ -26,6 +26,10 @@ const IMPORT_BATCHES_MAX: u32 = 100;
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
+    // First: what follows finds what these guests have left. Their tokens are void since they were merged.
+    for guest in players::list_guests_of_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
+        players::erase(pool, guest, now).await?;
+    }
     for importer in players::list_erased_importers(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         if let Err(error) = erase_imports(pool, importer).await
             && let Some(line) = repeats::admit("imports of erased players", &error.to_string())

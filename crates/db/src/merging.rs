@@ -78,8 +78,7 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<PlayerId>, DbEr
     Ok(ids.into_iter().map(PlayerId).collect())
 }
 
-/// Merges a guest with an account. `reseat` says which events give a game's seat to the account; none if the game stays as it
-/// is. A repetition takes along what the guest still began at the moment of the first merge.
+/// Merges a guest with an account. `reseat` says which events give a game's seat to the account. A repetition takes along what the guest still began at the moment of the first merge.
 pub async fn merge(
     pool: &PgPool,
     guest: NamedGuest,
@@ -181,7 +180,7 @@ async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// Notes, webhooks, requests and imports of the guest become the account's. Of two notes on one ply the account's stays. A job
+/// Notes, webhooks, requests, imports and imported names of the guest become the account's. Of two notes on one ply the account's stays. A job
 /// flags the account's games for the webhooks.
 async fn hand_over(
     connection: &mut PgConnection,
@@ -209,6 +208,14 @@ async fn hand_over(
                 and event.game_id = game.id and event.seq = 1
         ), imported as (
             update game set invited_player_id = $2 where invited_player_id = $1 and opponent = 'imported'
+        ), names as (
+            -- Names that the account has as well stay, because an importer has each name once. The deletion of games finds both.
+            update player set importer_id = $2
+            where kind = 'imported' and coalesce(importer_id, '00000000-0000-0000-0000-000000000000') = $1 and not exists (
+                select from player own
+                where own.kind = 'imported' and coalesce(own.importer_id, '00000000-0000-0000-0000-000000000000') = $2
+                    and own.name = player.name
+            )
         ), usage as (
             delete from import_usage where player_id = $1 returning games, plies
         )
@@ -238,7 +245,7 @@ async fn hand_over_computer_games(
     Ok(())
 }
 
-/// Ends every way to be the guest. Its row stays for the games between the two. Returns the new `credentials_version`.
+/// Ends every way to be the guest. Its row stays until unused guests are purged. Returns the new `credentials_version`.
 async fn close(
     connection: &mut PgConnection,
     guest: PlayerId,

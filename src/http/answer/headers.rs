@@ -23,9 +23,9 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Authorization, Prefer");
 pub const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /// The tag of an answer without a version: a digest of its body.
-pub fn digest_tag(body: &str) -> EntityTag {
+pub fn digest_tag(body: impl AsRef<[u8]>) -> EntityTag {
     let mut hasher = DefaultHasher::new();
-    body.hash(&mut hasher);
+    body.as_ref().hash(&mut hasher);
     EntityTag::new_weak(format!("{:016x}", hasher.finish()))
 }
 

@@ -275,7 +275,11 @@ impl Problem {
 
     /// An invalid field, parameter or header, with the code of its fault.
     pub fn invalid_as(code: &'static str, pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        let error = FieldError::new(pointer, code, detail);
+        Self::of_fault(FieldError::new(pointer, code, detail))
+    }
+
+    /// A request that is invalid for one fault.
+    pub fn of_fault(error: FieldError) -> Self {
         let detail = if error.pointer.is_empty() {
             error.detail.clone()
         } else {
@@ -292,16 +296,18 @@ impl Problem {
         errors.iter().any(|error| error.pointer.is_empty() || error.pointer.starts_with('/'))
     }
 
-    /// Adds further faults. Of two at one pointer, the first has the better words, and the second the code.
+    /// Adds further faults, as far as there is room. Of two at one pointer, the first has the better words, and the second the code.
     pub fn with_faults(mut self, faults: Vec<FieldError>) -> Self {
         let errors = self.body.errors.get_or_insert_default();
         for fault in faults {
+            let has_room = errors.len() < FAULTS_MAX;
             match errors.iter_mut().find(|error| error.pointer == fault.pointer) {
                 Some(known) if known.code == "invalid" => {
                     *known = FieldError { detail: mem::take(&mut known.detail), ..fault };
                 }
                 Some(known) => known.values = known.values.take().or(fault.values),
-                None => errors.push(fault),
+                None if has_room => errors.push(fault),
+                None => {}
             }
         }
         self
@@ -410,6 +416,9 @@ pub enum ReadinessCheck {
     Migrations,
     Database,
 }
+
+/// The most faults that an answer names.
+pub const FAULTS_MAX: usize = 50;
 
 /// One invalid part of a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -52,7 +52,7 @@ use crate::{
         ("Last-Event-ID" = Option<String>, Header, description = "The `seq` of the last event that the client has; the \
             answer begins after it. Overrides `after`, which an `EventSource` repeats"),
         ("Prefer" = Option<String>, Header, description = "`wait=N`: how many seconds to wait for an event, at most 50. Ignored \
-            unless N is a positive integer, and by streams", example = "wait=50"),
+            unless N is a positive integer, and by streams"),
         ListEvents,
     ),
     responses(

@@ -114,7 +114,7 @@ pub async fn admit(
 #[utoipa::path(
     tag = "events",
     operation_id = "create_stream_ticket",
-    request_body(content = CreateStreamTicket),
+    request_body(content = CreateStreamTicket, example = json!({})),
     responses(
         (status = 201, description = "The ticket", body = StreamTicketView),
         (status = 404, description = "`not_found`: no such game, or a private one of others"),

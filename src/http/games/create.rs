@@ -68,6 +68,7 @@ const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
             "side": "south", "opponent": {"type": "link"}, "visibility": "private"}))),
         ("from a position" = (value = json!({"variant": "kalah", "opponent": {"type": "self"},
             "start": {"position": "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S"}}))),
+        ("against the computer" = (value = json!({"variant": "oware", "opponent": {"type": "computer", "level": 3}}))),
         ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
     )),
     responses(

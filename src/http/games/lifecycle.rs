@@ -49,7 +49,7 @@ use crate::{
         ("id" = Uuid, Path, description = "The game's id"),
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
         ("Prefer" = Option<String>, Header, description = "`wait=N`: how many seconds to wait for a change, at most 50. Ignored \
-            without a tag in `If-None-Match`, and if N is not a positive integer", example = "wait=50"),
+            without a tag in `If-None-Match`, and if N is not a positive integer"),
         GetGame,
     ),
     responses(
@@ -137,7 +137,7 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
         ("id" = Uuid, Path, description = "The game's id"),
         ("If-Match" = Option<String>, Header, description = "The version that the game must be at"),
     ),
-    request_body(content = Option<JoinGame>, description = "Only needed for a game by link"),
+    request_body(content = Option<JoinGame>, description = "Only needed for a game by link: its `join_code`", example = json!({})),
     responses(
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
         (status = 403, description = "`forbidden`: the join code is missing or wrong, or another player is invited"),

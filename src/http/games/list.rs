@@ -144,16 +144,13 @@ pub struct GamesByIds {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListGames {
-    /// Only games of these statuses, separated by commas.
+    /// Only games of these statuses, separated by commas, such as `active,open`.
     #[serde(default, deserialize_with = "statuses")]
-    #[param(value_type = Option<Vec<StatusWord>>, inline, style = Form, explode = false, min_items = 1, max_items = 4,
-        example = json!(["active", "open"]))]
+    #[param(value_type = Option<Vec<StatusWord>>, inline, style = Form, explode = false, min_items = 1, max_items = 4)]
     status: Option<Vec<StatusWord>>,
-    /// Only games of this variant.
-    #[param(example = "kalah")]
+    /// Only games of this variant, such as `kalah`.
     variant: Option<String>,
     /// Only games of this preset. Needs `variant`. With `position`: the preset of its rules, `standard` unless given.
-    #[param(example = "standard")]
     preset: Option<String>,
     /// Only public games that reached this position, in text notation, and ended with a result. Needs `variant`. The moves before it
     /// make no difference, and all presets with the same rules count. A game appears some seconds after its end.
@@ -168,7 +165,6 @@ pub struct ListGames {
     #[param(inline)]
     opponent_type: Option<OpponentFilter>,
     /// Only games of this player: an id, or `me`.
-    #[param(example = "me")]
     player: Option<String>,
     /// Only games in which this player sits as well: an id, or `me`. Needs `player`.
     opponent: Option<String>,
@@ -179,8 +175,7 @@ pub struct ListGames {
     /// neither.
     #[param(inline)]
     result: Option<ResultWord>,
-    /// Only games that ended for this reason, such as `resignation`.
-    #[param(example = "side_empty")]
+    /// Only games that ended for this reason, such as `side_empty` or `resignation`.
     reason: Option<String>,
     /// Only games with at least this many plies.
     #[param(minimum = 0, maximum = 1_000_000)]
@@ -197,8 +192,8 @@ pub struct ListGames {
     /// Only games of this visibility. All but `public` need `player`, and list only games in which the caller sits.
     #[param(inline)]
     visibility: Option<VisibilityWord>,
-    /// Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339.
-    #[param(format = DateTime, example = "2026-11-01T00:00:00Z")]
+    /// Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339, such as `2026-11-01T00:00:00Z`.
+    #[param(format = DateTime)]
     since: Option<String>,
     /// Only games created before this moment; with `sort=finished_at`, finished. RFC 3339.
     #[param(format = DateTime)]

@@ -43,7 +43,7 @@ use crate::{
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
             description = "For a day, the same key and body get the game again, and nothing is offered twice"),
     ),
-    request_body = MakeOffer,
+    request_body(content = MakeOffer, example = json!({"type": "draw"})),
     responses(
         (status = 201, description = "The game, with the offer or with its effect", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),

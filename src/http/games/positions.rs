@@ -32,7 +32,7 @@ use crate::{
     operation_id = "get_position",
     params(
         ("id" = Uuid, Path, description = "The game's id"),
-        ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0),
+        ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0, example = 0),
     ),
     responses(
         (status = 200, description = "The position", body = PositionView),

@@ -12,7 +12,7 @@ use crate::http::answer::headers::KEPT_FOR_MINUTES;
 /// The policy of data: a browser that shows an answer loads and runs nothing, and puts it in no frame.
 const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// The policy of the documentation's page. It loads scripts and styles as files, has its pictures in its styles, and calls
+/// The policy of the documentation's pages. They load scripts and styles as files, have pictures in their styles, and call
 /// this server only.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                            base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

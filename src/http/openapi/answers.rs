@@ -4,6 +4,7 @@ use utoipa::openapi::{
     Content, Header, Ref, RefOr, Response, ResponseBuilder, path::Operation, security::SecurityRequirement,
 };
 
+use super::failures;
 use crate::http::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
 
 /// Adds the failures and the headers of an operation's answers.
@@ -106,18 +107,19 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
     }
 }
 
-/// Gives every response with status 4xx or 5xx the one body of all failures. Handlers name only the codes.
+/// Gives every response with status 4xx or 5xx the one body of all failures, and an example of each. Handlers name only the codes.
 fn add_failure_bodies(operation: &mut Operation) {
-    for (_, response) in failures(operation) {
-        let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    for (_, response) in failing(operation) {
+        let mut content = Content::new(Some(Ref::from_schema_name("Problem")));
+        content.examples.extend(failures::references(response));
         response.content = [(PROBLEM_JSON.to_owned(), RefOr::T(content))].into();
     }
 }
 
 /// The responses of an operation with status 4xx or 5xx.
-fn failures(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Response)> {
-    let failing = operation.responses.responses.iter_mut().filter(|(status, _)| status.starts_with(['4', '5']));
-    failing.filter_map(|(status, response)| match response {
+fn failing(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Response)> {
+    let responses = operation.responses.responses.iter_mut().filter(|(status, _)| status.starts_with(['4', '5']));
+    responses.filter_map(|(status, response)| match response {
         RefOr::T(response) => Some((status.as_str(), response)),
         RefOr::Ref(_) => None,
     })
@@ -128,22 +130,20 @@ mod tests {
     use super::*;
     use crate::http::{answer::problem::Code, routes};
 
-    /// The codes that the clauses of a failure's description begin with.
-    fn codes(description: &str) -> Vec<&str> {
-        let clauses = description.split("; ").map(|clause| clause.split(": ").next().unwrap_or_default());
-        let words = clauses.flat_map(|clause| clause.split(", ").take_while(|word| word.starts_with('`')));
-        words.map(|word| word.trim_matches('`')).collect()
-    }
-
     #[test]
     fn each_failure_names_codes_of_its_status() {
         let mut document = routes::document();
         for (path, item) in &mut document.paths.paths {
             let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-            for (status, response) in operations.into_iter().flatten().flat_map(failures) {
-                let (description, codes) = (&response.description, codes(&response.description));
+            for (status, response) in operations.into_iter().flatten().flat_map(failing) {
+                let description = &response.description;
                 assert!(description.starts_with('`'), "{path} {status}: {description}");
-                for word in codes {
+                let words: Vec<_> = failures::codes(description).collect();
+                let RefOr::T(content) = &response.content[PROBLEM_JSON] else {
+                    panic!("a body stands in its response")
+                };
+                assert!(content.examples.len() == words.len() && !words.is_empty(), "{path} {status}: {description}");
+                for word in words {
                     let code = Code::ALL.iter().find(|code| code.as_str() == word);
                     let of_code = code.map(|code| code.status().as_str().to_owned());
                     assert_eq!(of_code.as_deref(), Some(status), "{path}: {word}");

@@ -9,7 +9,7 @@ use utoipa::{
     },
 };
 
-use super::{answers, requests, unions, words};
+use super::{answers, failures, requests, unions, words};
 use crate::http::answer;
 
 /// The document's parts beside the routes.
@@ -17,11 +17,7 @@ use crate::http::answer;
 #[openapi(
     info(
         title = "mancala-server",
-        description = "Create games of Kalah, Oware and Congkak, play moves, read histories. Every move is stored, so every game can be replayed.\n\n\
-            Every failure is `application/problem+json` with a stable `code`. Clients ignore response fields and enum \
-            values that they do not know. The server refuses request fields and parameters that it does not know; only pictures and \
-            pages for people ignore such parameters.\n\n\
-            Every answer to a rate-limited call has `RateLimit-Policy` and `RateLimit`, which say how many calls are left.",
+        description = include_str!("introduction.md"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     tags(
@@ -29,10 +25,11 @@ use crate::http::answer;
         (name = "variants", description = "Variants, presets and options"),
         (name = "games", description = "Creating, finding, joining and ending games"),
         (name = "moves", description = "Playing and replaying"),
-        (name = "notes", description = "Private notes on plies"),
-        (name = "records", description = "Exporting, importing and verifying games"),
-        (name = "pictures", description = "Boards and games as SVG and PNG, and pages to share"),
+        (name = "offers", description = "A draw, a rematch, taking back a turn, a pause: offered, accepted, declined or withdrawn"),
         (name = "events", description = "Reading, long-polling and streaming events"),
+        (name = "notes", description = "Private notes on plies"),
+        (name = "records", description = "Exporting, importing, verifying and analysing games"),
+        (name = "pictures", description = "Boards and games as SVG and PNG, and pages to share"),
         (name = "webhooks", description = "Events sent to the player's own server"),
         (name = "messages", description = "What the player's own server is sent"),
         (name = "operation", description = "Health and failure codes, for operators"),
@@ -78,6 +75,7 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     let sent = requests::schemas(&document);
     let components = document.components.get_or_insert_default();
     components.headers.extend(answers::headers().map(|(name, header)| (name.to_owned(), RefOr::T(header))));
+    components.examples.extend(failures::examples());
     unions::flatten(&mut components.schemas, &sent);
     words::open(&mut components.schemas);
     requests::close(&mut document);

@@ -4,6 +4,7 @@
 
 mod answers;
 mod document;
+mod failures;
 mod requests;
 mod unions;
 mod version_3_0;

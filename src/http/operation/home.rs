@@ -12,7 +12,7 @@ const PAGE: &str = "<!doctype html>
 <h1>Mancala server</h1>
 <p>An API to play Kalah, Oware and Congkak.</p>
 <ul>
-<li><a href=\"/docs/\">Documentation</a>, with forms to try each call</li>
+<li><a href=\"/docs/\">Documentation</a>, with forms to try each call, and <a href=\"/docs/rules\">the rules</a></li>
 <li><a href=\"/openapi.json\">OpenAPI document</a>, for generators of clients</li>
 <li><a href=\"/v1/variants\">Games and their options</a></li>
 <li><a href=\"/v1/games?status=active\">Games in play</a></li>

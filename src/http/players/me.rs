@@ -70,7 +70,7 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
     request_body(content = UpdateMe, examples(
         ("a new name" = (value = json!({"name": "Ana Maria"}))),
         ("a new password, and no webhook any more" = (value = json!({"password": "battery staple", "delete_webhooks": true}))),
-        ("a guest becomes an account" = (value = json!({"name": "Ana", "password": "correct horse"}))),
+        ("a guest becomes an account" = (value = json!({"name": "Bea", "password": "correct horse"}))),
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),

@@ -38,8 +38,9 @@ const INVITATIONS_MAX: u32 = 100;
 /// Take a guest's games along
 ///
 /// For an account whose player has played as a guest before. In one step the account takes the guest's seats in all games, and gets
-/// its notes, webhooks and imported games. Games between the two stay as they are, open invitations to the guest are declined, and the
-/// guest's tokens and recovery code are void. Merging the same guest again is 200.
+/// its notes, webhooks and imported games. Games between the two become games against oneself, open invitations to the guest are
+/// declined, those of the account by the guest are aborted, and the guest's tokens and recovery code are void. Merging the same guest
+/// again is 200.
 #[utoipa::path(
     tag = "players",
     operation_id = "merge_guest",
@@ -131,7 +132,6 @@ async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(
 async fn decline_invitations(state: &AppState, guest: PlayerId) -> Result<(), Problem> {
     for id in games::list_unfinished(&state.db, guest, INVITATIONS_MAX).await? {
         let command = Command { player: guest, if_version: None, action: Action::Decline };
-        // Games between the guest and the account are refused: they stay as they are.
         execute(state, id, &command).await?;
     }
     Ok(())

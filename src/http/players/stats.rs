@@ -72,8 +72,7 @@ pub async fn get_player_stats(
 pub struct GetPlayerStats {
     /// Only games whose second seat was for these kinds of opponents, separated by commas: `open,link,player` are people.
     #[serde(default, deserialize_with = "opponent_types")]
-    #[param(value_type = Option<Vec<OpponentFilter>>, inline, style = Form, explode = false, min_items = 1, max_items = 6,
-        example = json!(["open", "link", "player"]))]
+    #[param(value_type = Option<Vec<OpponentFilter>>, inline, style = Form, explode = false, min_items = 1, max_items = 6)]
     opponent_type: Option<Vec<OpponentFilter>>,
 }
 

@@ -47,9 +47,9 @@ const REFRESH_TOKEN_BYTES: usize = 32;
     tag = "players",
     operation_id = "create_token",
     request_body(content = CreateToken, examples(
-        ("refresh" = (value = json!({"grant_type": "refresh_token", "refresh_token": "ov6Z…"}))),
-        ("sign in" = (value = json!({"grant_type": "password", "name": "Ana", "password": "correct horse"}))),
-        ("recover" = (value = json!({"grant_type": "recovery_code", "recovery_code": "7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS"}))),
+        ("by refresh token" = (value = json!({"grant_type": "refresh_token", "refresh_token": "ov6Z…"}))),
+        ("by name and password" = (value = json!({"grant_type": "password", "name": "Ana", "password": "correct horse"}))),
+        ("by recovery code" = (value = json!({"grant_type": "recovery_code", "recovery_code": "7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS"}))),
     )),
     responses(
         (status = 200, description = "The new tokens", body = TokenSet),

@@ -49,7 +49,7 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Pr
 /// Export a game
 ///
 /// As JSON, with all plies, also those that were taken back; as a text record, with the moves that count; or as OGN, for Oware by the
-/// rules of Aualé. `docs/rules.md` describes text records.
+/// rules of Aualé. [The rules](/docs/rules) describe text records.
 #[utoipa::path(
     tag = "records",
     operation_id = "export_game",

@@ -80,7 +80,11 @@ const ATTEMPTS_MAX: u32 = 4;
     request_body(
         description = "Text records or files of Aualé; lines with an `ImportGame` each; or a list of `ImportGame`, where one game without a list \
             is accepted as well. Fields that are not named are ignored.",
-        content((String = "text/plain"), (String = "application/x-ndjson"), (Vec<GameText<'_>> = "application/json")),
+        content(
+            (String = "text/plain", example = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n[Result \"*\"]\n\n1. CF a *\n"),
+            (String = "application/x-ndjson", example = "{\"game\": {\"variant\": \"kalah\"}, \"moves\": [{\"move\": \"C\"}]}\n"),
+            (Vec<GameText<'_>> = "application/json", example = json!([{"game": {"variant": "kalah"}, "moves": [{"move": "C"}, {"move": "F"}]}])),
+        ),
     ),
     responses(
         (status = 200, description = "The outcome for each game", body = ImportReport,

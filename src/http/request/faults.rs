@@ -13,12 +13,9 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::http::{
-    answer::problem::{FieldError, Problem},
+    answer::problem::{FAULTS_MAX, FieldError, Problem},
     view::wire::ALWAYS_JSON,
 };
-
-/// The most faults that an answer names.
-const FAULTS_MAX: usize = 50;
 
 /// How deep a body is compared. No call's body is half as deep.
 const DEPTH_MAX: usize = 16;
@@ -132,19 +129,17 @@ impl Comparison {
     /// One of several schemas: that which the field that tells them apart names, or else the one with the fewest faults.
     fn compare_union(&mut self, branches: &[Value], value: &Value, pointer: &str, depth: usize) {
         let branches: Vec<_> = branches.iter().map(|branch| self.resolved(branch)).collect();
-        let words = |branch: &Value| branch["properties"]["type"]["enum"].as_array().cloned();
-        let tagged: Vec<_> = branches.iter().filter_map(|branch| Some((words(branch)?, branch))).collect();
-        if tagged.len() == branches.len() && value.is_object() {
-            match value.get("type") {
-                None => self.add(&below(pointer, "type"), "required", "missing field `type`"),
-                Some(word) => {
-                    if let Some((_, branch)) = tagged.iter().find(|(words, _)| words.contains(word)) {
-                        self.compare(branch, value, pointer, depth);
-                    } else {
-                        let words: Vec<_> = tagged.iter().flat_map(|(words, _)| words.clone()).collect();
-                        self.add_not_one_of(&below(pointer, "type"), &words);
+        if let Some(tag) = tag_of(&branches).filter(|_| value.is_object()) {
+            let word = |branch: &Value| branch["properties"][&tag]["enum"][0].clone();
+            match value.get(&tag) {
+                None => self.add(&below(pointer, &tag), "required", format!("missing field `{tag}`")),
+                Some(given) => match branches.iter().find(|branch| word(branch) == *given) {
+                    Some(branch) => self.compare(branch, value, pointer, depth),
+                    None => {
+                        let words: Vec<_> = branches.iter().map(word).collect();
+                        self.add_not_one_of(&below(pointer, &tag), &words);
                     }
-                }
+                },
             }
             return;
         }
@@ -179,6 +174,16 @@ impl Comparison {
         let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
         name.and_then(|name| self.named.get(name)).unwrap_or(schema).clone()
     }
+}
+
+/// The field that tells the branches of a union apart: each has one word for it, such as `type` or `grant_type`.
+fn tag_of(branches: &[Value]) -> Option<String> {
+    let has_word = |branch: &Value, name: &str| {
+        let words = branch["properties"][name]["enum"].as_array();
+        words.is_some_and(|words| words.len() == 1)
+    };
+    let names = branches.first()?["properties"].as_object()?.keys();
+    names.into_iter().find(|name| branches.iter().all(|branch| has_word(branch, name))).cloned()
 }
 
 /// A name escaped for a JSON pointer.

@@ -89,11 +89,10 @@ pub struct ExplorePosition {
     #[serde(default = "standard")]
     #[param(required = false, default = "standard", example = "standard")]
     preset: String,
-    /// Options that differ from the preset, as in text records.
-    #[param(max_length = 500, example = "seeds=4")]
+    /// Options that differ from the preset, as in text records, such as `seeds=5;pie=true`.
+    #[param(max_length = 500)]
     options: Option<String>,
-    /// The position, in text notation; the opening unless given.
-    #[param(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
+    /// The position, in text notation, such as `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S`; the opening unless given.
     position: Option<String>,
     /// `true`: games that were played elsewhere and imported. `false`: games that were played here.
     #[serde(default)]

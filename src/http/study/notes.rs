@@ -72,7 +72,7 @@ pub async fn list_notes(
     operation_id = "write_note",
     params(
         ("id" = Uuid, Path, description = "The game's id"),
-        ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0),
+        ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0, example = 0),
     ),
     request_body(content = WriteNote, example = json!({"text": "F was better: it gives no seed away."})),
     responses(
@@ -117,7 +117,7 @@ pub async fn write_note(
     operation_id = "delete_note",
     params(
         ("id" = Uuid, Path, description = "The game's id"),
-        ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0),
+        ("ply" = u32, Path, description = "The ply's number; 0 for the opening", minimum = 0, example = 0),
     ),
     responses(
         (status = 204, description = "The caller has no note there"),

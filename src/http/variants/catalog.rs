@@ -110,8 +110,9 @@ pub fn chosen_options(
         Ok(options) => return Ok(options),
         Err(error) => error,
     };
+    let fault_of = |error: &OptionsError| fault(error, &overrides);
     // The other faults are those of the options without this one.
-    let (first, mut named, mut rest) = (fault_of(&error), error.option().map(str::to_owned), overrides);
+    let (first, mut named, mut rest) = (fault_of(&error), error.option().map(str::to_owned), overrides.clone());
     let mut further = vec![];
     while let Some(name) = named.take().filter(|_| further.len() < OPTION_FAULTS_MAX) {
         rest.retain(|(option, _)| *option != name);
@@ -120,15 +121,36 @@ pub fn chosen_options(
             named = error.option().filter(|option| *option != name).map(str::to_owned);
         }
     }
-    Err(Problem::invalid(first.pointer, first.detail).with_faults(further))
+    Err(Problem::of_fault(first).with_faults(further))
 }
 
 /// The most further faults of options that an answer names.
 const OPTION_FAULTS_MAX: usize = 20;
 
-fn fault_of(error: &OptionsError) -> FieldError {
+/// The fault of a preset or an option in a body, whose options are given.
+fn fault(error: &OptionsError, given: &[(String, OptionValue)]) -> FieldError {
     let option = error.option().map(|option| format!("/options/{}", pointer_token(option)));
-    FieldError::new(option.unwrap_or_else(|| "/preset".to_owned()), "invalid", error.to_string())
+    let value = given.iter().find(|(name, _)| Some(name.as_str()) == error.option()).map(|(_, value)| value);
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let (code, values) = match error {
+        OptionsError::UnknownPreset { variant, .. } => {
+            let presets = variant.presets().iter().map(|preset| preset.name.to_owned());
+            ("not_one_of", Some(presets.collect()))
+        }
+        OptionsError::UnknownOption { .. } => ("unknown_field", None),
+        OptionsError::Repeated { .. } => ("duplicate_field", None),
+        OptionsError::Value { expected, .. } | OptionsError::PresetValue { expected, .. } => match (expected, value) {
+            (OptionKind::Integer { .. }, Some(OptionValue::Integer(_))) => ("out_of_range", None),
+            (OptionKind::Choice(choice), Some(OptionValue::Word(_))) => ("not_one_of", Some(words(choice))),
+            // A preset may allow one of the two.
+            (OptionKind::Boolean, Some(OptionValue::Boolean(_))) => ("invalid", None),
+            _ => ("wrong_type", None),
+        },
+        OptionsError::Contradiction { .. } => ("invalid", None),
+        OptionsError::Malformed { .. } => ("wrong_format", None),
+    };
+    let fault = FieldError::new(option.unwrap_or_else(|| "/preset".to_owned()), code, error.to_string());
+    FieldError { values, ..fault }
 }
 
 /// [`chosen_options`] for a query, which writes options as records do.
@@ -138,7 +160,11 @@ pub fn written_options(variant: Variant, preset: &str, text: &str) -> Result<Any
     }
     AnyOptions::parse(variant, &truncated(preset), text).map_err(|error| {
         let is_preset = matches!(error, OptionsError::UnknownPreset { .. });
-        Problem::invalid(if is_preset { "?preset" } else { "?options" }, error.to_string())
+        // One parameter holds all options, so that the code of one of them would not be right for the whole.
+        match fault(&error, &[]) {
+            preset if is_preset => Problem::of_fault(FieldError { pointer: "?preset".to_owned(), ..preset }),
+            option => Problem::invalid("?options", option.detail),
+        }
     })
 }
 

@@ -310,7 +310,7 @@ async fn short_answers_pixels_and_what_has_not_changed_are_not_compressed() {
     let (id, ..) = app.started(&json!({})).await;
     let (response, _) = get_encoded(&app, Method::GET, "/v1/variants/kalah/board.png?width=64", "gzip").await;
     assert!(!response.headers().contains_key("content-encoding") && !response.headers().contains_key("vary"));
-    for path in ["/livez", "/nothing", "/problems/internal", "/docs/favicon-32x32.png"] {
+    for path in ["/livez", "/nothing", "/problems/internal", "/docs/icon.svg"] {
         let (response, _) = get_encoded(&app, Method::GET, path, "gzip").await;
         assert!(!response.headers().contains_key("content-encoding"), "{path}");
         assert!(!response.headers().contains_key("vary"), "{path}");

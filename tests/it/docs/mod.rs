@@ -2,6 +2,8 @@
 
 pub mod asynchronous;
 pub mod deployment;
+pub mod examples;
 pub mod openapi;
+pub mod pages;
 pub mod readme;
 pub mod schemas;

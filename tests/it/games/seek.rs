@@ -1,16 +1,25 @@
 //! Pairing: players that seek a game join each other's.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use futures_util::future::join_all;
-use mancala_server::http::RateLimits;
+use mancala_server::{
+    db::games::{
+        self,
+        seek::{self, Seek, Sought},
+    },
+    domain::{Action, Command, Context, Game, GameId, PlayerId, Seat},
+    http::RateLimits,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::support::{
     answer::Answer,
     app::{Setup, TestApp},
     calls::{Guest, send, signed},
+    clock::now,
 };
 
 /// How many players seek at the same moment.
@@ -94,6 +103,41 @@ async fn a_seek_joins_the_oldest_game_that_fits_and_no_other() {
     assert_eq!(later.status, 201);
     let restored = "update game set expires_at = wake_at where id = $1::uuid";
     sqlx::query(restored).bind(opened.string("/id")).execute(&app.db).await.expect("it is as its log says");
+}
+
+#[actix_web::test]
+async fn a_seek_tries_the_next_game_if_the_oldest_is_refused_but_not_all() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let mut ids = vec![];
+    for _ in 0..8 {
+        let game = app.created(&ana, &json!({"variant": "kalah", "side": "south"})).await;
+        ids.push(GameId(Uuid::try_parse(game["id"].as_str().expect("an id")).expect("a UUID")));
+    }
+    let terms = games::find(&app.db, ids[0]).await.expect("it is read").expect("it is there").game.terms().clone();
+    let player = PlayerId(Uuid::try_parse(&bo.id).expect("a UUID"));
+    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, player, time::Duration::days(1), now());
+    let wanted = Seek { player, game: &game, created: &created, creator_seats: &Seat::ALL, now: now() };
+    // Those that may be joined, and those that are tried.
+    for (joinable, expected) in [(&ids[2..3], &ids[..3]), (&ids[7..], &[ids[0], ids[1], ids[3], ids[4], ids[5]][..])] {
+        let tried = RefCell::new(vec![]);
+        let join = |fit: &Game| {
+            tried.borrow_mut().push(fit.id());
+            let command = Command { player, if_version: None, action: Action::Join { join_code: None } };
+            let decided = fit.decide(&command, &Context::new(now(), || GameId(Uuid::now_v7())));
+            let events = decided.ok().filter(|_| joinable.contains(&fit.id()))?.events;
+            let mut game = fit.clone();
+            events.iter().try_for_each(|event| game.apply(event)).expect("it can be joined");
+            Some((game, events))
+        };
+        let sought = seek::seek(&app.db, &wanted, join, |_| None).await.expect("the database answers");
+        assert_eq!(*tried.borrow(), expected);
+        match sought {
+            Sought::Joined(joined) => assert_eq!(joined.id(), ids[2]),
+            Sought::Opened => assert!(!joinable.contains(&ids[2])),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[actix_web::test]

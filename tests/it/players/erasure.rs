@@ -111,6 +111,23 @@ async fn an_erasure_that_was_interrupted_is_ended_by_the_job() {
     }
 }
 
+#[actix_web::test]
+async fn the_guests_of_an_interrupted_erasure_are_erased_by_the_job() {
+    let app = TestApp::start().await;
+    let (guest, zelda) = (app.guest("Zelda as a guest").await, app.account("Zelda", "a long pass phrase").await);
+    let merged = app.post("/v1/me/merge", Some(&zelda), &json!({"guest_token": guest.token})).await;
+    assert_eq!(merged.status, 200, "{merged:?}");
+    // The server stops between the erasure of the account and that of its guest.
+    let player = PlayerId(Uuid::try_parse(&zelda.id).expect("an id"));
+    assert!(players::erase(&app.db, player, now()).await.expect("a row changes").is_some());
+    assert_eq!(rows_with(&app, &["zelda".to_owned()]).await.len(), 1);
+    let (writers, _) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
+    for _ in 0..2 {
+        erasure::end_games(&app.db, &writers, now()).await.expect("it is erased");
+        assert_eq!(rows_with(&app, &["zelda".to_owned()]).await, Vec::<String>::new());
+    }
+}
+
 /// A game of the importer, with the importer's own name in it.
 const RECORD: &str = "[Variant \"kalah\"]\n[South \"Zelda Imported\"]\n[North \"Yorick Imported\"]\n\n1. CF a 2. A *\n";
 

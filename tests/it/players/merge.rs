@@ -8,6 +8,7 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
+    database::count_rows,
 };
 
 const PASSWORD: &str = "correct horse";
@@ -55,7 +56,6 @@ async fn an_account_takes_over_the_seats_notes_and_webhooks_of_a_guest() {
     }
     let hook = json!({"url": "https://example.com/hook", "events": ["game.move"]});
     assert_eq!(app.post("/v1/webhooks", Some(&guest), &hook).await.status, 201);
-    let between_before = app.get_game(&between, None).await.body;
 
     for _ in 0..2 {
         let merged = merge(&app, &ana, &guest.token).await;
@@ -74,14 +74,14 @@ async fn an_account_takes_over_the_seats_notes_and_webhooks_of_a_guest() {
         assert!(!app.get_game(id, Some(&ana)).await.text.contains(&guest.id));
     }
     assert_eq!(app.resign_game(alone["id"].as_str().expect("an id"), &ana).await.status, 200);
-    // The log says so, and the game between the two stays as it is.
+    // The log says so, and the game between the two is one against oneself.
     let events = app.get(&format!("/v1/games/{finished}/events"), None).await;
     let last = events.body["items"].as_array().and_then(|items| items.last()).expect("events").clone();
     assert_eq!(
         (&last["type"], &last["side"], &last["player"]["id"]),
         (&json!("reseated"), &json!("north"), &json!(ana.id))
     );
-    assert_eq!(app.get_game(&between, None).await.body, between_before);
+    assert_eq!(seats(&app.get_game(&between, None).await), [ana.id.clone(), ana.id.clone()]);
     assert_eq!(app.get_game(&invitation, None).await.body["status"], "aborted");
     let notes = app.get(&format!("/v1/games/{finished}/notes"), Some(&ana)).await;
     assert!(notes.text.contains("as a guest") && notes.text.contains("as an account"), "{notes:?}");
@@ -92,6 +92,85 @@ async fn an_account_takes_over_the_seats_notes_and_webhooks_of_a_guest() {
     // With the account, what is left of the guest is erased.
     app.delete_me(&ana).await;
     assert!(!app.get_game(&between, None).await.text.contains("as a guest"));
+    assert_eq!(count_rows(&app, "player where name = 'Ana as a guest'").await, 0);
+}
+
+#[actix_web::test]
+async fn a_game_between_a_guest_and_its_account_becomes_one_against_oneself() {
+    let app = TestApp::start().await;
+    let (guest, ana) = (app.guest("Guest").await, app.account("Ana", PASSWORD).await);
+    let clock = json!({"clock": {"type": "per_move", "move_s": 86_400}});
+    let active = started(&app, &guest, &ana, &clock).await;
+    assert_eq!(app.play_move(&active, &guest, 1, "A").await.status, 201);
+    assert!(app.offer(&active, &guest, "pause").await.status.is_success());
+    assert!(app.answer_offer(&active, &ana, "pause", "accept").await.status.is_success());
+    for (player, kind) in [(&guest, "takeback"), (&ana, "draw")] {
+        let offered = app.offer(&active, player, kind).await;
+        assert!(offered.status.is_success(), "{offered:?}");
+    }
+    let finished = started(&app, &ana, &guest, &json!({})).await;
+    app.play_move(&finished, &ana, 1, "A").await;
+    app.resign_game(&finished, &guest).await;
+    assert!(app.offer(&finished, &guest, "rematch").await.status.is_success());
+    assert_eq!(merge(&app, &ana, &guest.token).await.status, 200);
+
+    let actions = async |id: &str| app.get_game(id, Some(&ana)).await.body["me"]["actions"].clone();
+    assert_eq!(actions(&active).await, json!(["move", "resign"]));
+    assert_eq!(actions(&finished).await, json!([]));
+    for (id, kind) in [(&active, "draw"), (&active, "pause"), (&finished, "rematch")] {
+        app.offer(id, &ana, kind).await.is_problem(409, "offer_not_possible");
+        for answer in ["accept", "withdraw"] {
+            app.answer_offer(id, &ana, kind, answer).await.is_problem(409, "offer_not_possible");
+        }
+    }
+    let game = app.get_game(&active, Some(&ana)).await.body;
+    assert_eq!((&game["offers"], &game["clock"]["paused_at"]), (&json!([]), &Value::Null), "{game}");
+    // The account plays on for both sides, and the side to move resigns.
+    assert_eq!(app.play_move(&active, &ana, 2, "b").await.status, 201);
+    let resigned = app.resign_game(&active, &ana).await;
+    assert_eq!((&resigned.body["status"], &resigned.body["result"]["winner"]), (&json!("finished"), &json!("north")));
+    // Neither game counts.
+    let stats = app.get(&format!("/v1/players/{}/stats", ana.id), None).await;
+    assert_eq!(stats.body["variants"], json!([]));
+}
+
+#[actix_web::test]
+async fn an_invitation_between_a_guest_and_its_account_ends_with_the_merge() {
+    let app = TestApp::start().await;
+    let (guest, ana) = (app.guest("Guest").await, app.account("Ana", PASSWORD).await);
+    let mut ids = vec![];
+    for (creator, invited) in [(&guest, &ana), (&ana, &guest)] {
+        let body = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": invited.id}});
+        ids.push(app.created(creator, &body).await["id"].as_str().expect("an id").to_owned());
+    }
+    assert_eq!(merge(&app, &ana, &guest.token).await.status, 200);
+    for id in &ids {
+        assert_eq!(app.get_game(id, Some(&ana)).await.body["status"], "aborted");
+    }
+    for direction in ["received", "sent"] {
+        let page = app.list_invitations(&format!("direction={direction}"), &ana).await;
+        assert_eq!(page.body["items"], json!([]), "{direction}");
+    }
+}
+
+#[actix_web::test]
+async fn the_names_of_merged_imports_go_with_their_games() {
+    let app = TestApp::start().await;
+    let (guest, ana) = (app.guest("Guest").await, app.account("Ana", PASSWORD).await);
+    for (player, name) in [(&guest, "Zelda"), (&guest, "Yorick"), (&ana, "Zelda")] {
+        let seats = json!({"south": {"name": name}, "north": {"name": "Xaver"}});
+        let game = json!({"game": {"variant": "kalah", "seats": seats}, "moves": [{"move": "A"}]});
+        let imported = app.post("/v1/games/import", Some(player), &game).await;
+        assert_eq!(imported.body["imported"], 1, "{imported:?}");
+    }
+    assert_eq!(count_rows(&app, "player where kind = 'imported'").await, 5);
+    assert_eq!(merge(&app, &ana, &guest.token).await.status, 200);
+    // Of the names that both have, the account's stay.
+    let of_ana = "player where importer_id = (select id from player where kind = 'account')";
+    assert_eq!(count_rows(&app, of_ana).await, 3);
+    let deleted = send(signed(app.request(Method::DELETE, "/v1/me/imports"), Some(&ana))).await;
+    assert_eq!((&deleted.body["deleted"], &deleted.body["remaining"]), (&json!(3), &json!(0)));
+    assert_eq!(count_rows(&app, "player where kind = 'imported'").await, 0);
 }
 
 #[actix_web::test]

@@ -51,8 +51,11 @@ pub enum Sought {
     KeyUsed,
 }
 
-/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined. `keyed` makes
-/// what is stored under the request's key, of the game that was found or opened.
+/// The most games that fit and are tried, the oldest first: the query knows nearly all that a join depends on.
+const TRIES_MAX: i64 = 5;
+
+/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined: then the next one is
+/// tried, a bounded number of times. `keyed` makes what is stored under the request's key, of the game that was found or opened.
 pub async fn seek(
     pool: &PgPool,
     seek: &Seek<'_>,
@@ -65,13 +68,16 @@ pub async fn seek(
         .execute(&mut *transaction)
         .instrument(statement("select pg_advisory_xact_lock"))
         .await?;
-    let fit = match oldest(&mut transaction, seek, &terms, false).await? {
-        Some(id) => load(&mut *transaction, &[id], Histories::Skipped).await?.pop(),
-        None => None,
-    };
-    let joined = fit.as_ref().and_then(|fit| join(&fit.game));
+    let mut joined = None;
+    for id in oldest(&mut transaction, seek, &terms, Whose::Others, TRIES_MAX).await? {
+        let fit = load(&mut *transaction, &[id], Histories::Skipped).await?.pop();
+        joined = fit.and_then(|fit| join(&fit.game));
+        if joined.is_some() {
+            break;
+        }
+    }
     let own = match joined {
-        None => oldest(&mut transaction, seek, &terms, true).await?.map(GameId),
+        None => oldest(&mut transaction, seek, &terms, Whose::Own, 1).await?.pop().map(GameId),
         Some(_) => None,
     };
     let found = joined.as_ref().map(|(game, _)| game.id()).or(own).unwrap_or(seek.game.id());
@@ -97,13 +103,22 @@ pub async fn seek(
     Ok(sought)
 }
 
-/// The oldest open game that fits: of another player, or an own one.
+/// Whose games are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    Others,
+    Own,
+}
+
+/// The oldest open games that fit, of other players or own ones.
 async fn oldest(
     connection: &mut PgConnection,
     seek: &Seek<'_>,
     terms: &TermsText,
-    is_own: bool,
-) -> Result<Option<Uuid>, DbError> {
+    whose: Whose,
+    limit: i64,
+) -> Result<Vec<Uuid>, DbError> {
+    let is_own = whose == Whose::Own;
     // An own game that waits has the wanted seat for the player itself.
     let seats = seek.creator_seats.iter().map(|seat| seat_number(if is_own { seat.other() } else { *seat }));
     sqlx::query_scalar!(
@@ -116,9 +131,9 @@ async fn oldest(
               and started_at is null and aborted_at is null
               and rules_version = $6 and expires_at > $7
               and (coalesce(seat_0_player_id, seat_1_player_id) = $8) = $9
-            order by id limit 1
+            order by id limit $10
         ) found
-        order by found.id limit 1
+        order by found.id limit $10
         "#,
         &seats.collect::<Vec<_>>(),
         terms.variant,
@@ -129,8 +144,9 @@ async fn oldest(
         seek.now,
         seek.player.0,
         is_own,
+        limit,
     )
-    .fetch_optional(connection)
+    .fetch_all(connection)
     .instrument(statement("select game id to join"))
     .await
     .map_err(DbError::from)

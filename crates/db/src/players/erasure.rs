@@ -157,6 +157,25 @@ pub async fn erase_imported_players(pool: &PgPool, importer: PlayerId, limit: u3
     Ok(found.unsigned_abs())
 }
 
+/// Up to `limit` guests that are not erased yet, while the account that they were merged with was erased since a moment.
+pub async fn list_guests_of_erased(pool: &PgPool, since: OffsetDateTime, limit: u32) -> Result<Vec<PlayerId>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select merged.guest_id from player
+        join merged_guest merged on merged.player_id = player.id
+        join player guest on guest.id = merged.guest_id
+        where player.erased_at >= $1 and guest.kind <> 'deleted'
+        order by player.erased_at limit $2
+        "#,
+        since,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select merged guests of erased players"))
+    .await?;
+    Ok(ids.into_iter().map(PlayerId).collect())
+}
+
 /// Up to `limit` players who were erased since a moment and whose imports are not erased yet.
 pub async fn list_erased_importers(pool: &PgPool, since: OffsetDateTime, limit: u32) -> Result<Vec<PlayerId>, DbError> {
     let ids = sqlx::query_scalar!(

@@ -13,7 +13,7 @@ use crate::connection::{DbError, statement};
 const NOTES_AT_ONCE: i64 = 1000;
 
 /// Deletes guests who were created before a moment, have not been seen since, and neither sit in a game nor are invited
-/// to one. It scans up to `limit` players after the given one, and returns the last of them, or `None` at the end. A
+/// to one, nor have imported one. It scans up to `limit` players after the given one, and returns the last of them, or `None` at the end. A
 /// guest with notes loses them first, `NOTES_AT_ONCE` at a time, and is deleted by a later scan.
 pub async fn purge_guests(
     pool: &PgPool,
@@ -38,6 +38,11 @@ pub async fn purge_guests(
                     select from game where invited_player_id = player.id and started_at is null and aborted_at is null
                 )
                 and not exists (select from game where invited_player_id = player.id and opponent = 'imported')
+                -- The names of a guest that was merged with an account may outlast its games.
+                and not exists (
+                    select from player named where named.kind = 'imported'
+                        and coalesce(named.importer_id, '00000000-0000-0000-0000-000000000000') = player.id
+                )
                 and not exists (
                     select from refresh_family family join refresh_token token on token.family_id = family.id
                     where family.player_id = player.id and token.expires_at > $4

@@ -120,12 +120,13 @@ async fn delete_rows(connection: &mut PgConnection, games: &[Uuid]) -> Result<()
     Ok(())
 }
 
-/// Deletes those of the players, all of them names of the importer, that are left without a game.
+/// Deletes those of the players that are left without a game: names of the importer, or of a guest that was merged with it.
 async fn delete_players(connection: &mut PgConnection, importer: PlayerId, players: &[Uuid]) -> Result<(), DbError> {
     sqlx::query!(
         r#"
         delete from player
-        where id = any($1) and kind = 'imported' and importer_id = $2
+        where id = any($1) and kind = 'imported'
+          and (importer_id = $2 or importer_id in (select guest_id from merged_guest where player_id = $2))
           and not exists (select from game where seat_0_player_id = player.id)
           and not exists (select from game where seat_1_player_id = player.id)
         "#,

@@ -4,7 +4,7 @@ use mancala_rules::Effect;
 use time::OffsetDateTime;
 
 use super::{Action, Command, Context, Refusal, facts::Facts};
-use crate::{Event, Fact, Game, GameResult, PlayerId, Reason, Seat, game::in_microseconds};
+use crate::{Event, Fact, Game, GameResult, Offer, PlayerId, Reason, Seat, Status, game::in_microseconds};
 
 /// What a command leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,13 +57,23 @@ impl Game {
         self.events(vec![Fact::Analysed], in_microseconds(at))
     }
 
-    /// The events by which an account takes the seats of a guest. None in a game between the two: that stays as it is.
+    /// The events by which an account takes the seats of a guest. A game between the two becomes one against oneself: what was
+    /// offered in it is withdrawn, because no opponent is left to answer. An invitation of the account by the guest is aborted.
     pub fn reseated(&self, guest: PlayerId, player: PlayerId, at: OffsetDateTime) -> Vec<Event> {
-        if self.seats(player) {
+        let seats = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(guest));
+        let mut facts: Vec<Fact> = seats.map(|seat| Fact::Reseated { seat, player }).collect();
+        if facts.is_empty() {
             return vec![];
         }
-        let seats = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(guest));
-        self.events(seats.map(|seat| Fact::Reseated { seat, player }).collect(), in_microseconds(at))
+        if self.seats(player) {
+            facts.extend(self.offers().iter().map(|&Offer { seat, kind, .. }| Fact::OfferWithdrawn { seat, kind }));
+            if self.status() == Status::Active && self.time().pause.is_some() {
+                facts.push(Fact::Resumed { seat: self.terms().creator });
+            }
+        } else if self.status() == Status::Open && self.invited() == Some(player) {
+            facts.push(Fact::Aborted { seat: self.terms().creator });
+        }
+        self.events(facts, in_microseconds(at))
     }
 
     /// Numbers and dates facts. Time never runs backwards within a game, whatever the machine's clock does.

@@ -1,0 +1,119 @@
+//! An example of each failure, to which the responses of all operations refer.
+
+use serde_json::{Value, json};
+use utoipa::openapi::{
+    Ref, RefOr, Response,
+    example::{Example, ExampleBuilder},
+};
+
+use crate::http::answer::problem::Code;
+
+/// The examples of all codes, by the code.
+pub(super) fn examples() -> impl Iterator<Item = (String, RefOr<Example>)> {
+    Code::ALL.iter().map(|code| {
+        let example = ExampleBuilder::new().summary(code.title()).value(Some(body(*code))).build();
+        (code.as_str().to_owned(), RefOr::T(example))
+    })
+}
+
+/// References to the examples of the codes that a response names.
+pub(super) fn references(response: &Response) -> impl Iterator<Item = (String, RefOr<Example>)> {
+    codes(&response.description)
+        .map(|code| (code.to_owned(), RefOr::Ref(Ref::new(format!("#/components/examples/{code}")))))
+}
+
+/// The codes that the clauses of a failure's description begin with.
+pub(super) fn codes(description: &str) -> impl Iterator<Item = &str> {
+    let clauses = description.split("; ").map(|clause| clause.split(": ").next().unwrap_or_default());
+    let words = clauses.flat_map(|clause| clause.split(", ").take_while(|word| word.starts_with('`')));
+    words.map(|word| word.trim_matches('`'))
+}
+
+/// The body of a failure with this code.
+fn body(code: Code) -> Value {
+    let mut body = json!({
+        "type": format!("/problems/{}", code.as_str()),
+        "title": code.title(),
+        "status": code.status().as_u16(),
+        "detail": detail(code),
+        "code": code.as_str(),
+        "request_id": "0199f0a2-7c1e-7b3a-9d54-3f6c1b2a8e70",
+    });
+    match code {
+        Code::ValidationFailed => {
+            let detail = "unknown field `colour`, there are no fields";
+            body["errors"] = json!([{"pointer": "?colour", "detail": detail, "code": "unknown_field"}]);
+        }
+        Code::IllegalMove => {
+            body["reason"] = json!("empty_pit");
+            body["legal_moves"] = json!(["A", "B", "D"]);
+        }
+        _ => {}
+    }
+    body
+}
+
+/// What went wrong, as the server says it.
+const fn detail(code: Code) -> &'static str {
+    match code {
+        Code::MalformedRequest => "the body breaks off or cannot be read",
+        Code::ValidationFailed => "?colour: unknown field `colour`, there are no fields",
+        Code::Unauthenticated => "this call needs an access token",
+        Code::InvalidToken => "the access token is not valid, or no longer",
+        Code::RefreshTokenReused => "a later refresh token of this sign-in was used already",
+        Code::InvalidCredentials => "no account has this name and this password",
+        Code::Forbidden => "the caller may not do this",
+        Code::NotSeated => "the caller does not sit in this game",
+        Code::NotFound => "there is no such game, or it is a private game of others",
+        Code::MethodNotAllowed => "this address does not know the method",
+        Code::NotAcceptable => "answers are application/json",
+        Code::PayloadTooLarge => "a body has at most 64 KiB",
+        Code::UnsupportedMediaType => "a body is sent as application/json",
+        Code::NameTaken => "an account has this name, or one that reads alike",
+        Code::SeatTaken => "the seat is taken",
+        Code::OwnGame => "the caller has created this game: another player joins it",
+        Code::GameNotStarted => "the game waits for an opponent",
+        Code::GameOver => "the game is over",
+        Code::NotYourTurn => "it is the opponent's turn",
+        Code::StalePly => "the next ply is 7",
+        Code::IllegalMove => "pit C is empty",
+        Code::NoSuchOffer => "there is no such offer, or it is not the caller's to answer",
+        Code::OfferPending => "the opponent asks to take back a turn: that is answered first",
+        Code::OfferNotPossible => "no time runs in this game",
+        Code::TooManyGames => "a player has at most 1000 games that are not over",
+        Code::NoRecord => "OGN is for Oware by the rules of Aualé, from an opening that it can express; use `text`",
+        Code::GameNotOver => {
+            "the engine gives no help during play: only games that are over, or that the caller plays alone, are analysed"
+        }
+        Code::TooManyAnalyses => "the player has at most 20 analyses in the queue: retry when one of them is done",
+        Code::TooManyWebhooks => "a player has at most 10 webhooks",
+        Code::TooManyNotes => "a player has at most 10000 notes",
+        Code::TooManyImports => {
+            "of 5000 imported games and 250000 plies, 2 games and 900 plies are left; nothing was imported"
+        }
+        Code::WebhookDisabled => "the webhook is disabled: enable it first",
+        Code::WebhookNotVerified => "the endpoint has not answered its challenge yet",
+        Code::PreconditionFailed => "the game is at version 8",
+        Code::IdempotencyKeyReused => "this key was used for another request; a new request needs a new key",
+        Code::RateLimited => "too many calls; the next one may come in 3 s",
+        Code::Internal => "the server failed",
+        Code::Unavailable => "the database is away or busy; try again",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clauses_of_a_description_begin_with_its_codes() {
+        for (description, expected) in [
+            ("`internal`", &["internal"][..]),
+            ("`not_seated`; `forbidden`: the caller has already moved", &["not_seated", "forbidden"]),
+            ("`seat_taken`, `game_over`: with `join_code`", &["seat_taken", "game_over"]),
+            ("`illegal_move`, with `reason`; `x`: `y`; more", &["illegal_move", "x"]),
+        ] {
+            assert_eq!(codes(description).collect::<Vec<_>>(), expected, "{description}");
+        }
+    }
+}
