@@ -153,9 +153,9 @@ impl Game {
         self.status().is_over() || self.status() == Status::Active && is_alone
     }
 
-    /// Whether two players are playing it against each other now.
+    /// Whether two players are playing it against each other now. The computer is one of them, except in practice.
     pub fn is_contested(&self) -> bool {
-        self.status() == Status::Active && self.terms().opponent != Opponent::Oneself
+        self.status() == Status::Active && self.terms().opponent != Opponent::Oneself && !self.is_practice()
     }
 }
 

@@ -5,7 +5,7 @@ use std::iter;
 use uuid::Uuid;
 
 use super::{Action, Command, Context};
-use crate::{Game, GameId, OfferAnswer, OfferKind, PlayerId, Seat, Status};
+use crate::{Game, GameId, OfferAnswer, OfferKind, PlayerId, Seat, Status, seat::seat_to_move};
 
 /// Something that a player may do with a game now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,13 +109,16 @@ impl Game {
         self.decide(&command, context).is_ok_and(|decision| !decision.events.is_empty())
     }
 
-    /// Whether a player has a turn that stands. The position counts the plies that stand. What it does not tell: whether
-    /// the opener's opponent has one, if that player's first turn was taken back; the answer is then `true`.
+    /// Whether a player has a turn that stands. The position counts the plies that stand: one for a turn of the opener, and
+    /// one more for a turn of the opponent. What it does not tell: whether the opponent has one, if that player's first turn
+    /// was taken back and the opener's has several plies; the answer is then `true`.
     fn has_turn_to_take_back(&self, player: PlayerId) -> bool {
-        let has_moved = Seat::ALL.into_iter().any(|seat| self.players()[seat] == Some(player) && self.moved()[seat]);
+        let own = |seat: &Seat| self.players()[*seat] == Some(player) && self.moved()[*seat];
+        let Some(seat) = Seat::ALL.into_iter().find(own) else { return false };
+        let opening = self.terms().opening();
+        let plies_min = if seat == seat_to_move(&opening) { 1 } else { 2 };
         self.status() == Status::Active
-            && has_moved
-            && self.position().plies() > self.terms().opening().plies()
+            && self.position().plies() >= opening.plies() + plies_min
             && self.offer(OfferKind::Takeback).is_none()
             && !self.is_log_full()
     }
