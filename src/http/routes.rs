@@ -21,7 +21,7 @@ use super::{
     players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::extract,
-    study::{analyses, explorer, notes, pictures},
+    study::{analyses, explorer, hints, notes, pictures},
     variants::{catalog, line},
     webhooks::{deliveries, endpoints, received},
 };
@@ -48,6 +48,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(verify::verify_game)
                 .service(analyses::analyse_game)
                 .service(analyses::get_analysis)
+                .service(hints::get_hint)
                 .service(game_events::list_events)
                 .service(profiles::create_player)
                 .service(profiles::get_player)

@@ -45,10 +45,12 @@ pub enum HeavyClass {
     Picture,
     /// Games of a list, or of a player, page by page.
     List,
+    /// A search of the engine, on a blocking thread.
+    Hint,
 }
 
 impl HeavyClass {
-    const COUNT: usize = 4;
+    const COUNT: usize = 5;
 }
 
 /// The threads, connections and permits of heavy work in a process.

@@ -285,7 +285,7 @@ struct JudgedPlyView {
 /// judged; a swap changes the sign.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Value)]
-struct ValueView {
+pub(super) struct ValueView {
     #[schema(example = -3.25)]
     seeds: f64,
     /// Whether it is proven. If false, it is an estimate.
@@ -363,11 +363,11 @@ impl JudgedPlyView {
 }
 
 impl ValueView {
-    fn of(value: Value) -> Self {
+    pub(super) fn of(value: Value) -> Self {
         Self { seeds: seeds(value.points), is_exact: value.is_exact }
     }
 }
 
-fn seeds(points: i32) -> f64 {
+pub(super) fn seeds(points: i32) -> f64 {
     f64::from(points) / f64::from(POINTS_PER_SEED)
 }

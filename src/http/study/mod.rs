@@ -2,5 +2,6 @@
 
 pub(crate) mod analyses;
 pub(crate) mod explorer;
+pub(crate) mod hints;
 pub(crate) mod notes;
 pub(crate) mod pictures;

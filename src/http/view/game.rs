@@ -109,7 +109,7 @@ pub struct MeView {
     #[schema(required = true)]
     side: Option<SideWord>,
     is_my_turn: bool,
-    /// `move`, `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
+    /// `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
     /// `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
     #[schema(example = json!(["move", "resign", "offer_draw"]))]
     actions: Vec<&'static str>,

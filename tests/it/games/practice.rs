@@ -76,7 +76,7 @@ async fn a_turn_is_taken_back_at_once_while_the_computer_is_to_move() {
     let ana = app.guest("Ana").await;
     let id = begun(&app, &ana, "south").await;
     let opening = app.get_game(&id, Some(&ana)).await.body;
-    assert_eq!(actions(&opening), ["move", "resign", "abort"]);
+    assert_eq!(actions(&opening), ["move", "hint", "resign", "abort"]);
     app.offer(&id, &ana, "takeback").await.is_problem(409, "offer_not_possible");
     // An extra move belongs to the same turn.
     app.played(&id, &ana, 1, "C").await;
@@ -89,7 +89,7 @@ async fn a_turn_is_taken_back_at_once_while_the_computer_is_to_move() {
     assert_eq!((back.status.as_u16(), &back.body["ply"], &back.body["turn"]), (201, &json!(3), &json!("south")));
     assert_eq!((&back.body["board"], &back.body["offers"]), (&opening["board"], &json!([])));
     assert_eq!(back.body["last_move"]["effects"], json!([{"type": "takeback", "to_ply": 0}]));
-    assert_eq!(actions(&back.body), ["move", "resign"]);
+    assert_eq!(actions(&back.body), ["move", "hint", "resign"]);
     app.offer(&id, &ana, "takeback").await.is_problem(409, "offer_not_possible");
     // The computer's turn is over, and nothing is played for it.
     computer_turns::release(&app.db, turn).await.expect("a database");
@@ -212,7 +212,7 @@ async fn a_rematch_of_practice_obeys_the_limit_of_games_against_the_computer() {
 #[actix_web::test]
 async fn practice_counts_in_no_figure_and_in_no_explorer() {
     let app = TestApp::start().await;
-    let (ana, cleo) = (app.guest("Ana").await, app.guest("Cleo").await);
+    let (ana, cleo) = (app.guest("Ana").await, app.account("Cleo", "correct horse").await);
     let playing = player(&app);
     let mut played = vec![];
     for is_practice in [true, false] {

@@ -393,7 +393,7 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
             }
         }
     }
-    let practice = imported_practice(&app, &ana).await;
+    let practice = imported_practice(&app, &app.account("Dee", "correct horse").await).await;
     let game = games::find_whole(&app.db, practice).await.expect("a database").expect("a game").game;
     assert_eq!((game.ply(), Exploration::counts_game(&game)), (6, false));
     assert_eq!((expected.len(), queued(&app).await), (1, expected.clone()));

@@ -5,5 +5,6 @@ pub mod analysis_queue;
 pub mod explorer;
 pub mod explorer_index;
 pub mod explorer_removal;
+pub mod hints;
 pub mod notes;
 pub mod pictures;

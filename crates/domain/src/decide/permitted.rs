@@ -18,6 +18,8 @@ pub enum Permitted {
     RenewCode,
     /// Play one of the legal moves.
     Move,
+    /// Get a hint.
+    Hint,
     /// Resign the game.
     Resign,
     /// End the game without a result.
@@ -29,8 +31,15 @@ pub enum Permitted {
 }
 
 /// All of them but offers, in the order in which they are listed.
-const BESIDE_OFFERS: [Permitted; 6] =
-    [Permitted::Join, Permitted::Decline, Permitted::RenewCode, Permitted::Move, Permitted::Resign, Permitted::Abort];
+const BESIDE_OFFERS: [Permitted; 7] = [
+    Permitted::Join,
+    Permitted::Decline,
+    Permitted::RenewCode,
+    Permitted::Move,
+    Permitted::Hint,
+    Permitted::Resign,
+    Permitted::Abort,
+];
 
 impl Permitted {
     /// The word for it on the wire.
@@ -42,6 +51,7 @@ impl Permitted {
             Permitted::Decline => "decline",
             Permitted::RenewCode => "renew_join_code",
             Permitted::Move => "move",
+            Permitted::Hint => "hint",
             Permitted::Resign => "resign",
             Permitted::Abort => "abort",
             Permitted::Offer(Draw) => "offer_draw",
@@ -87,6 +97,7 @@ impl Game {
     fn permits(&self, permitted: Permitted, player: PlayerId, context: &Context<'_>) -> bool {
         let action = match permitted {
             Permitted::Move => return self.turn().is_some_and(|side| self.player_at(side) == Some(player)),
+            Permitted::Hint => return self.check_hint(player).is_ok(),
             // Decided by the newest plies, which are not read for this.
             Permitted::Offer(OfferKind::Takeback) => return self.has_turn_to_take_back(player),
             Permitted::Answer(kind @ OfferKind::Takeback, OfferAnswer::Accept) => {
