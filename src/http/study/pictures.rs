@@ -11,11 +11,9 @@ use serde::Deserialize;
 use sqlx::PgPool;
 use utoipa::{IntoParams, ToSchema};
 
+use super::analyses::find_standing;
 use crate::{
-    db::{
-        games::{self, SeatedGame},
-        study::analyses,
-    },
+    db::games::{self, SeatedGame},
     domain::{Class, Game, JudgedPly, Player, PlayerKind, Ply, Seat, Status, seat_at},
     http::{
         answer::{
@@ -210,7 +208,7 @@ async fn faults(db: &PgPool, game: &Game) -> Result<HashMap<u32, (Fault, Side)>,
     if game.analysed_at().is_none() {
         return Ok(HashMap::new());
     }
-    let stored = analyses::find(db, game.id()).await?;
+    let stored = find_standing(db, game).await?;
     let fault = |ply: &JudgedPly| {
         let fault = match ply.class {
             Class::Mistake => Fault::Mistake,

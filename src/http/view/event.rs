@@ -122,7 +122,7 @@ pub enum FactView {
     },
     /// The game ended with a result.
     Finished { result: ResultView },
-    /// The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself.
+    /// The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself or of practice.
     Analysed {},
 }
 

@@ -8,3 +8,4 @@ pub mod explorer_removal;
 pub mod hints;
 pub mod notes;
 pub mod pictures;
+pub mod practice_analyses;
