@@ -94,6 +94,7 @@ fn random_game(variant: Variant, rng: &mut StdRng) -> Import {
         ended_at: None,
         ending: None,
         score: None,
+        is_practice: false,
     }
 }
 

@@ -28,6 +28,12 @@ pub mod live;
 /// Sends webhooks to public addresses that players name. Knows none of the other modules.
 pub mod webhook;
 
+/// Hints: what each move of a position is worth, from the engine.
+pub mod hints;
+
+/// Keeps the engine from slowing down moves.
+pub mod pace;
+
 /// The work outside requests, such as settling games, playing for the computer, and long commands.
 pub mod jobs;
 

@@ -64,6 +64,7 @@ impl Recorded {
             visibility: Visibility::Public,
             creator: Seat::First,
             start: None,
+            is_practice: false,
         };
         let (mut game, _) = Game::create(GameId(Uuid::nil()), terms, players.first, Duration::DAY, BEGIN);
         let joined = Fact::Joined { seat: Seat::Second, player: players.second };

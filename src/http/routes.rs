@@ -19,7 +19,7 @@ use super::{
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{conditional::IfNoneMatch, extract},
     study::{
-        analyses, explorer, notes,
+        analyses, explorer, hints, notes,
         pictures::{boards, graphs},
         share,
     },
@@ -51,6 +51,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(verify::verify_game)
                 .service(analyses::analyse_game)
                 .service(analyses::get_analysis)
+                .service(hints::get_hint)
                 .service(game_events::list_events)
                 .service(profiles::create_player)
                 .service(profiles::get_player)

@@ -15,7 +15,7 @@ use sqlx::PgPool;
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{deadlines::settle_game, pace::keep_pace};
+use super::deadlines::settle_game;
 use crate::{
     clock::now,
     db::{
@@ -29,6 +29,7 @@ use crate::{
     },
     engine::{Engine, Evaluation, Limits, Review, ReviewError, Signal},
     metrics::{AnalysisOutcome, Metrics},
+    pace::keep_pace,
     repeats,
     rules::{AnyPosition, Move},
 };

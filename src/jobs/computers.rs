@@ -15,7 +15,6 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::pace::keep_pace;
 use crate::{
     clock::now,
     db::{
@@ -28,6 +27,7 @@ use crate::{
     domain::{self, Action, Command, Context, Game, GameId},
     engine::{Engine, Level, Signal},
     metrics::Metrics,
+    pace::keep_pace,
     repeats,
     rules::Move,
 };

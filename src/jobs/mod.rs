@@ -17,7 +17,6 @@ pub mod lasting;
 mod leaving;
 pub mod maintenance;
 pub mod names;
-mod pace;
 pub mod purge;
 pub mod transfer;
 pub mod verification;

@@ -43,6 +43,16 @@ pub enum AnalysisOutcome {
     Failed,
 }
 
+/// The outcome of a hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintOutcome {
+    Done,
+    /// The client closed its connection.
+    Cancelled,
+    /// The machine was too busy, or the engine failed.
+    Failed,
+}
+
 /// What a set of tokens was issued for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {

@@ -14,7 +14,7 @@ use prometheus_client::{
 };
 
 use super::{
-    labels::{AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, TokenKind, Took},
+    labels::{AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, TokenKind, Took},
     process::Process,
     sources::{CacheSize, CacheSource, ConnectionSource, Connections, Resource, WaiterSource, Waiters},
     text::prometheus_text,
@@ -82,6 +82,8 @@ pub struct Metrics {
     /// In the order of [`AnalysisOutcome`].
     analyses: [Counter; 2],
     analyses_waiting: Gauge,
+    /// In the order of [`HintOutcome`].
+    hints: [Counter; 3],
     unexplored_games: Gauge,
     unexplored_games_put_off: Gauge,
     clock_offset_seconds: Gauge<f64, AtomicU64>,
@@ -123,6 +125,7 @@ impl Metrics {
         let refused = Family::default();
         let deliveries = Family::default();
         let analyses = Family::default();
+        let hints = Family::default();
         let metrics = Self {
             registry: Registry::default(),
             connections: Mutex::default(),
@@ -159,6 +162,7 @@ impl Metrics {
             computer_turn_seconds: Histogram::new(TURN_BUCKETS_S),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
             analyses_waiting: Gauge::default(),
+            hints: ["done", "cancelled", "failed"].map(|word| of(&hints, "outcome", word)),
             unexplored_games: Gauge::default(),
             unexplored_games_put_off: Gauge::default(),
             clock_offset_seconds: Gauge::default(),
@@ -171,6 +175,7 @@ impl Metrics {
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
         prefixed.register("webhook_deliveries", "Attempts to send to webhooks by outcome", deliveries);
         prefixed.register("analyses", "Analyses that ended, by outcome", analyses);
+        prefixed.register("hints", "Hints that ended, by outcome", hints);
         Self { registry, ..metrics }
     }
 
@@ -353,6 +358,11 @@ impl Metrics {
 
     pub fn analysis_ended(&self, outcome: AnalysisOutcome) {
         self.analyses[outcome as usize].inc();
+    }
+
+    /// Counts a hint that ended.
+    pub fn hint_ended(&self, outcome: HintOutcome) {
+        self.hints[outcome as usize].inc();
     }
 
     /// Sets the number of analyses in the queue.

@@ -102,6 +102,21 @@ impl Analysis {
         BySeat { first: of(Seat::First), second: of(Seat::Second) }
     }
 
+    /// Leaves out the plies that do not stand any more. `takebacks` are those of the game in order, each with its number and the
+    /// last ply that it left standing.
+    pub fn retain_standing(&mut self, takebacks: &[(u32, u32)]) {
+        let mut later = takebacks.iter().rev().peekable();
+        let mut last_standing = u32::MAX;
+        let mut stands = |ply: &JudgedPly| {
+            while let Some((_, to_ply)) = later.next_if(|(number, _)| *number > ply.number) {
+                last_standing = last_standing.min(*to_ply);
+            }
+            ply.number <= last_standing
+        };
+        self.plies = self.plies.drain(..).rev().filter(|ply| stands(ply)).collect();
+        self.plies.reverse();
+    }
+
     /// The number of a seat's plies of a class.
     pub fn count(&self, seat: Seat, class: Class) -> usize {
         self.plies.iter().filter(|ply| ply.seat == seat && ply.class == class).count()
@@ -146,16 +161,16 @@ impl Class {
 }
 
 impl Game {
-    /// Whether a player may have the game analysed: it is over, or the player plays both sides. An analysis must not
-    /// help a player against another.
+    /// Whether a player may have the game analysed: it is over, or the player plays both sides or practises. An analysis must
+    /// not help a player against another.
     pub fn may_be_analysed_for(&self, player: PlayerId) -> bool {
-        let is_alone = self.terms().opponent == Opponent::Oneself && self.seats(player);
+        let is_alone = (self.terms().opponent == Opponent::Oneself || self.is_practice()) && self.seats(player);
         self.status().is_over() || self.status() == Status::Active && is_alone
     }
 
-    /// Whether two players are playing it against each other now.
+    /// Whether two players are playing it against each other now. The computer is one of them, except in practice.
     pub fn is_contested(&self) -> bool {
-        self.status() == Status::Active && self.terms().opponent != Opponent::Oneself
+        self.status() == Status::Active && self.terms().opponent != Opponent::Oneself && !self.is_practice()
     }
 }
 
@@ -186,6 +201,24 @@ mod tests {
         let expected = 100.0 * (1.0 + (-1.0_f64).exp()) / 2.0;
         assert!((mixed.accuracy().second.expect("there were choices") - expected).abs() < 1e-9);
         assert_eq!((mixed.count(Seat::Second, Class::Best), mixed.count(Seat::First, Class::Best)), (1, 0));
+    }
+
+    #[test]
+    fn plies_that_were_taken_back_are_left_out() {
+        let standing = |takebacks: &[(u32, u32)]| {
+            let numbered = (1..=9).filter(|number| takebacks.iter().all(|(takeback, _)| takeback != number));
+            let plies = numbered.map(|number| JudgedPly { number, ..ply(Seat::First, 0, Class::Best) });
+            let mut analysis = analysis(plies.collect());
+            analysis.retain_standing(takebacks);
+            analysis.plies.iter().map(|ply| ply.number).collect::<Vec<_>>()
+        };
+        assert_eq!(standing(&[]), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(standing(&[(5, 2)]), [1, 2, 6, 7, 8, 9]);
+        assert_eq!(standing(&[(5, 2), (8, 6)]), [1, 2, 6, 9]);
+        assert_eq!(standing(&[(5, 2), (8, 1)]), [1, 9]);
+        // One that came after the analysis.
+        assert_eq!(standing(&[(5, 2), (12, 7)]), [1, 2, 6, 7]);
+        assert_eq!(standing(&[(12, 0)]), Vec::<u32>::new());
     }
 
     #[test]

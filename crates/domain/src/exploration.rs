@@ -90,16 +90,17 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// Whether the explorer counts a game: it is public, was not played against oneself, and has a result and at least
-    /// [`EXPLORED_PLIES_MIN`] plies. Imported games count apart from the others.
-    pub fn counts(visibility: Visibility, is_against_oneself: bool, plies: u32, result: Option<&GameResult>) -> bool {
-        visibility == Visibility::Public && !is_against_oneself && plies >= EXPLORED_PLIES_MIN && result.is_some()
+    /// Whether the explorer counts a game: it is public, was not played alone (against oneself, or as practice), and has a
+    /// result and at least [`EXPLORED_PLIES_MIN`] plies. Imported games count apart from the others.
+    pub fn counts(visibility: Visibility, is_alone: bool, plies: u32, result: Option<&GameResult>) -> bool {
+        visibility == Visibility::Public && !is_alone && plies >= EXPLORED_PLIES_MIN && result.is_some()
     }
 
     /// The same of a whole game.
     pub fn counts_game(game: &Game) -> bool {
         let terms = game.terms();
-        Self::counts(terms.visibility, terms.opponent == Opponent::Oneself, game.ply(), game.result())
+        let is_alone = terms.opponent == Opponent::Oneself || terms.is_practice;
+        Self::counts(terms.visibility, is_alone, game.ply(), game.result())
     }
 
     /// Of a game that began with a position, has this log, and ended with a result. Plies that were taken back do not
@@ -185,9 +186,9 @@ mod tests {
         let score = BySide { south: 25, north: 23 };
         let result = GameResult { winner: Some(Side::South), reason: Reason::Resignation, score };
         for visibility in Visibility::ALL {
-            for (is_against_oneself, plies) in [(false, 6), (false, 5), (true, 6), (true, 5)] {
-                let counts = |result| Exploration::counts(visibility, is_against_oneself, plies, result);
-                let expected = visibility == Visibility::Public && !is_against_oneself && plies == 6;
+            for (is_alone, plies) in [(false, 6), (false, 5), (true, 6), (true, 5)] {
+                let counts = |result| Exploration::counts(visibility, is_alone, plies, result);
+                let expected = visibility == Visibility::Public && !is_alone && plies == 6;
                 assert_eq!((counts(Some(&result)), counts(None)), (expected, false));
             }
         }

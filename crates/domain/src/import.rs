@@ -34,6 +34,8 @@ pub struct Import {
     pub ending: Option<(Option<Side>, Option<Reason>)>,
     /// The seeds in the stores at the end, if the record says so.
     pub score: Option<BySide<u16>>,
+    /// Whether it was practice against the computer.
+    pub is_practice: bool,
 }
 
 /// What a record says of a ply.
@@ -181,6 +183,7 @@ impl Import {
             ended_at: None,
             ending: winner.map(|winner| (winner, reason)),
             score: None,
+            is_practice: record.is_practice(),
         }
     }
 
@@ -238,6 +241,7 @@ impl Import {
             visibility,
             creator: Seat::First,
             start: self.start.clone(),
+            is_practice: self.is_practice,
         }
     }
 

@@ -23,6 +23,7 @@
 //!     visibility: Visibility::Public,
 //!     creator: Seat::First,
 //!     start: None,
+//!     is_practice: false,
 //! };
 //! let (ana, bob) = (PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)));
 //! let now = OffsetDateTime::UNIX_EPOCH;

@@ -45,7 +45,7 @@ pub fn record(game: &Game, plies: &[Ply], names: &BySeat<String>) -> Result<Reco
     // Names go by the seats at the start of the record.
     let first_is_south = !record.start().swapped();
     let (south, north) = if first_is_south { (Seat::First, Seat::Second) } else { (Seat::Second, Seat::First) };
-    let record = record.with_names(&names[south], &names[north])?;
+    let record = record.with_names(&names[south], &names[north])?.practised(game.terms().is_practice);
     let Some(result) = game.result().filter(|_| record.last().outcome().is_none()) else { return Ok(record) };
     let termination = match result.reason {
         Reason::Rules(reason) => Some(Termination::Rule(reason)),

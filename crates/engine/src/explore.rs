@@ -72,7 +72,7 @@ impl Engine {
         self.explore(position, limits, Breadth::Every, stop).map(|(_, candidates)| candidates).unwrap_or_default()
     }
 
-    fn explore(
+    pub(crate) fn explore(
         &mut self,
         position: &AnyPosition,
         limits: Limits,

@@ -52,8 +52,16 @@ pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::
     task.run(General::new(any), General::start(any), table)
 }
 
+/// How many times longer a position takes in the general form.
+const SLOWNESS: u64 = 6;
+
+/// How many positions are visited in the time in which the packed form visits so many.
+pub(crate) fn nodes_within(position: &AnyPosition, nodes: u64) -> u64 {
+    if has_packed_form(position) { nodes } else { nodes.div_ceil(SLOWNESS) }
+}
+
 /// Whether a position is searched in its packed form, the fast one.
-pub(crate) fn has_packed_form(position: &AnyPosition) -> bool {
+fn has_packed_form(position: &AnyPosition) -> bool {
     match position {
         AnyPosition::Kalah(position) => Kalah::new(position).is_some_and(|game| game.pack(position).is_some()),
         AnyPosition::Oware(position, history) => {

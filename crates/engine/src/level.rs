@@ -2,7 +2,7 @@
 
 use mancala_rules::{AnyPosition, Move, Variant};
 
-use crate::{engine::Engine, form::has_packed_form, limits::Limits, mix::mix, signal::Signal, value::POINTS_PER_SEED};
+use crate::{engine::Engine, form::nodes_within, limits::Limits, mix::mix, signal::Signal, value::POINTS_PER_SEED};
 
 /// The strength of a computer opponent: from 1, a beginner, to 8, as strong as about a second a move allows.
 ///
@@ -85,9 +85,6 @@ const fn strengths(variant: Variant) -> [Strength; 8] {
 /// Positions that the engine visits in about a second, in packed form and a release build.
 const NODES_MAX: u64 = 3_000_000;
 
-/// How many times longer a position takes in the general form.
-const SLOWNESS: u64 = 6;
-
 impl Level {
     /// The weakest level.
     pub const MIN: Self = Self(1);
@@ -133,7 +130,7 @@ impl Engine {
             return moves.first().copied();
         }
         let Strength { nodes, error } = level.strength(position.options().variant());
-        let limits = Limits::nodes(if has_packed_form(position) { nodes } else { nodes.div_ceil(SLOWNESS) });
+        let limits = Limits::nodes(nodes_within(position, nodes));
         self.forget();
         if error == 0 {
             return self.search(position, limits, stop).map(|found| found.best());

@@ -39,6 +39,7 @@ mod estimate;
 mod explore;
 mod form;
 mod general;
+mod hint;
 mod level;
 mod limits;
 mod mix;
@@ -56,6 +57,7 @@ mod value;
 
 pub use engine::{Engine, TABLE_MIB_MAX};
 pub use explore::{Candidate, Found};
+pub use hint::Hint;
 pub use level::{Level, LevelError};
 pub use limits::Limits;
 pub use progress::Progress;

@@ -520,7 +520,11 @@ impl From<&Refusal> for Problem {
         let code = match refusal {
             Refusal::Unknown => Code::NotFound,
             Refusal::NotSeated => Code::NotSeated,
-            Refusal::WrongJoinCode | Refusal::NotInvited | Refusal::NoCode | Refusal::AlreadyMoved => Code::Forbidden,
+            Refusal::WrongJoinCode
+            | Refusal::NotInvited
+            | Refusal::NoCode
+            | Refusal::AlreadyMoved
+            | Refusal::NoPractice => Code::Forbidden,
             Refusal::TooManyGames | Refusal::TooManyGamesForRematch => Code::TooManyGames,
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,

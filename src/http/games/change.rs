@@ -20,7 +20,8 @@ use crate::{
         games::{self, Appended},
     },
     domain::{
-        Action, Command, Context, Decision, Event, Game, GameId, OfferAnswer, OfferKind, PlayerKind, Ply, Refusal, Seat,
+        Action, Command, Context, Decision, Event, Game, GameId, Level, OfferAnswer, OfferKind, PlayerId, PlayerKind,
+        Ply, Refusal, Seat,
     },
     http::{
         answer::{
@@ -192,7 +193,9 @@ async fn load(
         }
         Action::Join { .. } if !is_seated => running_games = games::count_running(&state.db, command.player).await?,
         action if begins_rematch(action) && is_seated && game.rematch().is_none() => {
-            for player in Seat::ALL.into_iter().filter_map(|seat| game.players()[seat]) {
+            // The computer plays as many games as there are.
+            let is_person = |player: &PlayerId| Level::of_player(*player).is_none();
+            for player in Seat::ALL.into_iter().filter_map(|seat| game.players()[seat]).filter(is_person) {
                 running_games = running_games.max(games::count_running(&state.db, player).await?);
             }
         }
@@ -202,7 +205,7 @@ async fn load(
 }
 
 /// Whether an action may begin a rematch.
-const fn begins_rematch(action: Action<'_>) -> bool {
+pub(super) const fn begins_rematch(action: Action<'_>) -> bool {
     matches!(
         action,
         Action::Offer { kind: OfferKind::Rematch }

@@ -1,6 +1,6 @@
 //! New games: a request becomes a game, which is stored together with the answer.
 
-use std::ops::RangeInclusive;
+use std::ops::{Not, RangeInclusive};
 
 use actix_web::{HttpResponse, post, web::Data};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -69,6 +69,7 @@ const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
         ("from a position" = (value = json!({"variant": "kalah", "opponent": {"type": "self"},
             "start": {"position": "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S"}}))),
         ("against the computer" = (value = json!({"variant": "oware", "opponent": {"type": "computer", "level": 3}}))),
+        ("practice" = (value = json!({"variant": "kalah", "opponent": {"type": "computer", "level": 3}, "practice": true}))),
         ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
     )),
     responses(
@@ -167,7 +168,7 @@ async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent)
 }
 
 /// Checks that a player may have one more game against the computer. A few more may begin if several begin at once.
-async fn check_computer_games(state: &AppState, creator: &Player) -> Result<(), Problem> {
+pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> Result<(), Problem> {
     let running = computer_games::count(&state.db, creator.id).await?;
     let (own_max, word) = match creator.kind {
         PlayerKind::Guest => (GUEST_COMPUTER_GAMES_MAX, "a guest"),
@@ -260,6 +261,11 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::some_word", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     visibility: Option<VisibilityWord>,
+    /// Whether it is practice, which only a game against the `computer` can be. The player takes turns back at once, gets hints and
+    /// analyses during play, and a rematch at once. Practice counts in no figure and in no explorer.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    #[schema(required = false, default = false)]
+    practice: bool,
 }
 
 /// The position with which a game begins.
@@ -537,7 +543,11 @@ impl CreateGame {
             visibility,
             creator,
             start,
+            is_practice: self.practice,
         };
+        if terms.is_practice && !matches!(terms.opponent, Opponent::Computer { .. }) {
+            return Err(Problem::invalid("/practice", "only a game against the `computer` is practice"));
+        }
         if terms.can_be_played() {
             Ok(terms)
         } else {

@@ -187,6 +187,8 @@ pub struct ListGames {
     imported: Option<bool>,
     /// `true`: only games with an analysis. `false`: only the others.
     analysed: Option<bool>,
+    /// `true`: only practice against the computer. `false`: only other games.
+    practice: Option<bool>,
     /// Only games that this player imported: an id, or `me`. Games that are not public are listed to their importer only.
     importer: Option<String>,
     /// Only games of this visibility. All but `public` need `player`, and list only games in which the caller sits.
@@ -332,6 +334,7 @@ impl ListGames {
             plies: self.plies()?,
             imported: self.imported,
             analysed: self.analysed,
+            practice: self.practice,
             since,
             until,
             order,

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    change::{Executed, answer_with, execute_with, shown_after},
+    change::{Executed, answer_with, begins_rematch, execute_with, shown_after},
+    create::check_computer_games,
     find::find_visible,
 };
 use crate::{
     db::games::{self, AppendExtras, Appended},
-    domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind},
+    domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind, Player, Status},
     http::{
         answer::problem::Problem,
         request::{
@@ -34,6 +35,9 @@ use crate::{
 /// A draw and an agreed end (`end`, in Oware) end the game. A takeback undoes the caller's last turn and all moves since. A pause
 /// stops the clock until either player withdraws it. A rematch, once the game is over, begins another game with the sides
 /// exchanged. A move by the other side declines a draw, an end and a takeback.
+///
+/// In practice the computer agrees at once to a takeback and to a rematch: the answer shows their effect. Under an
+/// `Idempotency-Key`, a takeback that is sent again takes back nothing more.
 #[utoipa::path(
     tag = "offers",
     operation_id = "make_offer",
@@ -214,7 +218,10 @@ async fn execute_offer(
     action: Action<'_>,
     keyed: Option<&KeyedRequest>,
 ) -> Result<Executed, Problem> {
-    player::find(state, caller).await?;
+    let own = player::find(state, caller).await?.player;
+    if begins_rematch(action) {
+        check_practice(state, id, &own).await?;
+    }
     let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
     let kept =
         idempotency::Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() };
@@ -232,11 +239,21 @@ async fn execute_offer(
             state.hub.stored(next.change());
             if let Some((rematch, _)) = &extras.begun {
                 state.hub.stored(rematch.change());
+                if rematch.computer_to_move().is_some() {
+                    state.writers.computer_turns().notify_one();
+                }
             }
         }
         outcome
     };
     execute_with(state, id, &command, append).await
+}
+
+/// Checks that a player may have one more game against the computer, if the rematch would be one.
+async fn check_practice(state: &AppState, id: GameId, player: &Player) -> Result<(), Problem> {
+    let Some(game) = games::find(&state.db, id).await?.map(|seated| seated.game) else { return Ok(()) };
+    let begins = game.is_practice() && game.seats(player.id) && game.rematch().is_none();
+    if begins && game.status() == Status::Finished { check_computer_games(state, player).await } else { Ok(()) }
 }
 
 /// What to offer.

@@ -138,6 +138,9 @@ struct TermsText {
     seats: Option<SeatsText>,
     #[serde(default)]
     result: Option<ResultText>,
+    /// Whether it was practice against the computer: then it counts in no figure and in no explorer.
+    #[serde(default)]
+    practice: Option<bool>,
     #[serde(default)]
     #[schema(value_type = Option<Timestamp>)]
     created_at: Option<String>,
@@ -267,7 +270,8 @@ fn unreadable(begins: TextLocation, error: &serde_json::Error) -> Refused {
 
 impl TermsText {
     fn import(self, moves: Vec<PlyText>, now: OffsetDateTime) -> Result<Import, Refused> {
-        let Self { variant, preset, options, start, seats, result, created_at, started_at, finished_at } = self;
+        let Self { variant, preset, options, start, seats, result, practice, created_at, started_at, finished_at } =
+            self;
         let variant: Variant = variant.parse().map_err(|error| format!("game.variant: {error}"))?;
         let options: Vec<_> = options.into_iter().map(|(name, value)| (name, value.into())).collect();
         let options = AnyOptions::new(variant, preset.as_deref().unwrap_or(STANDARD), &options)
@@ -305,6 +309,7 @@ impl TermsText {
                 .and_then(|result| result.score)
                 .map(|ScoreText { south, north }| BySide { south, north }),
             ending: result.map(ResultText::ending).transpose()?,
+            is_practice: practice.unwrap_or_default(),
         })
     }
 }

@@ -90,6 +90,7 @@ const fn all_imports(importer: PlayerId) -> Filter {
         plies: (0, i32::MAX),
         imported: None,
         analysed: None,
+        practice: None,
         since: None,
         until: None,
         order: Order::Created,

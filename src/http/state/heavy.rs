@@ -47,6 +47,8 @@ pub enum HeavyClass {
     Pixels,
     /// Games of a list, or of a player, page by page.
     List,
+    /// A search of the engine, on a blocking thread.
+    Hint,
 }
 
 impl HeavyClass {

@@ -183,6 +183,7 @@ mod tests {
             visibility: Visibility::Public,
             creator: Seat::First,
             start: None,
+            is_practice: false,
         };
         Game::create(GameId(Uuid::now_v7()), terms, PlayerId(Uuid::now_v7()), Duration::DAY, now()).0
     }

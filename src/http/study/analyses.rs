@@ -7,12 +7,16 @@ use actix_web::{
     web::Data,
 };
 use serde::Serialize;
+use sqlx::PgPool;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{
     clock::now,
-    db::study::analyses::{self, AnalysisState, NETWORK_WAITING_MAX, Progress, RequestOutcome},
+    db::{
+        DbError,
+        study::analyses::{self, AnalysisState, NETWORK_WAITING_MAX, Progress, RequestOutcome},
+    },
     domain::{Analysis, Class, Game, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value, Visibility},
     http::{
         answer::{
@@ -41,7 +45,7 @@ const QUEUE_FULL_RETRY_S: u64 = 60;
 ///
 /// The engine judges every ply: its value, the best move, the seeds that it lost. That takes some seconds, and players are served in
 /// rounds. `Location` names the address of the progress; the game's event `analysed` reports the end. A running game is refused, so that
-/// no player gets help during play, unless one person plays both sides. The request is idempotent: an analysis that exists or is queued
+/// no player gets help during play, unless one person plays both sides, or practises against the computer. The request is idempotent: an analysis that exists or is queued
 /// is not made again.
 #[utoipa::path(
     tag = "records",
@@ -68,10 +72,10 @@ pub async fn analyse_game(
     let found = find_visible(&state, path.0, Some(caller.player)).await?;
     let game = &found.seated.game;
     if !game.may_be_analysed_for(caller.player) || is_contested(&state, game).await? {
-        let detail = "the engine gives no help during play: only games that are over, or that the caller plays alone, are analysed";
+        let detail = "the engine gives no help during play: only games that are over, or that the caller plays alone or as practice, are analysed";
         return Err(Problem::new(Code::GameNotOver, detail));
     }
-    let stored = analyses::find(&state.db, game.id()).await?;
+    let stored = find_standing(&state.db, game).await?;
     if stored.analysis.as_ref().is_some_and(|analysis| analysis.is_up_to_date(game)) {
         return Ok(answer(HttpResponse::Ok(), &AnalysisStatus::of(game, &stored)));
     }
@@ -96,7 +100,7 @@ pub async fn analyse_game(
     let mut response = HttpResponse::Accepted();
     response.insert_header((header::LOCATION, format!("/v1/games/{}/analysis", game.id().0)));
     response.insert_header((header::RETRY_AFTER, POLL_AFTER_S));
-    Ok(answer(response, &AnalysisStatus::of(game, &analyses::find(&state.db, game.id()).await?)))
+    Ok(answer(response, &AnalysisStatus::of(game, &find_standing(&state.db, game).await?)))
 }
 
 /// Get a game's analysis
@@ -129,7 +133,7 @@ pub async fn get_analysis(
 ) -> Result<HttpResponse, Problem> {
     let found = find_visible(&state, path.0, reader.0).await?;
     let game = &found.seated.game;
-    let status = AnalysisStatus::of(game, &analyses::find(&state.db, game.id()).await?);
+    let status = AnalysisStatus::of(game, &find_standing(&state.db, game).await?);
     if status.analysis.is_none() && status.status == StatusWord::Done {
         return Err(Problem::not_found("the analysis of this game was not requested"));
     }
@@ -142,6 +146,17 @@ pub async fn get_analysis(
         response.insert_header((header::RETRY_AFTER, POLL_AFTER_S));
     }
     Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(json) })
+}
+
+/// The analysis of a game, and the request for one. Practice goes on after takebacks: what they undid is left out.
+pub(super) async fn find_standing(db: &PgPool, game: &Game) -> Result<AnalysisState, DbError> {
+    let mut stored = analyses::find(db, game.id()).await?;
+    if game.is_practice()
+        && let Some(analysis) = &mut stored.analysis
+    {
+        analysis.retain_standing(&analyses::takebacks(db, game.id()).await?);
+    }
+    Ok(stored)
 }
 
 fn answer(mut response: HttpResponseBuilder, status: &AnalysisStatus) -> HttpResponse {
@@ -175,7 +190,7 @@ enum StatusWord {
     /// It waits in the queue.
     Queued,
     Running,
-    /// It exists. A game that one person plays may have gone on since: `analysis.ply` is the last ply that it covers.
+    /// It exists. A game that one person plays, or practice, may have gone on since: `analysis.ply` is the last ply that it covers.
     Done,
     /// The engine failed. It can be requested again.
     Failed,
@@ -225,7 +240,7 @@ struct AnalysisView {
     edition: u16,
     /// How well each player played. Sides as at the end of the game, like its `seats`.
     sides: JudgedSides,
-    /// In the order of play, without takebacks.
+    /// In the order of play, without takebacks. Of practice, without the plies that were taken back.
     plies: Vec<JudgedPlyView>,
 }
 
@@ -285,7 +300,7 @@ struct JudgedPlyView {
 /// judged; a swap changes the sign.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Value)]
-struct ValueView {
+pub(super) struct ValueView {
     #[schema(example = -3.25)]
     seeds: f64,
     /// Whether it is proven. If false, it is an estimate.
@@ -363,11 +378,11 @@ impl JudgedPlyView {
 }
 
 impl ValueView {
-    fn of(value: Value) -> Self {
+    pub(super) fn of(value: Value) -> Self {
         Self { seeds: seeds(value.points), is_exact: value.is_exact }
     }
 }
 
-fn seeds(points: i32) -> f64 {
+pub(super) fn seeds(points: i32) -> f64 {
     f64::from(points) / f64::from(POINTS_PER_SEED)
 }

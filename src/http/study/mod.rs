@@ -2,6 +2,7 @@
 
 pub(crate) mod analyses;
 pub(crate) mod explorer;
+pub(crate) mod hints;
 pub(crate) mod notes;
 pub(crate) mod pictures;
 pub(crate) mod share;

@@ -62,6 +62,10 @@ pub enum FactView {
         /// The creator's side; of a game against oneself, the side that opens.
         side: SideWord,
         player: PlayerView,
+        /// `true` of practice against the computer, and otherwise absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        practice: Option<bool>,
     },
     /// The free seat was taken: the game began.
     Joined { side: SideWord, player: PlayerView },
@@ -118,7 +122,7 @@ pub enum FactView {
     },
     /// The game ended with a result.
     Finished { result: ResultView },
-    /// The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself.
+    /// The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself or of practice.
     Analysed {},
 }
 
@@ -207,7 +211,8 @@ pub fn view(seated: &SeatedGame, event: &Event, previous: &mut Previous) -> Resu
     let fact = match &event.fact {
         Fact::Created(created) => {
             let seat = created.terms.creator;
-            FactView::Created { side: side(seat), player: player(seat)? }
+            let practice = created.terms.is_practice.then_some(true);
+            FactView::Created { side: side(seat), player: player(seat)?, practice }
         }
         Fact::Joined { seat, .. } => FactView::Joined { side: side(*seat), player: player(*seat)? },
         Fact::Declined => FactView::Declined {},

@@ -76,6 +76,8 @@ pub struct GameView {
     #[schema(nullable = false)]
     join_code: Option<String>,
     visibility: VisibilityWord,
+    /// Whether it is practice against the computer: it counts in no figure and in no explorer.
+    practice: bool,
     created_at: Timestamp,
     /// When the second seat was taken.
     #[schema(required = true)]
@@ -107,7 +109,7 @@ pub struct MeView {
     #[schema(required = true)]
     side: Option<SideWord>,
     is_my_turn: bool,
-    /// `move`, `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
+    /// `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
     /// `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
     #[schema(example = json!(["move", "resign", "offer_draw"]))]
     actions: Vec<&'static str>,
@@ -355,6 +357,7 @@ impl GameView {
                 Visibility::Unlisted => VisibilityWord::Unlisted,
                 Visibility::Private => VisibilityWord::Private,
             },
+            practice: game.terms().is_practice,
             created_at: Timestamp(game.created_at()),
             started_at: game.started_at().map(Timestamp),
             updated_at: Timestamp(game.updated_at()),

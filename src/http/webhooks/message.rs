@@ -42,6 +42,9 @@ struct GameData {
     /// That player's present side; null for a player of no side, or of both.
     side: Option<SideWord>,
     variant: String,
+    /// `true` of practice against the computer, and otherwise absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    practice: Option<bool>,
     status: &'static str,
     /// The number of the last ply.
     ply: u32,
@@ -68,6 +71,7 @@ pub fn write_message(content: &MessageContent<'_>) -> Result<String, String> {
             _ => None,
         },
         variant: game.terms().options.variant().to_string(),
+        practice: game.terms().is_practice.then_some(true),
         status: game.status().as_str(),
         ply: game.ply(),
         turn: game.turn().map(SideWord::from),

@@ -47,6 +47,9 @@ struct GameMessageData {
     side: Option<SideWord>,
     #[schema(example = "kalah")]
     variant: String,
+    /// `true` of practice against the computer, and otherwise absent.
+    #[schema(nullable = false)]
+    practice: Option<bool>,
     status: StatusWord,
     /// The number of the last ply.
     #[schema(minimum = 0, example = 3)]

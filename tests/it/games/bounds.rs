@@ -105,6 +105,7 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
         plies: (0, i32::MAX),
         imported: None,
         analysed: None,
+        practice: None,
         whose,
         status: Statuses::Any,
         variant: None,

@@ -20,18 +20,18 @@ use crate::support::{
 };
 
 /// Plays for the computer on the database of a test, until it is told to stop.
-fn player(app: &TestApp) -> Job {
+pub fn player(app: &TestApp) -> Job {
     let (pool, writers, metrics) =
         (mancala_server::db::pool(app.options.clone(), 1), app.writers.clone(), app.metrics.clone());
     Job::start(|stopping| computers::run(pool, writers, metrics, stopping))
 }
 
-fn against(level: u8, side: &str) -> Value {
+pub fn against(level: u8, side: &str) -> Value {
     json!({"variant": "kalah", "side": side, "opponent": {"type": "computer", "level": level}})
 }
 
 /// The game once this is so.
-async fn game_once(app: &TestApp, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+pub async fn game_once(app: &TestApp, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..600 {
         let game = app.get_game(id, None).await.body;
         if is_so(&game) {
@@ -42,7 +42,7 @@ async fn game_once(app: &TestApp, id: &str, is_so: impl Fn(&Value) -> bool) -> V
     panic!("it never came to that: {}", app.get_game(id, None).await.body)
 }
 
-fn is_turn_of(side: &str) -> impl Fn(&Value) -> bool {
+pub fn is_turn_of(side: &str) -> impl Fn(&Value) -> bool {
     let side = json!(side);
     move |game| game["turn"] == side || game["status"] == "finished"
 }
@@ -52,7 +52,7 @@ async fn turns(app: &TestApp) -> i64 {
 }
 
 /// Plays the first legal move until the game is over; says how it ended.
-async fn play_out(app: &TestApp, id: &str, guest: &Guest, side: &str) -> Value {
+pub async fn play_out(app: &TestApp, id: &str, guest: &Guest, side: &str) -> Value {
     loop {
         let game = game_once(app, id, is_turn_of(side)).await;
         if game["status"] == "finished" {

@@ -13,6 +13,7 @@ pub mod lobby;
 pub mod me;
 pub mod moves;
 pub mod offers;
+pub mod practice;
 pub mod recent;
 pub mod repetition;
 pub mod seek;

@@ -31,6 +31,7 @@ use crate::{
     support::{
         app::TestApp,
         binary::{self, Running},
+        calls::Guest,
         clock::now,
         games::walk,
     },
@@ -204,6 +205,7 @@ pub fn by_chance(lot: &mut StdRng) -> Chance {
             ended_at: Some(at),
             ending: if outcome.is_some() { None } else { resigned },
             score: None,
+            is_practice: false,
         },
         visibility: [Visibility::Public, Visibility::Public, Visibility::Unlisted, Visibility::Private]
             [lot.random_range(..4_usize)],
@@ -391,6 +393,9 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
             }
         }
     }
+    let practice = imported_practice(&app, &app.account("Dee", "correct horse").await).await;
+    let game = games::find_whole(&app.db, practice).await.expect("a database").expect("a game").game;
+    assert_eq!((game.ply(), Exploration::counts_game(&game)), (6, false));
     assert_eq!((expected.len(), queued(&app).await), (1, expected.clone()));
     sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
     explorer_index::begin_anew(&app.db).await.expect("a database");
@@ -402,6 +407,16 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
         .expect("rows come");
     explore(&app).await;
     assert_eq!((waiting(&app).await, explored(&app, "variant=kalah").await["games"].as_u64()), (0, Some(1)));
+}
+
+/// A public game of six plies that is marked as practice.
+async fn imported_practice(app: &TestApp, importer: &Guest) -> GameId {
+    let result = json!({"winner": "south", "reason": "resignation"});
+    let moves: Vec<_> = ["C", "A", "f", "e", "B", "a"].map(|mv| json!({ "move": mv })).to_vec();
+    let game = json!({"game": {"variant": "kalah", "practice": true, "result": result}, "moves": moves});
+    let imported = app.post("/v1/games/import?visibility=public", Some(importer), &game).await;
+    assert_eq!(imported.body["imported"], 1, "{imported:?}");
+    GameId(Uuid::try_parse(&imported.string("/items/0/game_id")).expect("an id"))
 }
 
 fn json_without(mut body: Value, name: &str) -> Value {
@@ -496,6 +511,7 @@ async fn local_games_come_before_imports_and_long_games_in_small_batches() {
         ended_at: None,
         ending: Some((Some(Side::South), Some(Reason::Resignation))),
         score: None,
+        is_practice: false,
     };
     let played = import::play(&app.db, vec![long; 12], None, Visibility::Public, now()).await.expect("a database");
     let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();

@@ -22,7 +22,7 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("access_log", &["config", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
@@ -37,7 +37,9 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ("telemetry", &["config"]),
     ("outage", &[]),
     ("live", &["db", "domain", "outage"]),
-    ("jobs", &["clock", "db", "domain", "engine", "metrics", "repeats", "rules", "webhook"]),
+    ("pace", &["db", "engine"]),
+    ("hints", &["db", "domain", "engine", "pace", "rules"]),
+    ("jobs", &["clock", "db", "domain", "engine", "metrics", "pace", "repeats", "rules", "webhook"]),
     (
         "http",
         &[
@@ -48,6 +50,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "db",
             "domain",
             "file_plan",
+            "hints",
             "live",
             "metrics",
             "outage",

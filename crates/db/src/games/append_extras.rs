@@ -1,7 +1,5 @@
 //! Appends that are stored in one transaction with something else.
 
-use std::slice;
-
 use mancala_domain::{Change, Event, Game, GameId};
 use sqlx::{PgConnection, PgPool};
 use tracing::Instrument;
@@ -23,7 +21,7 @@ pub struct AppendExtras {
     /// The answer to keep under an idempotency key.
     pub keyed: Option<Keyed>,
     /// A new game that begins with the append, with its first events.
-    pub begun: Option<(Game, [Event; 2])>,
+    pub begun: Option<(Game, Vec<Event>)>,
 }
 
 /// As [`append`](super::append), together with the extras: either all of it is stored, durably, or nothing.
@@ -43,11 +41,15 @@ pub async fn append_with(
     if append::store(&mut transaction, &[&append]).await?.games.is_empty() {
         return Ok(Appended::Conflict);
     }
-    if let Some((game, [created, joined])) = &extras.begun {
+    if let Some((game, log)) = &extras.begun
+        && let [created, further @ ..] = log.as_slice()
+    {
         let new =
             Game::replay(game.id(), [created]).map_err(|e| DbError::inconsistent("event", "kind", game.id().0, e))?;
         insert(&mut *transaction, &new, created, None).await?;
-        append::store(&mut transaction, &[&Append::of(game, slice::from_ref(joined))]).await?;
+        if !further.is_empty() {
+            append::store(&mut transaction, &[&Append::of(game, further)]).await?;
+        }
     }
     transaction.commit().await?;
     Ok(Appended::Stored)

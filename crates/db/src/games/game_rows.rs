@@ -46,6 +46,7 @@ pub(crate) struct GameRow {
     pub(crate) aborted_at: Option<OffsetDateTime>,
     pub(crate) analysed_at: Option<OffsetDateTime>,
     pub(crate) start: Option<Json<StartText>>,
+    pub(crate) practice: Option<bool>,
     pub(crate) version: i32,
     pub(crate) ply: i32,
     pub(crate) seat_0_player_id: Option<Uuid>,
@@ -101,6 +102,7 @@ impl TryFrom<GameRow> for SeatedGame {
             visibility: row.visibility,
             creator_seat: row.creator_seat,
             start: row.start.map(|Json(start)| start),
+            practice: row.practice,
         }
         .parse("game", id)?;
         let offers = row.offers.map(|Json(offers)| offers).unwrap_or_default();

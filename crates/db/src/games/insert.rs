@@ -53,11 +53,11 @@ pub async fn insert(
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat,
-                history_from_seq, clock, deadline, time, expires_at, wake_at, start, has_webhooks
+                history_from_seq, clock, deadline, time, expires_at, wake_at, start, has_webhooks, practice
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
                 $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37, $38::jsonb,
-                exists (select from webhook where player_id in ($15, $16, $23) and disabled_at is null)
+                exists (select from webhook where player_id in ($15, $16, $23) and disabled_at is null), $40
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id, has_webhooks
@@ -111,6 +111,7 @@ pub async fn insert(
         game.wakes_at(),
         terms.start.map(Json) as Option<Json<StartText>>,
         game.computer_to_move().is_some(),
+        terms.practice,
     )
     .execute(executor)
     .instrument(statement("insert game event"))

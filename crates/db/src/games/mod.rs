@@ -2,7 +2,7 @@
 
 mod append;
 mod append_extras;
-mod clock_rows;
+pub(crate) mod clock_rows;
 pub(crate) mod columns;
 pub mod computer_games;
 pub mod computer_turns;

@@ -28,6 +28,9 @@ pub(crate) struct TermsText {
     pub(crate) creator_seat: i16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) start: Option<StartText>,
+    /// `None` stands for `false`: games from before there was practice, and rows of older releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) practice: Option<bool>,
 }
 
 /// The start of a game as text.
@@ -51,7 +54,7 @@ impl StartText {
 
 impl TermsText {
     pub(crate) fn of(terms: &Terms) -> Self {
-        let Terms { options, rules_version, opponent, clock, visibility, creator, start } = terms;
+        let Terms { options, rules_version, opponent, clock, visibility, creator, start, is_practice } = terms;
         let (opponent, join_code, invited) = match opponent {
             Opponent::Open => ("open", None, None),
             Opponent::Link { join_code } => ("link", Some(join_code.clone()), None),
@@ -72,6 +75,7 @@ impl TermsText {
             visibility: visibility.as_str().to_owned(),
             creator_seat: seat_number(*creator),
             start: start.as_ref().map(StartText::of),
+            practice: is_practice.then_some(true),
         }
     }
 
@@ -101,6 +105,7 @@ impl TermsText {
             clock: parse_clock(table, id, self.clock.as_deref())?,
             visibility: word(table, "visibility", id, &Visibility::ALL, Visibility::as_str, &self.visibility)?,
             creator: seat(table, id, self.creator_seat)?,
+            is_practice: self.practice.unwrap_or_default(),
         })
     }
 }

@@ -5,7 +5,7 @@
 /// A statement that finds the rows of a page: `$before`, the shared condition, `$won_or_lost`, the rest of the shared
 /// condition, `$after`. `$scanned` is how many rows are looked at. The statement has the columns of `game` in scope.
 ///
-/// The shared condition takes the parameters `$1` to `$11`, and a statement's own begin with `$12`:
+/// The shared condition takes the parameters `$1` to `$12`, and a statement's own begin with `$13`:
 ///
 /// | parameter | value |
 /// | --- | --- |
@@ -19,6 +19,7 @@
 /// | `$9` | whether the game was imported |
 /// | `$10` | whether the game was analysed |
 /// | `$11` | how the game ended: `draw`, `south`, `north`, and what `$won_or_lost` adds |
+/// | `$12` | whether the game is practice |
 macro_rules! find_games {
     (
         $filter:ident, $window:ident, $scanned:expr,
@@ -36,6 +37,7 @@ macro_rules! find_games {
                 and ply >= $7 and ply <= $8
                 and ($9::boolean is null or $9 = (opponent = 'imported'))
                 and ($10::boolean is null or $10 = (analysed_at is not null))
+                and ($12::boolean is null or $12 = (practice is true))
                 and ($11::text is null or $11 = 'draw' and result_winner is null or $11 = result_winner
                 "#
                 + $won_or_lost
@@ -52,6 +54,7 @@ macro_rules! find_games {
             $filter.imported,
             $filter.analysed,
             $filter.ended(),
+            $filter.practice,
             $($($own)*)?
         )
     };

@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::kinds::{ClockKind, OpponentKind};
 
-/// Which games a list shows.
-#[derive(Clone, Debug)]
+/// Which games a list shows. Its `Debug` text leaves practice out if it is not asked for: releases before it did not know it.
+#[derive(Clone)]
 pub struct Filter {
     /// Whose games.
     pub whose: Whose,
@@ -35,6 +35,8 @@ pub struct Filter {
     pub imported: Option<bool>,
     /// Only analysed games, or only others.
     pub analysed: Option<bool>,
+    /// Only practice, or only other games.
+    pub practice: Option<bool>,
     /// Created (in order of finishing: finished) at this moment or later.
     pub since: Option<OffsetDateTime>,
     /// Created (or finished) before this moment.
@@ -43,6 +45,22 @@ pub struct Filter {
     pub order: Order,
     /// The caller. The list has public games, and those in which the viewer takes part if it is a player's list.
     pub viewer: Option<PlayerId>,
+}
+
+impl fmt::Debug for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { whose, status, variant, preset, clock, open_to, ended, reason, plies, .. } = self;
+        let Self { imported, analysed, practice, since, until, order, viewer, .. } = self;
+        let mut text = f.debug_struct("Filter");
+        text.field("whose", whose).field("status", status).field("variant", variant).field("preset", preset);
+        text.field("clock", clock).field("open_to", open_to).field("ended", ended).field("reason", reason);
+        text.field("plies", plies).field("imported", imported).field("analysed", analysed);
+        text.field("since", since).field("until", until).field("order", order).field("viewer", viewer);
+        if practice.is_some() {
+            text.field("practice", practice);
+        }
+        text.finish()
+    }
 }
 
 /// The statuses of a list's games. The `Debug` text of one status, and of any, is that of an `Option`.

@@ -21,7 +21,7 @@ pub(super) async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
         SCAN_MAX,
         r#"
         select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
-        from unnest($12::smallint[], $13::text[]) as leg (seat, status)
+        from unnest($13::smallint[], $14::text[]) as leg (seat, status)
         cross join lateral (
             select * from (
                 select id, created_at as at, row_number() over (order by id desc) as n, (
@@ -31,21 +31,21 @@ pub(super) async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
                     or $11 = 'lost' and winner_seat <> leg.seat and seat_0_player_id <> seat_1_player_id
         "#,
         r#"
-                    and ($15::text is null or variant = $15)
-                    and ($16::text is null or visibility = $16)
-                    and (visibility = 'public' or $17 in (seat_0_player_id, seat_1_player_id, invited_player_id))
-                    and ($18::uuid is null or $18 = case leg.seat when 0 then seat_1_player_id else seat_0_player_id end)
-                    and (not $19 or $14 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
-                    and created_at >= $20 and created_at < $21) is true as shown
+                    and ($16::text is null or variant = $16)
+                    and ($17::text is null or visibility = $17)
+                    and (visibility = 'public' or $18 in (seat_0_player_id, seat_1_player_id, invited_player_id))
+                    and ($19::uuid is null or $19 = case leg.seat when 0 then seat_1_player_id else seat_0_player_id end)
+                    and (not $20 or $15 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
+                    and created_at >= $21 and created_at < $22) is true as shown
                 from (
                     (select * from game
-                     where leg.seat = 0 and seat_0_player_id = $14
-                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $22 and id < $23
+                     where leg.seat = 0 and seat_0_player_id = $15
+                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $23 and id < $24
                      order by id desc limit $1)
                     union all
                     (select * from game
-                     where leg.seat = 1 and seat_1_player_id = $14 and seat_0_player_id is distinct from seat_1_player_id
-                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $22 and id < $23
+                     where leg.seat = 1 and seat_1_player_id = $15 and seat_0_player_id is distinct from seat_1_player_id
+                       and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $23 and id < $24
                      order by id desc limit $1)
                 ) scanned
             ) judged
@@ -89,13 +89,13 @@ pub(super) async fn newest_imported(
         "#,
         "",
         r#"
-                and ($13::text is null or variant = $13)
-                and (visibility = 'public' or $14 = invited_player_id)
-                and status = any($15)
-                and created_at >= $16 and created_at < $17) is true as shown
+                and ($14::text is null or variant = $14)
+                and (visibility = 'public' or $15 = invited_player_id)
+                and status = any($16)
+                and created_at >= $17 and created_at < $18) is true as shown
             from (
                 select * from game
-                where invited_player_id = $12 and opponent = 'imported' and id >= $18 and id < $19
+                where invited_player_id = $13 and opponent = 'imported' and id >= $19 and id < $20
                 order by id desc limit $1
             ) scanned
         ) judged
@@ -133,23 +133,23 @@ pub(super) async fn newest_of_pair(
             select id, created_at as at, row_number() over (order by id desc) as n, (
         "#,
         r#"
-                or $11 = 'won' and $12 <> $13
-                    and $12 = case winner_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
-                or $11 = 'lost' and $12 <> $13
+                or $11 = 'won' and $13 <> $14
                     and $13 = case winner_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
+                or $11 = 'lost' and $13 <> $14
+                    and $14 = case winner_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
         "#,
         r#"
-                and ($14::text is null or variant = $14)
-                and ($15::text is null or visibility = $15)
-                and (visibility = 'public' or $16 in ($12, $13))
-                and status = any($17)
-                and created_at >= $18 and created_at < $19) is true as shown
+                and ($15::text is null or variant = $15)
+                and ($16::text is null or visibility = $16)
+                and (visibility = 'public' or $17 in ($13, $14))
+                and status = any($18)
+                and created_at >= $19 and created_at < $20) is true as shown
             from (
                 select * from game
                 where seat_0_player_id is not null and seat_1_player_id is not null
-                  and least(seat_0_player_id, seat_1_player_id) = least($12::uuid, $13::uuid)
-                  and greatest(seat_0_player_id, seat_1_player_id) = greatest($12::uuid, $13::uuid)
-                  and id >= $20 and id < $21
+                  and least(seat_0_player_id, seat_1_player_id) = least($13::uuid, $14::uuid)
+                  and greatest(seat_0_player_id, seat_1_player_id) = greatest($13::uuid, $14::uuid)
+                  and id >= $21 and id < $22
                 order by id desc limit $1
             ) scanned
         ) judged
@@ -195,20 +195,20 @@ pub(super) async fn finished_of(
                     or $11 = 'lost' and winner_seat <> leg.seat and seat_0_player_id <> seat_1_player_id
         "#,
         r#"
-                    and ($13::text is null or variant = $13)
-                    and ($14::text is null or visibility = $14)
-                    and (visibility = 'public' or $15 in (seat_0_player_id, seat_1_player_id))
-                    and ($16::uuid is null or $16 = case leg.seat when 0 then seat_1_player_id else seat_0_player_id end)
+                    and ($14::text is null or variant = $14)
+                    and ($15::text is null or visibility = $15)
+                    and (visibility = 'public' or $16 in (seat_0_player_id, seat_1_player_id))
+                    and ($17::uuid is null or $17 = case leg.seat when 0 then seat_1_player_id else seat_0_player_id end)
                     ) is true as shown
                 from (
                     (select * from game
-                     where leg.seat = 0 and seat_0_player_id = $12
-                       and finished_at >= $17 and (finished_at, id) < ($18, $19)
+                     where leg.seat = 0 and seat_0_player_id = $13
+                       and finished_at >= $18 and (finished_at, id) < ($19, $20)
                      order by finished_at desc, id desc limit $1)
                     union all
                     (select * from game
-                     where leg.seat = 1 and seat_1_player_id = $12 and seat_0_player_id is distinct from seat_1_player_id
-                       and finished_at >= $17 and (finished_at, id) < ($18, $19)
+                     where leg.seat = 1 and seat_1_player_id = $13 and seat_0_player_id is distinct from seat_1_player_id
+                       and finished_at >= $18 and (finished_at, id) < ($19, $20)
                      order by finished_at desc, id desc limit $1)
                 ) scanned
             ) judged
@@ -244,18 +244,18 @@ pub(super) async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
         r#"
         select id as "id!", at as "at!", true as "shown!", false as "last!" from (
             select *, case
-                when $13 and $12 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
+                when $14 and $13 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end
                     then coalesce(deadline, '5000-01-01Z')
-                when $13 then coalesce(deadline + interval '4000 years', $15)
-                when $14 then coalesce(deadline, $15)
+                when $14 then coalesce(deadline + interval '4000 years', $16)
+                when $15 then coalesce(deadline, $16)
                 else updated_at
             end as at from (
             (select * from game
-             where seat_0_player_id = $12 and game_status(started_at, finished_at, aborted_at) = 'active'
+             where seat_0_player_id = $13 and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $1)
             union all
             (select * from game
-             where seat_1_player_id = $12 and seat_0_player_id is distinct from seat_1_player_id
+             where seat_1_player_id = $13 and seat_0_player_id is distinct from seat_1_player_id
                and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $1)
             ) active
@@ -264,14 +264,14 @@ pub(super) async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &W
         "#,
         "",
         r#"
-          and ($16::text is null or variant = $16)
-          and ($17::text is null or visibility = $17)
-          and (visibility = 'public' or $18 in (seat_0_player_id, seat_1_player_id))
-          and ($19::uuid is null or $19 = case when seat_0_player_id = $12 then seat_1_player_id else seat_0_player_id end)
-          and (not $20 or $12 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
-          and created_at >= $21 and created_at < $22
-          and case when $14 then at > $23 or at = $23 and id < $24 else (at, id) < ($23, $24) end
-        order by case when $14 then at end, at desc, id desc limit $2
+          and ($17::text is null or variant = $17)
+          and ($18::text is null or visibility = $18)
+          and (visibility = 'public' or $19 in (seat_0_player_id, seat_1_player_id))
+          and ($20::uuid is null or $20 = case when seat_0_player_id = $13 then seat_1_player_id else seat_0_player_id end)
+          and (not $21 or $13 = case turn_seat when 0 then seat_0_player_id when 1 then seat_1_player_id end)
+          and created_at >= $22 and created_at < $23
+          and case when $15 then at > $24 or at = $24 and id < $25 else (at, id) < ($24, $25) end
+        order by case when $15 then at end, at desc, id desc limit $2
         "#,
         {
             of.player.0,

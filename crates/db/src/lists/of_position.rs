@@ -32,10 +32,10 @@ pub(super) async fn newest_at(
         "#,
         "",
         r#"
-                and created_at >= $13 and created_at < $14) is true as shown
+                and created_at >= $14 and created_at < $15) is true as shown
             from (
                 select game_id from explored_game
-                where position = $12 and game_id >= $15 and game_id < $16
+                where position = $13 and game_id >= $16 and game_id < $17
                 order by game_id desc limit $1
             ) scanned
             join game on game.id = scanned.game_id

@@ -20,21 +20,21 @@ pub(super) async fn newest_public(pool: &PgPool, filter: &Filter, window: &Windo
         SCAN_MAX,
         r#"
         select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
-        from unnest($12::text[], $13::text[]) as leg (variant, status)
+        from unnest($13::text[], $14::text[]) as leg (variant, status)
         cross join lateral (
             select * from (
                 select id, created_at as at, row_number() over (order by id desc) as n, (
         "#,
         "",
         r#"
-                    and created_at >= $14 and created_at < $15
-                    and ($18::uuid is null or $18 is distinct from coalesce(seat_0_player_id, seat_1_player_id))) is true as shown
+                    and created_at >= $15 and created_at < $16
+                    and ($19::uuid is null or $19 is distinct from coalesce(seat_0_player_id, seat_1_player_id))) is true as shown
                 from (
-                    select id, created_at, preset, clock, opponent, result_reason, ply, analysed_at, result_winner,
+                    select id, created_at, preset, clock, opponent, result_reason, ply, analysed_at, practice, result_winner,
                         seat_0_player_id, seat_1_player_id
                     from game
                     where visibility = 'public' and variant = leg.variant
-                      and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $16 and id < $17
+                      and game_status(started_at, finished_at, aborted_at) = leg.status and id >= $17 and id < $18
                     order by id desc limit $1
                 ) scanned
             ) judged
@@ -64,7 +64,7 @@ pub(super) async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &W
         SCAN_MAX,
         r#"
         select found.id as "id!", found.at as "at!", found.shown as "shown!", found.n = $1 as "last!"
-        from unnest($12::text[]) as leg (variant)
+        from unnest($13::text[]) as leg (variant)
         cross join lateral (
             select * from (
                 select id, finished_at as at, row_number() over (order by finished_at desc, id desc) as n, (
@@ -73,9 +73,9 @@ pub(super) async fn finished_publicly(pool: &PgPool, filter: &Filter, window: &W
         r#"
                     ) is true as shown
                 from (
-                    select id, finished_at, preset, clock, opponent, result_reason, ply, analysed_at, result_winner from game
+                    select id, finished_at, preset, clock, opponent, result_reason, ply, analysed_at, practice, result_winner from game
                     where visibility = 'public' and variant = leg.variant
-                      and finished_at >= $13 and (finished_at, id) < ($14, $15)
+                      and finished_at >= $14 and (finished_at, id) < ($15, $16)
                     order by finished_at desc, id desc limit $1
                 ) scanned
             ) judged

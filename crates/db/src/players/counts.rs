@@ -9,7 +9,7 @@ use crate::connection::{DbError, statement};
 /// How many finished games in a seat are counted for a profile: some ten milliseconds' work.
 const COUNTED_MAX: i64 = 100_000;
 
-/// A player's results against others; games against oneself do not count.
+/// A player's results against others; games against oneself and practice do not count.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     /// Active games.
@@ -24,28 +24,36 @@ pub struct Counts {
 
 /// Counts a player's games, up to 100,000 finished ones in each seat.
 pub async fn count_games(pool: &PgPool, id: PlayerId) -> Result<Counts, DbError> {
+    // The indexes of finished games do not tell practice, and have all else that is counted. So practice, which has an index of
+    // its own, is subtracted.
     let row = sqlx::query!(
         r#"
         select
             (select count(*) from (
                 (select from game
                  where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
-                   and seat_1_player_id <> $1 limit $2)
+                   and seat_1_player_id <> $1 and practice is not true limit $2)
                 union all
                 (select from game
                  where seat_1_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
-                   and seat_0_player_id is distinct from seat_1_player_id limit $2)
+                   and seat_0_player_id is distinct from seat_1_player_id and practice is not true limit $2)
             ) active) as "active!",
-            count(*) filter (where winner_seat = seat) as "won!",
-            count(*) filter (where winner_seat <> seat) as "lost!",
-            count(*) filter (where winner_seat is null) as "drawn!"
+            coalesce(sum(counts) filter (where winner_seat = seat), 0) as "won!",
+            coalesce(sum(counts) filter (where winner_seat <> seat), 0) as "lost!",
+            coalesce(sum(counts) filter (where winner_seat is null), 0) as "drawn!"
         from (
-            (select 0 as seat, winner_seat from game
+            (select 1 as counts, 0 as seat, winner_seat from game
              where seat_0_player_id = $1 and finished_at is not null and seat_1_player_id <> $1 limit $2)
             union all
-            (select 1 as seat, winner_seat from game
+            (select 1 as counts, 1 as seat, winner_seat from game
              where seat_1_player_id = $1 and finished_at is not null
                and seat_0_player_id is distinct from seat_1_player_id limit $2)
+            union all
+            (select -1 as counts, 0 as seat, winner_seat from game
+             where seat_0_player_id = $1 and practice and finished_at is not null limit $2)
+            union all
+            (select -1 as counts, 1 as seat, winner_seat from game
+             where seat_1_player_id = $1 and practice and finished_at is not null limit $2)
         ) finished
         "#,
         id.0,
@@ -54,6 +62,6 @@ pub async fn count_games(pool: &PgPool, id: PlayerId) -> Result<Counts, DbError>
     .fetch_one(pool)
     .instrument(statement("count games of a player"))
     .await?;
-    let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+    let count = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
     Ok(Counts { active: count(row.active), won: count(row.won), lost: count(row.lost), drawn: count(row.drawn) })
 }

@@ -23,7 +23,7 @@ pub struct Stats {
     pub is_complete: bool,
 }
 
-/// A player's results in one variant; games against oneself do not count.
+/// A player's results in one variant; games against oneself and practice do not count.
 #[derive(Clone, Debug)]
 pub struct VariantStats {
     /// The variant.
@@ -92,13 +92,13 @@ pub async fn find(pool: &PgPool, player: PlayerId, opponents: Option<&[OpponentK
         r#"
         with newest as materialized (
             select *, row_number() over (order by finished_at desc, id desc) as place from (
-                (select 0 as seat, id, finished_at, variant, opponent, seat_0_player_id <> seat_1_player_id as is_against_other,
+                (select 0 as seat, id, finished_at, variant, opponent, seat_0_player_id <> seat_1_player_id and practice is not true as is_counted,
                     winner_seat, result_winner, result_reason, result_score_south, result_score_north
                  from game
                  where seat_0_player_id = $1 and finished_at is not null
                  order by finished_at desc, id desc limit $2)
                 union all
-                (select 1 as seat, id, finished_at, variant, opponent, true as is_against_other,
+                (select 1 as seat, id, finished_at, variant, opponent, practice is not true as is_counted,
                     winner_seat, result_winner, result_reason, result_score_south, result_score_north
                  from game
                  where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id and finished_at is not null
@@ -115,7 +115,7 @@ pub async fn find(pool: &PgPool, player: PlayerId, opponents: Option<&[OpponentK
             cross join lateral (
                 select case when winner_seat is null then 0 when winner_seat = seat then 1 else -1 end as ending
             ) ended
-            where place < $2 and is_against_other and ($3::text[] is null or opponent = any($3))
+            where place < $2 and is_counted and ($3::text[] is null or opponent = any($3))
         ), compared as (
             select *, (ending <> lag(ending) over (partition by variant order by place))::integer as is_other from judged
         ), numbered as (

@@ -3,7 +3,7 @@
 //! A request is a row until its analysis is stored and announced. A worker extends its lease while it works; after a
 //! crash the lease expires, and another worker takes the request.
 
-use mancala_domain::{ANALYSIS_EDITION, Analysis, Game, GameId, PLIES_ANALYSED_MAX, PlayerId};
+use mancala_domain::{ANALYSIS_EDITION, Analysis, Game, GameId, PLIES_ANALYSED_MAX, PlayerId, PlyAction};
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 use time::{Duration, OffsetDateTime};
@@ -13,7 +13,10 @@ pub use super::judged_plies::PartialAnalysis;
 use super::judged_plies::{PartialText, PlyText, parse_plies};
 use crate::{
     connection::{DbError, statement},
-    games::columns::{column, number},
+    games::{
+        clock_rows::parse_played,
+        columns::{column, number},
+    },
     players::{Requester, lock_requester},
 };
 
@@ -144,6 +147,25 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<AnalysisState, DbError>
         _ => None,
     };
     Ok(AnalysisState { analysis, request })
+}
+
+/// The takebacks of a game in order, each with its number and the last ply that it left standing.
+pub async fn takebacks(pool: &PgPool, game: GameId) -> Result<Vec<(u32, u32)>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select ply as "ply!", move as "mv!" from event
+        where game_id = $1 and kind = 'moved' and move like 'takeback %' order by seq
+        "#,
+        game.0,
+    )
+    .fetch_all(pool)
+    .instrument(statement("select takebacks"))
+    .await?;
+    let takeback = |ply, text: &str| match parse_played(text, game.0)? {
+        PlyAction::Takeback { to_ply } => Ok((number("event", "ply", game.0, ply)?, to_ply)),
+        PlyAction::Move(mv) => Err(DbError::inconsistent("event", "move", game.0, mv)),
+    };
+    rows.into_iter().map(|row| takeback(row.ply, &row.mv)).collect()
 }
 
 /// Requests the analysis of a game as it is now. Several requests for one game share a row.

@@ -28,6 +28,7 @@ pub(super) struct StoredGame {
     options: String,
     visibility: String,
     opponent: String,
+    is_practice: bool,
     ply: i32,
     start: Option<StartText>,
     /// Of a finished game.
@@ -40,7 +41,7 @@ pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<
     let mut logs = logs(connection, ids).await?;
     let rows = sqlx::query!(
         r#"
-        select id, ply, variant, preset, options, opponent, start as "start: Json<StartText>", finished_at, result_winner,
+        select id, ply, variant, preset, options, opponent, practice, start as "start: Json<StartText>", finished_at, result_winner,
             result_reason, result_score_south, result_score_north, visibility
         from game where id = any($1) order by id
         "#,
@@ -59,6 +60,7 @@ pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<
             options: row.options,
             visibility: row.visibility,
             opponent: row.opponent,
+            is_practice: row.practice.unwrap_or_default(),
             ply: row.ply,
             start: row.start.map(|Json(start)| start),
             result: result.zip(row.finished_at),
@@ -109,15 +111,14 @@ impl StoredGame {
     /// What the explorer counts of the game; `None` if it does not count. The plies are not replayed: the verification
     /// checks the log.
     pub(super) fn exploration(self) -> Result<Option<Exploration>, DbError> {
-        let Self { id, variant, preset, options, visibility, opponent, ply, start, result, log } = self;
+        let Self { id, variant, preset, options, visibility, opponent, is_practice, ply, start, result, log } = self;
         let inconsistent = |column, detail: &dyn Display| DbError::inconsistent("game", column, id, detail.to_string());
         let visibility = word("game", "visibility", id, &Visibility::ALL, Visibility::as_str, &visibility)?;
-        let is_against_oneself = opponent == OpponentKind::Oneself.as_str();
+        let is_alone = opponent == OpponentKind::Oneself.as_str() || is_practice;
         let result: Option<(GameResult, OffsetDateTime)> =
             result.map(|(result, ended_at)| Ok::<_, DbError>((result.parse("game", id)?, ended_at))).transpose()?;
         let plies = number("game", "ply", id, ply)?;
-        let counted =
-            Exploration::counts(visibility, is_against_oneself, plies, result.as_ref().map(|(result, _)| result));
+        let counted = Exploration::counts(visibility, is_alone, plies, result.as_ref().map(|(result, _)| result));
         let Some((result, ended_at)) = result.filter(|_| counted) else { return Ok(None) };
         let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
         let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;

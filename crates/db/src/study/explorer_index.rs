@@ -131,7 +131,8 @@ pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
         r#"
         insert into unexplored_game as waiting (game_id, is_imported)
         select id, opponent = 'imported' from game
-        where visibility = 'public' and finished_at is not null and opponent <> 'self' and ply >= $1
+        where visibility = 'public' and finished_at is not null and opponent <> 'self' and practice is not true
+            and ply >= $1
         order by opponent = 'imported', id
         on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
         "#,

@@ -15,6 +15,17 @@ impl Game {
         }
     }
 
+    /// Checks that a player gets a hint now: in practice, when that player is to move.
+    pub fn check_hint(&self, player: PlayerId) -> Result<(), Refusal> {
+        self.check_seated(player)?;
+        if !self.is_practice() {
+            return Err(Refusal::NoPractice);
+        }
+        self.check_active()?;
+        let is_own_turn = self.player_at(self.position().turn()) == Some(player);
+        is_own_turn.then_some(()).ok_or(Refusal::NotYourTurn)
+    }
+
     /// The game is at one of the versions that the command names.
     pub(super) fn check_version(&self, command: &Command<'_>) -> Result<(), Refusal> {
         let version = self.version();

@@ -16,7 +16,7 @@ impl Game {
         kind: OfferKind,
         context: &Context<'_>,
     ) -> Result<Facts, Refusal> {
-        let seat = self.own_seat(command.player)?;
+        let seat = self.own_seat(command.player, kind)?;
         if kind == OfferKind::Rematch {
             self.check_rematch(context)?;
         }
@@ -38,6 +38,10 @@ impl Game {
             None if self.is_log_full() => Err(NothingToOffer::LogFull.into()),
             None => {
                 let to_ply = self.check_offer(kind, seat, context)?;
+                if self.is_practice() {
+                    // The computer agrees at once.
+                    return self.agree(&Offer { kind, seat, at: context.now, to_ply }, seat.other(), context);
+                }
                 Ok(vec![Fact::Offered { seat, kind, to_ply }].into())
             }
         }
@@ -50,7 +54,7 @@ impl Game {
         answer: OfferAnswer,
         context: &Context<'_>,
     ) -> Result<Facts, Refusal> {
-        let seat = self.own_seat(command.player)?;
+        let seat = self.own_seat(command.player, kind)?;
         if (kind, answer) == (OfferKind::Rematch, OfferAnswer::Accept) {
             self.check_rematch(context)?;
         }
@@ -114,20 +118,21 @@ impl Game {
         }
     }
 
-    /// The seat of a player whose opponent is another player.
-    fn own_seat(&self, player: PlayerId) -> Result<Seat, Refusal> {
+    /// The seat of a player whose opponent answers such an offer.
+    fn own_seat(&self, player: PlayerId, kind: OfferKind) -> Result<Seat, Refusal> {
         self.check_seated(player)?;
-        self.only_seat(player).ok_or_else(|| NothingToOffer::Alone.into())
+        let is_answered = !self.is_practice() || matches!(kind, OfferKind::Takeback | OfferKind::Rematch);
+        self.only_seat(player).filter(|_| is_answered).ok_or_else(|| NothingToOffer::Alone.into())
     }
 
-    /// Whether a player plays one side, and another player the other.
+    /// Whether a player plays one side, and an opponent that answers offers the other.
     pub(super) fn sits_at_one_side(&self, player: PlayerId) -> bool {
         self.only_seat(player).is_some()
     }
 
     fn only_seat(&self, player: PlayerId) -> Option<Seat> {
-        // The computer answers no offer.
-        if matches!(self.terms().opponent, Opponent::Computer { .. }) {
+        // The computer answers no offer, except in practice.
+        if matches!(self.terms().opponent, Opponent::Computer { .. }) && !self.is_practice() {
             return None;
         }
         let mut own = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(player));

@@ -5,7 +5,7 @@ use std::iter;
 use uuid::Uuid;
 
 use super::{Action, Command, Context};
-use crate::{Game, GameId, OfferAnswer, OfferKind, PlayerId, Seat, Status};
+use crate::{Game, GameId, OfferAnswer, OfferKind, PlayerId, Seat, Status, seat::seat_to_move};
 
 /// Something that a player may do with a game now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Permitted {
     RenewCode,
     /// Play one of the legal moves.
     Move,
+    /// Get a hint.
+    Hint,
     /// Resign the game.
     Resign,
     /// End the game without a result.
@@ -29,8 +31,15 @@ pub enum Permitted {
 }
 
 /// All of them but offers, in the order in which they are listed.
-const BESIDE_OFFERS: [Permitted; 6] =
-    [Permitted::Join, Permitted::Decline, Permitted::RenewCode, Permitted::Move, Permitted::Resign, Permitted::Abort];
+const BESIDE_OFFERS: [Permitted; 7] = [
+    Permitted::Join,
+    Permitted::Decline,
+    Permitted::RenewCode,
+    Permitted::Move,
+    Permitted::Hint,
+    Permitted::Resign,
+    Permitted::Abort,
+];
 
 impl Permitted {
     /// The word for it on the wire.
@@ -42,6 +51,7 @@ impl Permitted {
             Permitted::Decline => "decline",
             Permitted::RenewCode => "renew_join_code",
             Permitted::Move => "move",
+            Permitted::Hint => "hint",
             Permitted::Resign => "resign",
             Permitted::Abort => "abort",
             Permitted::Offer(Draw) => "offer_draw",
@@ -87,6 +97,7 @@ impl Game {
     fn permits(&self, permitted: Permitted, player: PlayerId, context: &Context<'_>) -> bool {
         let action = match permitted {
             Permitted::Move => return self.turn().is_some_and(|side| self.player_at(side) == Some(player)),
+            Permitted::Hint => return self.check_hint(player).is_ok(),
             // Decided by the newest plies, which are not read for this.
             Permitted::Offer(OfferKind::Takeback) => return self.has_turn_to_take_back(player),
             Permitted::Answer(kind @ OfferKind::Takeback, OfferAnswer::Accept) => {
@@ -109,13 +120,16 @@ impl Game {
         self.decide(&command, context).is_ok_and(|decision| !decision.events.is_empty())
     }
 
-    /// Whether a player has a turn that stands. The position counts the plies that stand. What it does not tell: whether
-    /// the opener's opponent has one, if that player's first turn was taken back; the answer is then `true`.
+    /// Whether a player has a turn that stands. The position counts the plies that stand: one for a turn of the opener, and
+    /// one more for a turn of the opponent. What it does not tell: whether the opponent has one, if that player's first turn
+    /// was taken back and the opener's has several plies; the answer is then `true`.
     fn has_turn_to_take_back(&self, player: PlayerId) -> bool {
-        let has_moved = Seat::ALL.into_iter().any(|seat| self.players()[seat] == Some(player) && self.moved()[seat]);
+        let own = |seat: &Seat| self.players()[*seat] == Some(player) && self.moved()[*seat];
+        let Some(seat) = Seat::ALL.into_iter().find(own) else { return false };
+        let opening = self.terms().opening();
+        let plies_min = if seat == seat_to_move(&opening) { 1 } else { 2 };
         self.status() == Status::Active
-            && has_moved
-            && self.position().plies() > self.terms().opening().plies()
+            && self.position().plies() >= opening.plies() + plies_min
             && self.offer(OfferKind::Takeback).is_none()
             && !self.is_log_full()
     }

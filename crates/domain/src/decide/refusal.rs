@@ -56,6 +56,9 @@ pub enum Refusal {
         /// The number of the next ply.
         next: u32,
     },
+    /// The game is no practice.
+    #[error("hints are for practice against the computer only")]
+    NoPractice,
     /// The opponent is to move.
     #[error("it is the opponent's turn")]
     NotYourTurn,

@@ -113,7 +113,7 @@ pub enum Fact {
     },
     /// The game ended with a result.
     Finished(GameResult),
-    /// The analysis of the game was stored: after its end, or between the plies of a game against oneself.
+    /// The analysis of the game was stored: after its end, or between the plies of a game against oneself or of practice.
     Analysed,
 }
 

@@ -55,20 +55,29 @@ impl Game {
     }
 
     /// The rematch that was agreed on with these events of this game, if it was: a game with the sides exchanged, and
-    /// the events that begin its log. The player that offered it creates the game, and the other player has joined.
-    pub fn begin_rematch(&self, events: &[Event]) -> Option<(Self, [Event; 2])> {
+    /// the events that begin its log. The player that offered it creates the game, and the other player has joined. The
+    /// computer needs not join.
+    pub fn begin_rematch(&self, events: &[Event]) -> Option<(Self, Vec<Event>)> {
         let (accepted_by, id, at) = events.iter().find_map(|event| match event.fact {
             Fact::Rematched { seat, game } => Some((seat, game, event.at)),
             _ => None,
         })?;
         let offered_by = accepted_by.other();
         let (host, guest) = (self.players()[offered_by]?, self.players()[accepted_by]?);
-        let opponent = Opponent::Player { player: guest };
+        let opponent = match self.terms().opponent {
+            Opponent::Computer { level } => Opponent::Computer { level },
+            _ => Opponent::Player { player: guest },
+        };
         let terms = Terms { opponent, creator: accepted_by, ..self.terms().clone() };
         let (mut game, created) = Self::create(id, terms, host, Duration::ZERO, at);
-        let joined = Event { seq: 2, at: created.at, fact: Fact::Joined { seat: offered_by, player: guest } };
-        game.apply(&joined).expect("a game that was just created can be joined");
-        Some((game, [created, joined]))
+        let mut log = vec![created];
+        if game.status() == Status::Open {
+            let joined =
+                Event { seq: 2, at: game.updated_at(), fact: Fact::Joined { seat: offered_by, player: guest } };
+            game.apply(&joined).expect("a game that was just created can be joined");
+            log.push(joined);
+        }
+        Some((game, log))
     }
 
     /// The fold of a log.
@@ -387,6 +396,11 @@ impl Game {
             | Opponent::Computer { .. }
             | Opponent::Imported { .. } => None,
         }
+    }
+
+    /// Whether it is practice against the computer, played here.
+    pub const fn is_practice(&self) -> bool {
+        self.terms().is_practice && matches!(self.terms().opponent, Opponent::Computer { .. })
     }
 
     /// The level of the computer, if it is to move.

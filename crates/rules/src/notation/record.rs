@@ -49,6 +49,7 @@ pub struct Record {
     last: AnyPosition,
     result: RecordResult,
     termination: Option<Termination>,
+    is_practice: bool,
 }
 
 impl Record {
@@ -75,7 +76,7 @@ impl Record {
         let outcome = last.outcome();
         let result = outcome.map_or(RecordResult::Unfinished, RecordResult::from);
         let termination = outcome.and_then(|outcome| outcome.reason).map(Termination::Rule);
-        Self { names: BySide::default(), start, moves, last, result, termination }
+        Self { names: BySide::default(), start, moves, last, result, termination, is_practice: false }
     }
 
     /// The same record with the names of the players of South and North at the start. Under the pie rule they may
@@ -87,6 +88,13 @@ impl Record {
     pub fn with_names(mut self, south: &str, north: &str) -> Result<Self, NameError> {
         self.names = BySide { south: check_name(south)?, north: check_name(north)? };
         Ok(self)
+    }
+
+    /// The same record, marked as practice or not: a player took moves back or was helped, as against a computer.
+    #[must_use]
+    pub const fn practised(mut self, is_practice: bool) -> Self {
+        self.is_practice = is_practice;
+        self
     }
 
     /// The same record with another end: for a game that the players ended, and not the rules.
@@ -153,6 +161,12 @@ impl Record {
         self.termination
     }
 
+    /// Whether the game is marked as practice.
+    #[must_use]
+    pub const fn is_practice(&self) -> bool {
+        self.is_practice
+    }
+
     /// Whether the game begins with the opening of its options.
     #[must_use]
     pub fn begins_with_opening(&self) -> bool {
@@ -209,6 +223,9 @@ impl fmt::Display for Record {
         if let Some(termination) = self.termination {
             scan::write_tag(f, "Termination", &termination.to_string())?;
         }
+        if self.is_practice {
+            scan::write_tag(f, "Practice", PRACTICE)?;
+        }
         f.write_str("\n")?;
         movetext::write_numbered(f, &self.start, &self.moves, self.result.word())
     }
@@ -225,7 +242,11 @@ impl FromStr for Record {
 }
 
 /// The tags of a record, in the order in which they are written.
-const TAGS: [&str; 8] = ["Variant", "Preset", "Options", "South", "North", "Start", "Result", "Termination"];
+const TAGS: [&str; 9] =
+    ["Variant", "Preset", "Options", "South", "North", "Start", "Result", "Termination", "Practice"];
+
+/// The value of the tag that marks practice. Other values mean nothing: other programs may use the tag otherwise.
+const PRACTICE: &str = "true";
 
 fn read(text: &str) -> Result<Record, Fault> {
     let mut source = Source::new(text);
@@ -233,7 +254,8 @@ fn read(text: &str) -> Result<Record, Fault> {
     let start = read_start(&tags, source.at())?;
     let mut line = Line::new(start.clone(), Dialect::Record);
     line.read(&mut source)?;
-    let record = Record::read_from(start, line, &tags)?;
+    let is_practice = tags.text("Practice").is_some_and(|tag| tag.value == PRACTICE);
+    let record = Record::read_from(start, line, &tags)?.practised(is_practice);
     with_names_of(record, tags.text("South"), tags.text("North"))
 }
 

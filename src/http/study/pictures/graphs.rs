@@ -11,10 +11,7 @@ use super::{
     scene::names,
 };
 use crate::{
-    db::{
-        games::{self, SeatedGame},
-        study::analyses,
-    },
+    db::games::{self, SeatedGame},
     domain::{Analysis, Class, Game, GameId, JudgedPly, Ply, PlyAction, seat_at},
     http::{
         answer::{headers::digest_tag, problem::Problem},
@@ -25,6 +22,7 @@ use crate::{
             extract::{GamePath, Query},
         },
         state::{AppState, heavy::HeavyClass, recent::Remembered},
+        study::analyses::find_standing,
     },
     picture::{Course, Fault, Measure, POINTS_MAX, Point, View, draw_graph},
     rules::{AnyPosition, Side},
@@ -168,7 +166,7 @@ async fn graph(db: &PgPool, seated: &SeatedGame, view: View) -> Result<String, P
     let game = &seated.game;
     let before = game.ply().saturating_sub(PLIES_DRAWN_MAX);
     let plies = games::plies(db, game, before, PLIES_DRAWN_MAX).await?;
-    let analysis = if game.analysed_at().is_some() { analyses::find(db, game.id()).await?.analysis } else { None };
+    let analysis = if game.analysed_at().is_some() { find_standing(db, game).await?.analysis } else { None };
     let judged = analysis.map(|analysis| Judged::of(game, &analysis, &plies));
     let point = |ply: u32, position: &AnyPosition| {
         let point = Point::of(ply, position);
