@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { t } from "../texts/index.ts";
 import { draw, settle, totalOf, type Seeds } from "./seeds.ts";
-import { opposite, seedsIn, shapeOf, storeOf, type Shape, type Spot } from "./shape.ts";
+import { seedsIn, shapeOf, storeOf, type Shape, type Spot } from "./shape.ts";
 
 /** What a move did, or would do, to places of the board. */
 export interface Marks {
@@ -207,7 +207,7 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = beside(shape, stop, event.key) ?? lettered(shape, board, legal, bottom, event.key);
+    const to = beside(shape, stop, event.key) ?? lettered(shape, legal, bottom, event.key);
     if (to === null) return;
     event.preventDefault();
     focus(to);
@@ -274,7 +274,7 @@ function beside(shape: Shape, place: string | null, key: string): string | null 
 }
 
 /** The pit that a letter names, among those of the side to move: its case makes no difference. */
-function lettered(shape: Shape, board: BoardOf, legal: readonly string[], bottom: Side, key: string): string | null {
+function lettered(shape: Shape, legal: readonly string[], bottom: Side, key: string): string | null {
   if (!/^[a-z]$/i.test(key)) return null;
   const [capital, small] = [key.toUpperCase(), key.toLowerCase()];
   const found = [capital, small].filter((place) => shape.spots.get(place)?.kind === "pit");
@@ -293,9 +293,4 @@ function pitLabel(board: BoardOf, spot: Spot, isLegal: boolean, isPending: boole
 function storeLabel(board: BoardOf, { side }: Spot, names: BoardProps["names"]): string {
   const store = t("board.store", { side: t(`side.${side}`), name: names?.[side] ?? "" });
   return `${store}, ${t("board.seeds", { count: seedsIn(board, storeOf(side)) })}`;
-}
-
-/** A board to look at, without buttons that do anything. */
-export function boardTitle(board: BoardOf, side: Side): string {
-  return t("board.score", { own: board[side].store, other: board[opposite(side)].store });
 }

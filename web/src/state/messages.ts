@@ -56,7 +56,7 @@ export function explain(error: unknown): string {
   }
   if (failure.code === "internal") return t("failure.internal", { id: requestId ?? "" });
   const key = `failure.${failure.code}`;
-  return Object.hasOwn(en, key) ? t(key as Key) : t("failure.other", { detail: failure.detail });
+  return Object.hasOwn(en, key) ? t(key as Key, { detail: failure.detail }) : t("failure.other", { detail: failure.detail });
 }
 
 /** Whether a call failed in one of these ways. */

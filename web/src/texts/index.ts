@@ -4,9 +4,7 @@ import { computed, signal } from "@preact/signals";
 
 import { en } from "./en.ts";
 import { pseudo } from "./pseudo.ts";
-
-/** A text, or one for each plural form that the language has. */
-export type Text = string | { one?: string; two?: string; few?: string; many?: string; other: string };
+import type { Text } from "./text.ts";
 
 export type Key = keyof typeof en;
 
@@ -66,12 +64,17 @@ const numbers = computed(() => new Intl.NumberFormat(language.value));
 export function t(key: Key, values: Values = {}): string {
   const text = shown.value.texts[key];
   const count = values["count"];
-  const form = typeof text === "string" ? text : (text[plurals.value.select(Number(count ?? 0))] ?? text.other);
-  return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
+  return formOf(text, Number(count ?? 0)).replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
     if (value === undefined) return whole;
     return typeof value === "number" ? numbers.value.format(value) : isolate(value);
   });
+}
+
+function formOf(text: Text, count: number): string {
+  if (typeof text === "string") return text;
+  const form = plurals.value.select(count);
+  return (form === "zero" ? undefined : text[form]) ?? text.other;
 }
 
 /** The text of a key that is made from a word of the server, or else the word: more words may come. */

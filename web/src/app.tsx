@@ -1,0 +1,54 @@
+// The page: the view that the address names, within what surrounds all views.
+
+import { BoardDefs } from "./board/board.tsx";
+import { Heading, Shell } from "./parts/shell.tsx";
+import { route } from "./router.ts";
+import { t } from "./texts/index.ts";
+import { AccountView } from "./views/account.tsx";
+import { GameView } from "./views/game.tsx";
+import { Home } from "./views/home.tsx";
+import { LobbyView } from "./views/lobby.tsx";
+import { SettingsView } from "./views/settings.tsx";
+
+export function App() {
+  return (
+    <>
+      <BoardDefs />
+      <Shell>
+        <View />
+      </Shell>
+    </>
+  );
+}
+
+function View() {
+  const { value } = route;
+  switch (value.view) {
+    case "home":
+      return <Home />;
+    case "lobby":
+      return <LobbyView />;
+    case "account":
+      return <AccountView />;
+    case "settings":
+      return <SettingsView />;
+    case "game":
+      return <GameView key={value.id} id={value.id} joinCode={value.joinCode} />;
+    default:
+      return <Unknown />;
+  }
+}
+
+function Unknown() {
+  return (
+    <div class="narrow">
+      <Heading title={t("unknown.title")}>{t("unknown.title")}</Heading>
+      <p>{t("unknown.text")}</p>
+      <p>
+        <a class="button" href="/">
+          {t("nav.home")}
+        </a>
+      </p>
+    </div>
+  );
+}

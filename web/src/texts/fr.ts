@@ -1,0 +1,1 @@
+import { en } from "./en.ts"; export const fr = en;
