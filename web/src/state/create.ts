@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
-import { keepValue, keptValue } from "./kept.ts";
+import { keepGame, keepValue, keptValue } from "./kept.ts";
 import { ensurePlayer } from "./session.ts";
 
 /** A variant as lists name it. */
@@ -59,5 +59,6 @@ export async function join(id: string, joinCode: string | null): Promise<Game> {
 }
 
 function show(game: Game): void {
+  keepGame(game, client.session.current()?.player.id ?? null);
   navigate(`/games/${game.id}`);
 }

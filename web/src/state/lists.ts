@@ -1,7 +1,7 @@
 // The lists of the first view: games of the player, invitations, and games that wait for an opponent.
 
 import type { Game } from "@mancala-server/client";
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 
 import { client } from "../client.ts";
 import { keepValue, keptValue } from "./kept.ts";
@@ -86,23 +86,21 @@ export async function readLobby(): Promise<void> {
   }
 }
 
-/** Follows the player's games while a player is signed in. */
-export function startLists(): void {
-  effect(() => {
-    const player = me.value?.id;
-    const kept = keptValue<Mine & { player: string }>("mine");
-    mine.value = player !== undefined && kept?.player === player && Array.isArray(kept.active) ? kept : null;
-    void readMine();
-    if (player === undefined) return;
-    const ending = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const gather = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => void readMine(), GATHER_MS);
-    };
-    void client.followAll(gather, { signal: ending.signal, onOpen: gather }).catch(() => undefined);
-    return () => ending.abort();
-  });
+/** Shows the player's games as they were kept, reads them, and follows them; returns what ends that. */
+export function followMine(): () => void {
+  const player = me.value?.id;
+  const kept = keptValue<Mine & { player: string }>("mine");
+  mine.value = player !== undefined && kept?.player === player && Array.isArray(kept.active) ? kept : null;
+  void readMine();
+  if (player === undefined) return () => undefined;
+  const ending = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const gather = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void readMine(), GATHER_MS);
+  };
+  void client.followAll(gather, { signal: ending.signal }).catch(() => undefined);
+  return () => ending.abort();
 }
 
 /** Reads the lobby while a view shows it; returns what ends that. */

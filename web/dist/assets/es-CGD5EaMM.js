@@ -1,0 +1,1 @@
+import{e}from"./en-CuP1hvoF.js";const r=e;export{r as es};

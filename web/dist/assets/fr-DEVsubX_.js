@@ -1,0 +1,1 @@
+import{e as o}from"./en-CuP1hvoF.js";const e=o;export{e as fr};
