@@ -12,7 +12,12 @@ import { ensurePlayer } from "./session.ts";
 export type VariantSummary = Schemas["VariantSummary"];
 
 /** The games that the server offers, as it said last. */
-export const variants = signal<readonly VariantSummary[]>(keptValue<VariantSummary[]>("variants") ?? []);
+export const variants = signal(keptVariants());
+
+function keptVariants(): readonly VariantSummary[] {
+  const kept = keptValue<VariantSummary[]>("variants");
+  return Array.isArray(kept) ? kept.filter((variant) => typeof variant?.name === "string") : [];
+}
 
 /** Reads which games the server offers. */
 export async function readVariants(): Promise<void> {

@@ -1,1 +1,0 @@
-import{e as o}from"./en-CuP1hvoF.js";const e=o;export{e as fr};
