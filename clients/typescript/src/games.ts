@@ -3,7 +3,6 @@
 import { call, type Attempt, type CallOptions, type Core, type Raw } from "./core.js";
 import { MancalaError } from "./failure.js";
 import { paginate } from "./pages.js";
-import { randomUuid } from "./platform.js";
 import type {
   AnalysisStatus,
   Game,
@@ -36,13 +35,13 @@ export class Games {
   }
 
   create(settings: NewGame, options?: CreateOptions): Promise<Game> {
-    const params = { header: keyed(options) };
+    const params = { header: this.#keyed(options) };
     return this.#call(({ signal }) => this.#core.api.POST("/v1/games", { params, body: settings, signal }), options);
   }
 
   /** Joins the oldest open game that fits, or opens one. */
   seek(settings: NewGame, options?: CreateOptions): Promise<Game> {
-    const params = { header: keyed(options) };
+    const params = { header: this.#keyed(options) };
     return this.#call(({ signal }) => this.#core.api.POST("/v1/games/seek", { params, body: settings, signal }), options);
   }
 
@@ -98,7 +97,7 @@ export class Games {
 
   offer(id: string, type: OfferType, options?: AtVersion & CreateOptions): Promise<Game> {
     const { path, header } = at(id, options);
-    const params = { path, header: { ...header, ...keyed(options) } };
+    const params = { path, header: { ...header, ...this.#keyed(options) } };
     return this.#call(({ signal }) => this.#core.api.POST("/v1/games/{id}/offers", { params, body: { type }, signal }), options);
   }
 
@@ -191,6 +190,11 @@ export class Games {
     await this.#call(({ signal }) => this.#core.api.DELETE("/v1/games/{id}/notes/{ply}", { params, signal }), options);
   }
 
+  // The key belongs to the player, so that it need not be secret.
+  #keyed(options?: CreateOptions): { "Idempotency-Key"?: string } {
+    return { "Idempotency-Key": options?.key ?? this.#core.uuid() ?? `${this.#core.now()}-${Math.random()}-${Math.random()}` };
+  }
+
   async #call<T>(send: (attempt: Attempt) => Promise<Raw<T>>, options?: CallOptions): Promise<T> {
     return (await call(this.#core, send, options)).data;
   }
@@ -209,11 +213,6 @@ export class Games {
       throw error;
     }
   }
-}
-
-function keyed(options?: CreateOptions): { "Idempotency-Key"?: string } {
-  const key = options?.key ?? randomUuid() ?? `${Date.now()}-${Math.random()}-${Math.random()}`;
-  return { "Idempotency-Key": key };
 }
 
 function at(id: string, options?: AtVersion): { path: { id: string }; header: { "If-Match"?: string } } {

@@ -2,7 +2,7 @@
 
 import { call, type CallOptions, type Core } from "./core.js";
 import { MancalaError } from "./failure.js";
-import { ignore, randomUuid, type ChannelLike } from "./platform.js";
+import { ignore, type ChannelLike } from "./platform.js";
 import type { Player, Profile, Schemas } from "./types.js";
 
 export interface SessionInfo {
@@ -45,6 +45,7 @@ export class Session {
   readonly #listeners = new Set<SessionListener>();
   readonly #channel: ChannelLike | undefined;
   #stored: Stored | null = null;
+  #isUnstored = false;
   #renewing: Promise<string | null> | undefined;
   /** Resolves when the stored session is read. At once, unless the storage is asynchronous. */
   readonly ready: Promise<void>;
@@ -77,10 +78,10 @@ export class Session {
     return this.#exclusive(async () => {
       const there = this.#adopt(await this.#load());
       if (there) return there.player;
-      const key = `${this.#core.scope}:pending-guest`;
+      const key = this.#pendingKey;
       const old = parse<Pending>(await this.#core.storage.getItem(key));
       const isOld = old && old.name === name && this.#core.now() - old.since < PENDING_MS;
-      const uuid = isOld ? old.key : randomUuid();
+      const uuid = isOld ? old.key : this.#core.uuid();
       const body = name === undefined ? {} : { name };
       if (uuid !== undefined && !isOld) {
         await this.#core.storage.setItem(key, JSON.stringify({ key: uuid, ...body, since: this.#core.now() }));
@@ -95,7 +96,7 @@ export class Session {
   async register(name: string, password: string, options?: CallOptions): Promise<Player> {
     return this.#exclusive(async () => {
       const stored = this.#adopt(await this.#load());
-      if (stored?.player.kind !== "guest") return this.#create({ name, password }, randomUuid(), options);
+      if (stored?.player.kind !== "guest") return this.#create({ name, password }, this.#core.uuid(), options);
       return this.#upgrade({ name, password }, options);
     });
   }
@@ -176,6 +177,7 @@ export class Session {
     await this.#exclusive(async () => {
       const stored = await this.#load();
       await this.#store(null);
+      await this.#core.storage.removeItem(this.#pendingKey);
       if (!stored || options?.everywhere) return;
       const body = { token: stored.refreshToken };
       // Signed out here in any case; without an answer the sign-in stays on the server until it expires.
@@ -205,6 +207,10 @@ export class Session {
 
   get #key(): string {
     return `${this.#core.scope}:session`;
+  }
+
+  get #pendingKey(): string {
+    return `${this.#core.scope}:pending-guest`;
   }
 
   #isFresh(stored: Stored): boolean {
@@ -304,12 +310,19 @@ export class Session {
   }
 
   async #load(): Promise<Stored | null> {
+    if (this.#isUnstored) return this.#stored;
     return parse(await this.#core.storage.getItem(this.#key));
   }
 
   async #store(stored: Stored | null, cause?: MancalaError): Promise<void> {
-    if (stored) await this.#core.storage.setItem(this.#key, JSON.stringify(stored));
-    else await this.#core.storage.removeItem(this.#key);
+    try {
+      if (stored) await this.#core.storage.setItem(this.#key, JSON.stringify(stored));
+      else await this.#core.storage.removeItem(this.#key);
+      this.#isUnstored = false;
+    } catch {
+      // The storage is full or blocked. The session lasts as long as this client: the stored tokens are used up.
+      this.#isUnstored = true;
+    }
     this.#adopt(stored, cause);
     this.#channel?.postMessage("changed");
   }
