@@ -138,17 +138,17 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
 
 // A token that is refused is renewed, and the request sent again: the server has not carried it out.
 async function sendAuthorized(session: Session, fetch: Fetch, request: Request): Promise<Response> {
-  const token = await session.token();
-  if (token === null) return fetch(request);
+  const grant = await session.grant();
+  if (grant === null) return fetch(request);
   const again = request.clone();
-  request.headers.set("Authorization", `Bearer ${token}`);
+  request.headers.set("Authorization", `Bearer ${grant.accessToken}`);
   const response = await fetch(request);
   if (response.status !== 401) return response;
   const problem = (await response.clone().json().catch(() => null)) as { code?: unknown } | null;
   if (problem?.code !== "invalid_token") return response;
-  const renewed = await session.renew(token);
+  const renewed = await session.renew(grant);
   if (renewed === null) return response;
-  again.headers.set("Authorization", `Bearer ${renewed}`);
+  again.headers.set("Authorization", `Bearer ${renewed.accessToken}`);
   return fetch(again);
 }
 
