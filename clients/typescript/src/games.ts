@@ -103,21 +103,20 @@ export class Games {
 
   accept(id: string, type: OfferType, options?: AtVersion): Promise<Game> {
     const params = offered(id, type, options);
-    return this.#answer(
-      ({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/accept", { params, signal }), options);
+    return this.#call(({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/accept", { params, signal }), options);
   }
 
   declineOffer(id: string, type: OfferType, options?: AtVersion): Promise<Game> {
     const params = offered(id, type, options);
-    return this.#answer(
-      ({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/decline", { params, signal }), options);
+    const send = ({ signal }: Attempt) => this.#core.api.POST("/v1/games/{id}/offers/{type}/decline", { params, signal });
+    return this.#end(id, type, send, options);
   }
 
   /** Takes the own offer back; of a pause, lets time run again. */
   withdraw(id: string, type: OfferType, options?: AtVersion): Promise<Game> {
     const params = offered(id, type, options);
-    return this.#answer(
-      ({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/withdraw", { params, signal }), options);
+    const send = ({ signal }: Attempt) => this.#core.api.POST("/v1/games/{id}/offers/{type}/withdraw", { params, signal });
+    return this.#end(id, type, send, options);
   }
 
   /** Requests an analysis, or says how far it is. */
@@ -149,12 +148,12 @@ export class Games {
   moves(id: string, options?: CallOptions & { after?: number; limit?: number; boards?: boolean }): AsyncGenerator<Move, void, undefined> {
     const { after, limit, boards } = options ?? {};
     const base = {
-      ...(after !== undefined && { after }),
       ...(limit !== undefined && { limit }),
       ...(boards === true && { include: "board" as const }),
     };
     return paginate((cursor) => {
-      const params = { path: { id }, query: { ...base, ...(cursor !== undefined && { cursor }) } };
+      const place = cursor === undefined ? (after === undefined ? {} : { after }) : { cursor };
+      const params = { path: { id }, query: { ...base, ...place } };
       return this.#call(({ signal }) => this.#core.api.GET("/v1/games/{id}/moves", { params, signal }), options);
     });
   }
@@ -199,8 +198,8 @@ export class Games {
     return (await call(this.#core, send, options)).data;
   }
 
-  // An answer to an offer that is repeated finds no offer any more, if the first one arrived.
-  async #answer(send: (attempt: Attempt) => Promise<Raw<Game>>, options?: CallOptions): Promise<Game> {
+  // Ends an offer. A repetition finds none if the first request arrived: then the game without it is what was wanted.
+  async #end(id: string, type: OfferType, send: (attempt: Attempt) => Promise<Raw<Game>>, options?: CallOptions): Promise<Game> {
     let isRepeated = false;
     try {
       return await this.#call((attempt) => {
@@ -208,9 +207,12 @@ export class Games {
         return send(attempt);
       }, options);
     } catch (error) {
-      const failure = isRepeated && error instanceof MancalaError ? error.failure : undefined;
-      if (failure?.code === "no_such_offer" && failure.game) return failure.game;
-      throw error;
+      if (!isRepeated || !(error instanceof MancalaError)) throw error;
+      const { failure } = error;
+      if (failure.code !== "no_such_offer" && failure.code !== "precondition_failed") throw error;
+      const game = ("game" in failure ? failure.game : undefined) ?? (await this.get(id, options));
+      if (game.offers.some((offer) => offer.type === type)) throw error;
+      return game;
     }
   }
 }

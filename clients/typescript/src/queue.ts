@@ -184,9 +184,10 @@ export class Queue {
   async #update(change: (stored: Stored) => void): Promise<void> {
     await this.ready;
     await this.#core.locks.request(this.#key, {}, async () => {
-      const stored = await this.#read();
+      const stored = parse(await this.#core.storage.getItem(this.#key));
       change(stored);
       await this.#core.storage.setItem(this.#key, JSON.stringify(stored));
+      this.#stored = stored;
     });
     this.#channel?.postMessage("changed");
     this.#emit({ type: "changed" });

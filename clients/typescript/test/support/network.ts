@@ -44,6 +44,8 @@ export class Network {
   loss: number;
   holdsStreams: boolean;
   isDown = false;
+  /** What happens to the next requests, before chance decides. */
+  readonly next: Fate[] = [];
   /** Answers in the server's place, or lets a request pass. */
   intercept: ((method: string, path: string) => Canned | undefined) | undefined;
   readonly #random: () => number;
@@ -144,6 +146,8 @@ export class Network {
   }
 
   #fate(method: string): Fate {
+    const planned = method === "OPTIONS" ? undefined : this.next.shift();
+    if (planned !== undefined) return planned;
     if (method === "OPTIONS" || this.#random() >= this.loss) return "passed";
     return (["lost", "unanswered", "cut"] as const)[Math.floor(this.#random() * 3)] ?? "lost";
   }
