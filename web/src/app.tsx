@@ -1,7 +1,6 @@
 // The page: the view that the address names, within what surrounds all views.
 
 import { BoardDefs } from "./board/board.tsx";
-import { lazy } from "./parts/lazy.tsx";
 import { Heading, Shell } from "./parts/shell.tsx";
 import { route } from "./router.ts";
 import { t } from "./texts/index.ts";
@@ -10,11 +9,6 @@ import { GameView } from "./views/game.tsx";
 import { Home } from "./views/home.tsx";
 import { LobbyView } from "./views/lobby.tsx";
 import { SettingsView } from "./views/settings.tsx";
-
-// What is not needed for a first game is loaded when it is shown.
-const NewView = lazy(async () => (await import("./views/new.tsx")).NewView);
-const RulesView = lazy(async () => (await import("./views/rules.tsx")).RulesView);
-const ReviewView = lazy(async () => (await import("./views/review.tsx")).ReviewView);
 
 export function App() {
   return (
@@ -40,12 +34,6 @@ function View() {
       return <SettingsView />;
     case "game":
       return <GameView key={value.id} id={value.id} joinCode={value.joinCode} />;
-    case "new":
-      return <NewView />;
-    case "rules":
-      return <RulesView variant={value.variant} />;
-    case "review":
-      return <ReviewView key={value.id} id={value.id} />;
     default:
       return <Unknown />;
   }

@@ -114,9 +114,6 @@ function PlayNow() {
         </div>
         <div class="way">
           <Action run={() => begin({ variant, side: "south", opponent: { type: "self" }, visibility: "unlisted" })}>{t("home.hotseat")}</Action>
-          <p class="more">
-            <a href={`/new#${variant}`}>{t("home.more")}</a>
-          </p>
         </div>
       </div>
     </section>
