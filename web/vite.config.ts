@@ -42,8 +42,7 @@ export default defineConfig({
       output: { entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js") },
     },
   },
-  server: {
-    // `npm run dev` beside a server of `cargo run`.
-    proxy: { "/v1": process.env["BASE_URL"] ?? "http://127.0.0.1:8080" },
-  },
+  // `npm run dev` beside a server of `cargo run`.
+  server: { proxy: { "/v1": process.env["BASE_URL"] ?? "http://127.0.0.1:8080" } },
+  preview: { proxy: { "/v1": process.env["BASE_URL"] ?? "http://127.0.0.1:8080" } },
 });

@@ -16,7 +16,8 @@ use super::{
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
-    operation::{health, home, problems},
+    operation::{health, problems},
+    page::{self, Page},
     paths,
     players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
@@ -151,28 +152,31 @@ impl DocumentJson {
     }
 }
 
-/// Adds the routes, the pages of the documentation, and the handler for all other requests. `document` comes from
-/// [`DocumentJson::of`].
-pub fn configure(config: &mut ServiceConfig, document: &DocumentJson) {
+/// Adds the routes, the page for people, the pages of the documentation, and the handler for all other requests. `document`
+/// comes from [`DocumentJson::of`].
+pub fn configure(config: &mut ServiceConfig, document: &DocumentJson, page: Page) {
     let get = |json: &web::Bytes| {
         let json = json.clone();
         move || future::ready(HttpResponse::Ok().content_type(header::ContentType::json()).body(json.clone()))
     };
     routes(&mut Routes::new(config));
+    if page == Page::Served {
+        page::configure(config);
+    }
     config
         .app_data(extract::payload_config())
         .service(web::resource(DOCUMENT).guard(guard::Get()).to(get(&document.document)))
         .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(get(&document.document_3_0)))
-        .service(web::resource("/").guard(guard::Get()).to(home::show))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)))
         .default_service(web::to(unknown));
 }
 
-/// Refuses a request that matches no route: a wrong method of a known path, or an unknown path.
+/// Refuses a request that matches no route: a wrong method of a known path, or an unknown path. A page that is not served is
+/// unknown.
 async fn unknown(request: HttpRequest) -> Result<HttpResponse, Problem> {
     match paths::find(request.match_info().as_str()) {
-        Some(path) => Err(Problem::method_not_allowed(path.allow.clone())),
-        None => Err(Problem::not_found("there is nothing at this address")),
+        Some(path) if !path.knows(request.method()) => Err(Problem::method_not_allowed(path.allow.clone())),
+        _ => Err(Problem::not_found("there is nothing at this address")),
     }
 }

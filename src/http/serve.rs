@@ -30,6 +30,7 @@ use super::{
         observe, response_headers,
         unread::{self, Unread},
     },
+    page::Page,
     paths,
     request::{accept, auth},
     routes::{self, DocumentJson},
@@ -71,6 +72,8 @@ pub struct Service {
     /// Origins whose pages may call from a browser, or [`super::ANY_ORIGIN`].
     pub cors_origins: Vec<String>,
     pub rate_limits: RateLimits,
+    /// Whether a page for people is served beside the API.
+    pub page: Page,
     /// Networks of reverse proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
     /// How long a connection may idle between two requests; usually [`super::KEEP_ALIVE`].
@@ -207,6 +210,7 @@ struct LayerData {
     unread: Data<Unread>,
     access_log: Option<Data<AccessLog>>,
     document: DocumentJson,
+    page: Page,
 }
 
 impl LayerData {
@@ -220,6 +224,7 @@ impl LayerData {
             unread: Data::new(Unread::default()),
             access_log: service.access_log.clone().map(Data::from),
             document: DocumentJson::of(document, service.public_url.clone()),
+            page: service.page,
         }
     }
 
@@ -244,7 +249,7 @@ impl LayerData {
         if let Some(log) = &self.access_log {
             config.app_data(log.clone());
         }
-        routes::configure(config, &self.document);
+        routes::configure(config, &self.document, self.page);
     }
 }
 

@@ -32,6 +32,8 @@ export interface BoardProps {
   /** Where the hand is, while seeds are in it, and how long they take from place to place. */
   hand?: string | null;
   frameMs?: number;
+  /** The ply after which this is the board. */
+  ply?: number;
   /** The seeds of the game, if some may be in the hand. */
   total?: number;
   /** The names of those who sit there, for a screen reader. */
@@ -65,7 +67,7 @@ export function Board(props: BoardProps) {
   const slow = { "--frame": `${props.frameMs ?? 0}ms` };
   return (
     // The board has no reading direction: it is sown anticlockwise everywhere.
-    <div class={`board${isUpright ? " upright" : ""}`} dir="ltr" style={{ aspectRatio: `${shape.width} / ${shape.height}`, ...slow }}>
+    <div class={`board${isUpright ? " upright" : ""}`} dir="ltr" data-ply={props.ply} style={{ aspectRatio: `${shape.width} / ${shape.height}`, ...slow }}>
       <svg viewBox={`0 0 ${shape.width} ${shape.height}`} aria-hidden="true" class="drawing">
         <Wood shape={shape} />
         {[...shape.spots.values()].map((spot) => (

@@ -75,15 +75,15 @@ function turnOf(place: string): number {
   return place.charCodeAt(0) * 1.7;
 }
 
-/** Ten seeds cover the bottom of a pit; the next ones lie upon them. */
+/** Three seeds lie in the middle and seven around them; the next ten lie upon these. */
 function inPit(n: number, spot: Spot): { x: number; y: number } {
-  const layer = Math.floor(n / 10);
-  const reach = Math.sqrt((n % 10) + 0.55) / Math.sqrt(10);
-  const angle = (n % 10) * GOLDEN + turnOf(spot.place) + layer * 0.9;
-  const shrink = 1 - Math.min(layer, 3) * 0.12;
+  const [at, layer] = [n % 10, Math.floor(n / 10)];
+  const isInner = at < 3;
+  const reach = (isInner ? 0.4 : 0.95) * (1 - Math.min(layer, 3) * 0.16);
+  const angle = (isInner ? at / 3 : (((at - 3) * 3) % 7) / 7) * 2 * Math.PI + turnOf(spot.place) + layer * 0.7 + (at % 2) * 0.12;
   return {
-    x: spot.x + Math.cos(angle) * reach * shrink * (spot.rx - 13),
-    y: spot.y + Math.sin(angle) * reach * shrink * (spot.ry - 12) - layer * 2.5,
+    x: spot.x + Math.cos(angle) * reach * (spot.rx - 13),
+    y: spot.y + Math.sin(angle) * reach * (spot.ry - 12) - layer * 2.5,
   };
 }
 

@@ -5,14 +5,19 @@ import { signal } from "@preact/signals";
 
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
-import { keepValue, keptValue } from "./kept.ts";
+import { keepGame, keepValue, keptValue } from "./kept.ts";
 import { ensurePlayer } from "./session.ts";
 
 /** A variant as lists name it. */
 export type VariantSummary = Schemas["VariantSummary"];
 
 /** The games that the server offers, as it said last. */
-export const variants = signal<readonly VariantSummary[]>(keptValue<VariantSummary[]>("variants") ?? []);
+export const variants = signal(keptVariants());
+
+function keptVariants(): readonly VariantSummary[] {
+  const kept = keptValue<VariantSummary[]>("variants");
+  return Array.isArray(kept) ? kept.filter((variant) => typeof variant?.name === "string") : [];
+}
 
 /** Reads which games the server offers. */
 export async function readVariants(): Promise<void> {
@@ -59,5 +64,6 @@ export async function join(id: string, joinCode: string | null): Promise<Game> {
 }
 
 function show(game: Game): void {
+  keepGame(game, client.session.current()?.player.id ?? null);
   navigate(`/games/${game.id}`);
 }

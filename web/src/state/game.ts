@@ -235,13 +235,21 @@ export class GameStore {
     if (!shown || this.#ending.signal.aborted) return;
     const name = this.nameOf(move.side);
     await this.playback.play({ ply: move.ply, effects: move.effects, ...(board && { board }) }, shown.board);
-    const yours = this.now.value?.isMine && this.now.value.ply === move.ply ? t("game.your-turn") : "";
-    this.told.value = `${moveInWords(move, name)} ${yours}`.trim();
+    this.told.value = `${moveInWords(move, name)} ${this.#turnInWords(move.ply)}`.trim();
+  }
+
+  #turnInWords(ply: number): string {
+    const [now, game] = [this.now.value, this.game.value];
+    if (!now?.turn || now.ply !== ply || !now.isMine) return "";
+    return game?.opponent.type === "self" ? t("game.turn-of-side", { side: t(`side.${now.turn}`) }) : t("game.your-turn");
   }
 
   /** The name of the player at a side. */
   nameOf(side: Side): string {
-    return this.game.value?.seats[side]?.name ?? t(`side.${side}`);
+    const seats = this.game.value?.seats;
+    // Of two players with one name the sides tell them apart.
+    const isOne = seats?.south?.id === seats?.north?.id;
+    return (isOne ? undefined : seats?.[side]?.name) ?? t(`side.${side}`);
   }
 }
 

@@ -48,12 +48,25 @@ export function tidy(): void {
 /** A game as it was seen last by this player, or by a spectator. */
 export function keptGame(id: string, viewer: string | null): Game | null {
   const kept = read<{ viewer: string | null; game: Game }>(`game.${id}`);
-  const isWhole = kept?.game?.id === id && Array.isArray(kept.game.board?.south?.pits) && Array.isArray(kept.game.legal_moves);
-  return isWhole && kept.viewer === viewer ? kept.game : null;
+  return kept?.viewer === viewer && isGame(kept?.game) && kept.game.id === id ? kept.game : null;
+}
+
+/** Whether what was kept has what views need of a game. */
+export function isGame(kept: Game | null | undefined): kept is Game {
+  return Array.isArray(kept?.board?.south?.pits) && Array.isArray(kept.legal_moves) && typeof kept.seats === "object";
+}
+
+/** The kept games in which a player sits, those that were seen last first. */
+export function keptGamesOf(player: string): Game[] {
+  const ids = read<string[]>("games");
+  if (!Array.isArray(ids)) return [];
+  const games = ids.flatMap((id) => keptGame(id, player) ?? []);
+  return games.filter(({ seats }) => seats.south?.id === player || seats.north?.id === player);
 }
 
 export function keepGame(game: Game, viewer: string | null): void {
-  const ids = [game.id, ...(read<string[]>("games") ?? []).filter((id) => id !== game.id)];
+  const before = read<string[]>("games");
+  const ids = [game.id, ...(Array.isArray(before) ? before : []).filter((id) => id !== game.id)];
   for (const id of ids.splice(GAMES_MAX)) remove(`game.${id}`);
   write("games", ids);
   write(`game.${game.id}`, { viewer, game });

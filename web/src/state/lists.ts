@@ -1,14 +1,15 @@
 // The lists of the first view: games of the player, invitations, and games that wait for an opponent.
 
 import type { Game } from "@mancala-server/client";
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 
 import { client } from "../client.ts";
-import { keepValue, keptValue } from "./kept.ts";
+import { isGame, keepValue, keptGamesOf, keptValue } from "./kept.ts";
 import { me } from "./session.ts";
 
 /** What the view shows of each list. */
 const SHOWN_MAX = 20;
+const FINISHED_MAX = 5;
 
 /** Events that come together cause one reading. */
 const GATHER_MS = 300;
@@ -66,7 +67,7 @@ async function read(): Promise<void> {
     const [active, open, finished, invitations] = await Promise.all([
       first(games.list({ player: "me", status: ["active"], sort: "turn", limit: SHOWN_MAX }), SHOWN_MAX),
       first(games.list({ player: "me", status: ["open"], limit: SHOWN_MAX }), SHOWN_MAX),
-      first(games.list({ player: "me", status: ["finished"], sort: "finished_at", limit: 5 }), 5),
+      first(games.list({ player: "me", status: ["finished"], sort: "finished_at", limit: FINISHED_MAX }), FINISHED_MAX),
       first(games.invitations("received"), SHOWN_MAX),
     ]);
     if (me.value?.id !== player) return;
@@ -86,23 +87,39 @@ export async function readLobby(): Promise<void> {
   }
 }
 
-/** Follows the player's games while a player is signed in. */
-export function startLists(): void {
-  effect(() => {
-    const player = me.value?.id;
-    const kept = keptValue<Mine & { player: string }>("mine");
-    mine.value = player !== undefined && kept?.player === player && Array.isArray(kept.active) ? kept : null;
-    void readMine();
-    if (player === undefined) return;
-    const ending = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const gather = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => void readMine(), GATHER_MS);
-    };
-    void client.followAll(gather, { signal: ending.signal, onOpen: gather }).catch(() => undefined);
-    return () => ending.abort();
-  });
+/** The lists as they were read last, with what was seen since of single games. */
+function keptMine(player: string): Mine | null {
+  const kept = keptValue<Mine & { player: string }>("mine");
+  const lists = kept?.player === player && [kept.active, kept.open, kept.finished, kept.invitations].every(Array.isArray) ? kept : NONE;
+  const seen = keptGamesOf(player);
+  const isSeen = ({ id }: Game) => seen.some((game) => game.id === id);
+  const listed = (status: Game["status"], items: Game[]) => [
+    ...seen.filter((game) => game.status === status),
+    ...items.filter((game) => isGame(game) && !isSeen(game)),
+  ];
+  const all = {
+    active: listed("active", lists.active),
+    open: listed("open", lists.open),
+    finished: listed("finished", lists.finished).slice(0, FINISHED_MAX),
+    invitations: lists.invitations.filter((game) => isGame(game) && !isSeen(game)),
+  };
+  return lists === NONE && seen.length === 0 ? null : all;
+}
+
+/** Shows the player's games as they were kept, reads them, and follows them; returns what ends that. */
+export function followMine(): () => void {
+  const player = me.value?.id;
+  mine.value = player === undefined ? NONE : keptMine(player);
+  void readMine();
+  if (player === undefined) return () => undefined;
+  const ending = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const gather = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void readMine(), GATHER_MS);
+  };
+  void client.followAll(gather, { signal: ending.signal }).catch(() => undefined);
+  return () => ending.abort();
 }
 
 /** Reads the lobby while a view shows it; returns what ends that. */

@@ -87,6 +87,7 @@ function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bot
   return (
     <Board
       board={shown.board}
+      ply={shown.ply}
       bottom={bottom}
       marks={shown.marks}
       hand={shown.hand}

@@ -1,12 +1,12 @@
 // The first view: begin a game, go on with one, accept an invitation, join one of the lobby.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { GameRow, Lobby } from "../parts/rows.tsx";
 import { Heading } from "../parts/shell.tsx";
 import { Action, Choice, Field, Pick } from "../parts/ui.tsx";
-import { begin, seek, variants } from "../state/create.ts";
-import { mine } from "../state/lists.ts";
+import { begin, seek, titleOf, variants } from "../state/create.ts";
+import { followMine, mine } from "../state/lists.ts";
 import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
 import { t, type Key } from "../texts/index.ts";
@@ -30,12 +30,33 @@ export function Home() {
       <div class="columns">
         <PlayNow />
         <div class="stack">
+          <Picture />
           <Games />
           <Lobby />
         </div>
       </div>
     </div>
   );
+}
+
+/** The chosen game, as the server draws it. */
+function Picture() {
+  const { theme } = settings.value;
+  const variant = chosen();
+  return (
+    <img
+      class="picture"
+      src={`/v1/variants/${variant}/board.svg?theme=${theme}`}
+      width="640"
+      height="425"
+      alt={t("home.picture", { variant: titleOf(variant) })}
+    />
+  );
+}
+
+function chosen(): string {
+  const choices = offered();
+  return choices.find(({ value }) => value === settings.value.variant)?.value ?? choices[0]?.value ?? "kalah";
 }
 
 /** What the server offers, or what every server offers until it has answered. */
@@ -47,18 +68,11 @@ function offered(): { value: string; label: string }[] {
 function PlayNow() {
   const [clock, setClock] = useState<ClockName>("unlimited");
   const choices = offered();
-  const variant = choices.some(({ value }) => value === settings.value.variant) ? settings.value.variant : (choices[0]?.value ?? "kalah");
+  const variant = chosen();
   const { level, name } = settings.value;
   return (
     <section class="card play" aria-labelledby="play-title">
       <h2 id="play-title">{t("home.play")}</h2>
-      <img
-        class="picture"
-        src={`/v1/variants/${variant}/board.svg?theme=${settings.value.theme}`}
-        width="640"
-        height="300"
-        alt={t("home.picture", { variant })}
-      />
       <Choice label={t("home.variant")} name="variant" value={variant} choices={choices} onChange={(next) => set({ variant: next })} />
       {!me.value && (
         <Field
@@ -114,6 +128,7 @@ function levelWord(level: number): Key {
 
 function Games() {
   const { value: games } = mine;
+  useEffect(followMine, [me.value?.id]);
   if (!me.value) return <p class="card quiet">{t("home.no-player")}</p>;
   if (!games) return <p class="card quiet">{t("ui.loading")}</p>;
   const { active, open, finished, invitations } = games;

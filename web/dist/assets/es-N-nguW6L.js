@@ -1,1 +1,0 @@
-import{e}from"./en-CR-8wLoT.js";const r=e;export{r as es};
