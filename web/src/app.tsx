@@ -7,8 +7,14 @@ import { t } from "./texts/index.ts";
 import { AccountView } from "./views/account.tsx";
 import { GameView } from "./views/game.tsx";
 import { Home } from "./views/home.tsx";
+import { later } from "./views/later.tsx";
 import { LobbyView } from "./views/lobby.tsx";
 import { SettingsView } from "./views/settings.tsx";
+
+const ReviewView = later(async () => (await import("./views/review.tsx")).ReviewView);
+const RulesView = later(async () => (await import("./views/rules.tsx")).RulesView);
+const NewGameView = later(async () => (await import("./views/new-game.tsx")).NewGameView);
+const ExploreView = later(async () => (await import("./views/explore.tsx")).ExploreView);
 
 export function App() {
   return (
@@ -34,6 +40,14 @@ function View() {
       return <SettingsView />;
     case "game":
       return <GameView key={value.id} id={value.id} joinCode={value.joinCode} />;
+    case "review":
+      return <ReviewView key={value.id} id={value.id} />;
+    case "rules":
+      return <RulesView variant={value.variant} />;
+    case "explore":
+      return <ExploreView key={value.variant} variant={value.variant} />;
+    case "new":
+      return <NewGameView />;
     default:
       return <Unknown />;
   }

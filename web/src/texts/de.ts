@@ -1,6 +1,7 @@
 // German. See en.ts.
 
 import type { Texts } from "./index.ts";
+import { study } from "./study/de.ts";
 
 export const de: Texts = {
   "nav.label": "Hauptmenü",
@@ -299,4 +300,6 @@ export const de: Texts = {
   "failure.unauthenticated": "Melde dich an, oder beginne ein Spiel als Gast.",
   "failure.invalid_token": "Du wurdest abgemeldet. Melde dich wieder an.",
   "failure.refresh_token_reused": "Du wurdest abgemeldet. Melde dich wieder an.",
+
+  ...study,
 };

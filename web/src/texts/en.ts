@@ -2,6 +2,7 @@
 //
 // A text with plural forms is an object. Names of players come from outside and are isolated by `t`.
 
+import { study } from "./study/en.ts";
 import type { Text } from "./text.ts";
 
 const of = <T extends Record<string, Text>>(texts: T): T => texts;
@@ -303,4 +304,6 @@ export const en = of({
   "failure.unauthenticated": "Sign in, or begin a game as a guest.",
   "failure.invalid_token": "You have been signed out. Sign in again.",
   "failure.refresh_token_reused": "You have been signed out. Sign in again.",
+
+  ...study,
 });

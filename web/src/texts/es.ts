@@ -1,6 +1,7 @@
 // Spanish. See en.ts.
 
 import type { Texts } from "./index.ts";
+import { study } from "./study/es.ts";
 
 export const es: Texts = {
   "nav.label": "Menú principal",
@@ -299,4 +300,6 @@ export const es: Texts = {
   "failure.unauthenticated": "Entra, o empieza una partida como invitado.",
   "failure.invalid_token": "Se ha cerrado tu sesión. Entra otra vez.",
   "failure.refresh_token_reused": "Se ha cerrado tu sesión. Entra otra vez.",
+
+  ...study,
 };

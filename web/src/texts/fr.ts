@@ -1,6 +1,7 @@
 // French. See en.ts.
 
 import type { Texts } from "./index.ts";
+import { study } from "./study/fr.ts";
 
 export const fr: Texts = {
   "nav.label": "Menu principal",
@@ -302,4 +303,6 @@ export const fr: Texts = {
   "failure.unauthenticated": "Connectez-vous, ou commencez une partie en invité.",
   "failure.invalid_token": "Vous avez été déconnecté. Reconnectez-vous.",
   "failure.refresh_token_reused": "Vous avez été déconnecté. Reconnectez-vous.",
+
+  ...study,
 };
