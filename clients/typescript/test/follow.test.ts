@@ -151,7 +151,6 @@ test("tabs that follow one game share its stream and begin where each wants", as
   await until(() => second.length === events.length, "the second tab knows all");
   assert.deepEqual(second, events);
   assert.deepEqual(await first, events.slice(game.version));
-  // The second tab may have taken the stream over, when the first one had seen the end.
   assert.ok(network.count("GET", /\/events$/) <= 2);
   assert.equal(streamsBefore, 1);
 });
