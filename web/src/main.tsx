@@ -14,8 +14,13 @@ import "./styles/board.css";
 import "./styles/views.css";
 import { speak, t } from "./texts/index.ts";
 
+/** A page that was loaded anew a moment ago is not loaded once more. */
+const RELOAD_MS = 30_000;
+
 // A file of a release that is gone: the page of the present release has its own.
-addEventListener("vite:preloadError", () => location.reload());
+addEventListener("vite:preloadError", () => {
+  if (navigator.onLine && performance.now() > RELOAD_MS) location.reload();
+});
 
 tidy();
 followTheme();

@@ -3,6 +3,7 @@
 import { apiOf, type Api, type Core, type Fetch, type RetryPolicy } from "./core.js";
 import { followGame, followPlayer, type FollowAllOptions, type FollowGameOptions } from "./follow.js";
 import { Games } from "./games.js";
+import { Hubs } from "./hub.js";
 import {
   defaultChannel,
   defaultLocks,
@@ -10,6 +11,7 @@ import {
   defaultStorage,
   MemoryStorage,
   ProcessLocks,
+  randomUuid,
   type ChannelLike,
   type LocksLike,
   type OnlineHook,
@@ -36,8 +38,19 @@ export interface ClientOptions {
   online?: OnlineHook;
   /** The time in milliseconds. Default: `Date.now`. */
   now?: () => number;
+  /** Secure random UUIDs. Default: `crypto`. Where there is none, as in React Native, a guest is asked for only once. */
+  uuid?: () => string;
   retry?: Partial<RetryPolicy>;
 }
+
+const RETRY: RetryPolicy = {
+  attempts: 8,
+  baseMs: 500,
+  maxMs: 20_000,
+  timeoutMs: 15_000,
+  streamMs: 10_000,
+  silenceMs: 40_000,
+};
 
 /** Called with each event, in order. The next one waits for the promise. */
 export type Handler<E> = (event: E) => void | Promise<void>;
@@ -52,11 +65,12 @@ export interface Client {
   readonly ready: Promise<void>;
   /** Every event of a game, without gap or repetition, until nothing can follow. */
   follow(gameId: string, options?: FollowGameOptions): AsyncGenerator<GameEvent, void, undefined>;
+  /** The same by a handler; resolves at the end, or when the signal aborts. */
   follow(gameId: string, handler: Handler<GameEvent>, options?: FollowGameOptions): Promise<void>;
   /** Every event of all games of the player. All tabs share one stream. */
   followAll(options?: FollowAllOptions): AsyncGenerator<PlayerEvent, void, undefined>;
   followAll(handler: Handler<PlayerEvent>, options?: FollowAllOptions): Promise<void>;
-  /** Ends the exchange with other tabs. */
+  /** Ends what is followed, and the exchange with other tabs. */
   close(): void;
 }
 
@@ -64,19 +78,21 @@ export function createClient(options: ClientOptions): Client {
   const { core, session } = connect(options);
   const games = new Games(core);
   const queue = new Queue(core, session, games);
+  const hubs = new Hubs(core);
+  const followers = { core, session, hubs };
 
   function follow(id: string, options?: FollowGameOptions): AsyncGenerator<GameEvent, void, undefined>;
   function follow(id: string, handler: Handler<GameEvent>, options?: FollowGameOptions): Promise<void>;
   function follow(id: string, first?: Handler<GameEvent> | FollowGameOptions, second?: FollowGameOptions) {
-    if (typeof first === "function") return each(followGame(core, id, second ?? {}), first);
-    return followGame(core, id, first ?? {});
+    if (typeof first === "function") return each(followGame(followers, id, second ?? {}), first, second?.signal);
+    return followGame(followers, id, first ?? {});
   }
 
   function followAll(options?: FollowAllOptions): AsyncGenerator<PlayerEvent, void, undefined>;
   function followAll(handler: Handler<PlayerEvent>, options?: FollowAllOptions): Promise<void>;
   function followAll(first?: Handler<PlayerEvent> | FollowAllOptions, second?: FollowAllOptions) {
-    if (typeof first === "function") return each(followPlayer(core, second ?? {}), first);
-    return followPlayer(core, first ?? {});
+    if (typeof first === "function") return each(followPlayer(followers, second ?? {}), first, second?.signal);
+    return followPlayer(followers, first ?? {});
   }
 
   return {
@@ -88,6 +104,7 @@ export function createClient(options: ClientOptions): Client {
     follow,
     followAll,
     close() {
+      hubs.close();
       queue.close();
       session.close();
     },
@@ -112,7 +129,8 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
     channel: options.channel === null ? undefined : (options.channel ?? (shared ? defaultChannel() : undefined)),
     online: options.online ?? defaultOnline,
     now: options.now ?? Date.now,
-    retry: { attempts: 8, baseMs: 500, maxMs: 20_000, timeoutMs: 15_000, ...options.retry },
+    uuid: options.uuid ?? randomUuid,
+    retry: { ...RETRY, ...options.retry },
   };
   const session = new Session(core);
   return { core, session };
@@ -120,20 +138,25 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
 
 // A token that is refused is renewed, and the request sent again: the server has not carried it out.
 async function sendAuthorized(session: Session, fetch: Fetch, request: Request): Promise<Response> {
-  const token = await session.token();
-  if (token === null) return fetch(request);
+  const grant = await session.grant();
+  if (grant === null) return fetch(request);
   const again = request.clone();
-  request.headers.set("Authorization", `Bearer ${token}`);
+  request.headers.set("Authorization", `Bearer ${grant.accessToken}`);
   const response = await fetch(request);
   if (response.status !== 401) return response;
   const problem = (await response.clone().json().catch(() => null)) as { code?: unknown } | null;
   if (problem?.code !== "invalid_token") return response;
-  const renewed = await session.renew(token);
+  const renewed = await session.renew(grant);
   if (renewed === null) return response;
-  again.headers.set("Authorization", `Bearer ${renewed}`);
+  again.headers.set("Authorization", `Bearer ${renewed.accessToken}`);
   return fetch(again);
 }
 
-async function each<E>(events: AsyncGenerator<E, void, undefined>, handler: Handler<E>): Promise<void> {
-  for await (const event of events) await handler(event);
+async function each<E>(events: AsyncGenerator<E, void, undefined>, handler: Handler<E>, signal?: AbortSignal): Promise<void> {
+  try {
+    for await (const event of events) await handler(event);
+  } catch (error) {
+    // The application has ended it.
+    if (!signal?.aborted) throw error;
+  }
 }

@@ -2,7 +2,7 @@
 
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import { errorOf, isTemporary, MancalaError, noAnswer } from "./failure.js";
-import type { ChannelLike, LocksLike, OnlineHook, StorageLike } from "./platform.js";
+import { ignore, type ChannelLike, type LocksLike, type OnlineHook, type StorageLike } from "./platform.js";
 import type { paths } from "./types.js";
 
 export type Api = FetchClient<paths>;
@@ -18,6 +18,10 @@ export interface RetryPolicy {
   maxMs: number;
   /** How long one attempt may take. Default 15 s. */
   timeoutMs: number;
+  /** How long a stream may take to begin. Default 10 s. */
+  streamMs: number;
+  /** How long a stream may stay silent: the server sends something every 15 s. Default 40 s. */
+  silenceMs: number;
 }
 
 export interface CallOptions {
@@ -42,6 +46,8 @@ export interface Core {
   readonly channel: ((name: string) => ChannelLike) | undefined;
   readonly online: OnlineHook;
   readonly now: () => number;
+  /** A random UUID, or undefined where there are no secure random numbers. */
+  readonly uuid: () => string | undefined;
   readonly retry: RetryPolicy;
 }
 
@@ -66,7 +72,7 @@ export async function call<T>(
       return { ...(await once(send, number, policy.timeoutMs, options.signal)), attempts: number };
     } catch (error) {
       if (!(error instanceof MancalaError) || !isTemporary(error.failure, error.status) || number >= policy.attempts) throw error;
-      await pause(core, waitOf(error, number, policy), options.signal);
+      await pause(core, error, waitOf(error, number, policy), options.signal);
     }
   }
 }
@@ -77,7 +83,7 @@ async function once<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<{ data: T; response: Response }> {
-  signal?.throwIfAborted();
+  check(signal);
   const limit = limited(timeoutMs, signal);
   try {
     const { data, error, response } = await send({ signal: limit.signal, number });
@@ -85,7 +91,7 @@ async function once<T>(
     return { data: data as T, response };
   } catch (error) {
     if (error instanceof MancalaError) throw error;
-    signal?.throwIfAborted();
+    check(signal);
     // A lost connection, a timeout, and an answer that was cut off look alike.
     throw noAnswer(error);
   } finally {
@@ -93,16 +99,33 @@ async function once<T>(
   }
 }
 
-/** A signal that aborts after a time, or with another one. `AbortSignal.any` is too young for some browsers. */
-export function limited(timeoutMs: number, signal?: AbortSignal): { signal: AbortSignal; restart(ms: number): void; clear(): void; abort(): void } {
+/** A signal that aborts after a time, or with another one. */
+export interface Limit {
+  readonly signal: AbortSignal;
+  /** Whether the time is up. */
+  isExpired(): boolean;
+  /** Begins the time anew. */
+  restart(ms: number): void;
+  /** Ends the time. */
+  clear(): void;
+  abort(): void;
+}
+
+/** `AbortSignal.any` and `AbortSignal.timeout` are too young for some browsers. */
+export function limited(ms: number, signal?: AbortSignal): Limit {
   const controller = new AbortController();
-  const expire = () => controller.abort(new Error(`no answer within ${timeoutMs} ms`));
-  const follow = () => controller.abort(signal?.reason);
-  let timer = setTimeout(expire, timeoutMs);
+  let isExpired = false;
+  const expire = () => {
+    isExpired = true;
+    controller.abort(new Error("no answer in time"));
+  };
+  const follow = () => controller.abort(reasonOf(signal));
+  let timer = setTimeout(expire, ms);
   signal?.addEventListener("abort", follow);
   if (signal?.aborted) follow();
   return {
     signal: controller.signal,
+    isExpired: () => isExpired,
     restart(ms) {
       clearTimeout(timer);
       timer = setTimeout(expire, ms);
@@ -124,8 +147,8 @@ export function waitOf(error: unknown, attempt: number, policy: Pick<RetryPolicy
   return told !== undefined ? told + Math.random() * policy.baseMs : grown * (0.5 + Math.random() / 2);
 }
 
-/** Waits, but not longer than until the network is back. */
-export function pause(core: Pick<Core, "online">, ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits after an error. If there was no answer, not longer than until the network is back. */
+export function pause(core: Pick<Core, "online">, error: unknown, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => () => {
       clearTimeout(timer);
@@ -134,12 +157,22 @@ export function pause(core: Pick<Core, "online">, ms: number, signal?: AbortSign
       settle();
     };
     const done = end(resolve);
-    const abort = end(() => reject(signal?.reason));
+    const abort = end(() => reject(reasonOf(signal)));
     const timer = setTimeout(done, ms);
-    const forget = core.online(done);
+    const isOffline = error instanceof MancalaError && error.failure.code === "no_answer";
+    const forget = isOffline ? core.online(done) : ignore;
     signal?.addEventListener("abort", abort);
     if (signal?.aborted) abort();
   });
+}
+
+/** Throws if the signal was aborted. React Native has neither `throwIfAborted` nor `reason`. */
+export function check(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw reasonOf(signal);
+}
+
+export function reasonOf(signal: AbortSignal | undefined): unknown {
+  return signal?.reason ?? Object.assign(new Error("aborted"), { name: "AbortError" });
 }
 
 export function apiOf(baseUrl: string, fetch: Fetch): Api {

@@ -137,7 +137,7 @@ function failureOf(response: Response, problem: Record<string, unknown> | undefi
   }
 }
 
-type Plain = Exclude<Extract<Failure, { code: "not_found" }>["code"], never>;
+type Plain = Extract<Failure, { code: "not_found" }>["code"];
 
 const PLAIN: Record<Plain, true> = {
   malformed_request: true,
@@ -167,7 +167,7 @@ const PLAIN: Record<Plain, true> = {
 };
 
 function isPlain(code: string): code is Plain {
-  return Object.hasOwn(PLAIN, code);
+  return (PLAIN as Record<string, unknown>)[code] === true;
 }
 
 /** The header `Retry-After` in milliseconds: seconds, or a date as proxies send it. */

@@ -3,7 +3,6 @@
 import { call, type Attempt, type CallOptions, type Core, type Raw } from "./core.js";
 import { MancalaError } from "./failure.js";
 import { paginate } from "./pages.js";
-import { randomUuid } from "./platform.js";
 import type {
   AnalysisStatus,
   Game,
@@ -36,13 +35,13 @@ export class Games {
   }
 
   create(settings: NewGame, options?: CreateOptions): Promise<Game> {
-    const params = { header: keyed(options) };
+    const params = { header: this.#keyed(options) };
     return this.#call(({ signal }) => this.#core.api.POST("/v1/games", { params, body: settings, signal }), options);
   }
 
   /** Joins the oldest open game that fits, or opens one. */
   seek(settings: NewGame, options?: CreateOptions): Promise<Game> {
-    const params = { header: keyed(options) };
+    const params = { header: this.#keyed(options) };
     return this.#call(({ signal }) => this.#core.api.POST("/v1/games/seek", { params, body: settings, signal }), options);
   }
 
@@ -98,27 +97,26 @@ export class Games {
 
   offer(id: string, type: OfferType, options?: AtVersion & CreateOptions): Promise<Game> {
     const { path, header } = at(id, options);
-    const params = { path, header: { ...header, ...keyed(options) } };
+    const params = { path, header: { ...header, ...this.#keyed(options) } };
     return this.#call(({ signal }) => this.#core.api.POST("/v1/games/{id}/offers", { params, body: { type }, signal }), options);
   }
 
   accept(id: string, type: OfferType, options?: AtVersion): Promise<Game> {
     const params = offered(id, type, options);
-    return this.#answer(
-      ({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/accept", { params, signal }), options);
+    return this.#call(({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/accept", { params, signal }), options);
   }
 
   declineOffer(id: string, type: OfferType, options?: AtVersion): Promise<Game> {
     const params = offered(id, type, options);
-    return this.#answer(
-      ({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/decline", { params, signal }), options);
+    const send = ({ signal }: Attempt) => this.#core.api.POST("/v1/games/{id}/offers/{type}/decline", { params, signal });
+    return this.#end(id, type, send, options);
   }
 
   /** Takes the own offer back; of a pause, lets time run again. */
   withdraw(id: string, type: OfferType, options?: AtVersion): Promise<Game> {
     const params = offered(id, type, options);
-    return this.#answer(
-      ({ signal }) => this.#core.api.POST("/v1/games/{id}/offers/{type}/withdraw", { params, signal }), options);
+    const send = ({ signal }: Attempt) => this.#core.api.POST("/v1/games/{id}/offers/{type}/withdraw", { params, signal });
+    return this.#end(id, type, send, options);
   }
 
   /** Requests an analysis, or says how far it is. */
@@ -150,12 +148,12 @@ export class Games {
   moves(id: string, options?: CallOptions & { after?: number; limit?: number; boards?: boolean }): AsyncGenerator<Move, void, undefined> {
     const { after, limit, boards } = options ?? {};
     const base = {
-      ...(after !== undefined && { after }),
       ...(limit !== undefined && { limit }),
       ...(boards === true && { include: "board" as const }),
     };
     return paginate((cursor) => {
-      const params = { path: { id }, query: { ...base, ...(cursor !== undefined && { cursor }) } };
+      const place = cursor === undefined ? (after === undefined ? {} : { after }) : { cursor };
+      const params = { path: { id }, query: { ...base, ...place } };
       return this.#call(({ signal }) => this.#core.api.GET("/v1/games/{id}/moves", { params, signal }), options);
     });
   }
@@ -191,12 +189,17 @@ export class Games {
     await this.#call(({ signal }) => this.#core.api.DELETE("/v1/games/{id}/notes/{ply}", { params, signal }), options);
   }
 
+  // The key belongs to the player, so that it need not be secret.
+  #keyed(options?: CreateOptions): { "Idempotency-Key"?: string } {
+    return { "Idempotency-Key": options?.key ?? this.#core.uuid() ?? `${this.#core.now()}-${Math.random()}-${Math.random()}` };
+  }
+
   async #call<T>(send: (attempt: Attempt) => Promise<Raw<T>>, options?: CallOptions): Promise<T> {
     return (await call(this.#core, send, options)).data;
   }
 
-  // An answer to an offer that is repeated finds no offer any more, if the first one arrived.
-  async #answer(send: (attempt: Attempt) => Promise<Raw<Game>>, options?: CallOptions): Promise<Game> {
+  // Ends an offer. A repetition finds none if the first request arrived: then the game without it is what was wanted.
+  async #end(id: string, type: OfferType, send: (attempt: Attempt) => Promise<Raw<Game>>, options?: CallOptions): Promise<Game> {
     let isRepeated = false;
     try {
       return await this.#call((attempt) => {
@@ -204,16 +207,14 @@ export class Games {
         return send(attempt);
       }, options);
     } catch (error) {
-      const failure = isRepeated && error instanceof MancalaError ? error.failure : undefined;
-      if (failure?.code === "no_such_offer" && failure.game) return failure.game;
-      throw error;
+      if (!isRepeated || !(error instanceof MancalaError)) throw error;
+      const { failure } = error;
+      if (failure.code !== "no_such_offer" && failure.code !== "precondition_failed") throw error;
+      const game = ("game" in failure ? failure.game : undefined) ?? (await this.get(id, options));
+      if (game.offers.some((offer) => offer.type === type)) throw error;
+      return game;
     }
   }
-}
-
-function keyed(options?: CreateOptions): { "Idempotency-Key"?: string } {
-  const key = options?.key ?? randomUuid() ?? `${Date.now()}-${Math.random()}-${Math.random()}`;
-  return { "Idempotency-Key": key };
 }
 
 function at(id: string, options?: AtVersion): { path: { id: string }; header: { "If-Match"?: string } } {

@@ -44,7 +44,7 @@ export class ProcessLocks implements LocksLike {
     const before = this.#last.get(name);
     const run = (async () => {
       await before;
-      options.signal?.throwIfAborted();
+      if (options.signal?.aborted) throw options.signal.reason;
       return work();
     })();
     const settled = run.then(ignore, ignore);

@@ -3,7 +3,7 @@
 import type { CallOptions, Core } from "./core.js";
 import { isTemporary, MancalaError, type Failure } from "./failure.js";
 import type { Games } from "./games.js";
-import { ignore, randomUuid, type ChannelLike } from "./platform.js";
+import { ignore, type ChannelLike } from "./platform.js";
 import type { Session } from "./session.js";
 import type { Play, PlayedMove } from "./types.js";
 
@@ -45,9 +45,12 @@ export class Queue {
   readonly #games: Games;
   readonly #listeners = new Set<(event: QueueEvent) => void>();
   readonly #channel: ChannelLike | undefined;
-  readonly #forgetOnline: () => void;
+  readonly #forget: (() => void)[];
   #stored: Stored = { pending: [], refused: [] };
   #flushing: Promise<void> | undefined;
+  #isDirty = false;
+  #isClosed = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** Resolves when the stored queue is read. At once, unless the storage is asynchronous. */
   readonly ready: Promise<void>;
 
@@ -63,16 +66,18 @@ export class Queue {
       this.#stored = parse(text);
       this.ready = Promise.resolve();
     }
-    const flush = () => void this.flush().catch(ignore);
-    this.#forgetOnline = core.online(flush);
-    void this.ready.then(() => this.#stored.pending.length > 0 && flush());
+    const flush = () => {
+      if (this.#stored.pending.length > 0) void this.flush().catch(ignore);
+    };
+    this.#forget = [core.online(flush), session.onChange(flush)];
+    void this.ready.then(flush);
   }
 
   /** Keeps a move, and sends it as soon as that is possible. Resolves when it is stored. */
   async add(gameId: string, play: Play): Promise<QueuedMove> {
     const player = this.#session.current()?.player;
     if (!player) throw new MancalaError({ code: "unauthenticated", detail: "no player is signed in" }, 0, undefined);
-    const id = randomUuid() ?? `${this.#core.now()}-${Math.random()}`;
+    const id = this.#core.uuid() ?? `${this.#core.now()}-${Math.random()}`;
     const move: QueuedMove = { id, playerId: player.id, gameId, play, at: this.#core.now() };
     await this.#update((stored) => {
       if (stored.pending.length >= PENDING_MAX) throw new Error(`${PENDING_MAX} moves wait already`);
@@ -107,20 +112,37 @@ export class Queue {
 
   /** Sends what waits, in order. Of several tabs one sends. Ends when nothing waits, or there is no answer. */
   flush(options?: CallOptions): Promise<void> {
+    // What is added after the last look at the queue is sent by another round.
+    this.#isDirty = this.#flushing !== undefined;
     this.#flushing ??= this.ready
       .then(() => this.#core.locks.request(`${this.#key}:flush`, {}, () => this.#send(options)))
-      .finally(() => (this.#flushing = undefined));
+      .finally(() => {
+        this.#flushing = undefined;
+        if (this.#isDirty) void this.flush().catch(ignore);
+        else this.#schedule();
+      });
     return this.#flushing;
   }
 
   close(): void {
-    this.#forgetOnline();
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const forget of this.#forget) forget();
     this.#channel?.close();
     this.#listeners.clear();
   }
 
   get #key(): string {
     return `${this.#core.scope}:queue`;
+  }
+
+  // Not every loss of the network is followed by a notice that it is back.
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed || this.#stored.pending.length === 0) return;
+    this.#timer = setTimeout(() => void this.flush().catch(ignore), this.#core.retry.maxMs);
+    // In Node a timer would keep the process alive.
+    (this.#timer as { unref?: () => void }).unref?.();
   }
 
   async #send(options?: CallOptions): Promise<void> {
@@ -162,9 +184,10 @@ export class Queue {
   async #update(change: (stored: Stored) => void): Promise<void> {
     await this.ready;
     await this.#core.locks.request(this.#key, {}, async () => {
-      const stored = await this.#read();
+      const stored = parse(await this.#core.storage.getItem(this.#key));
       change(stored);
       await this.#core.storage.setItem(this.#key, JSON.stringify(stored));
+      this.#stored = stored;
     });
     this.#channel?.postMessage("changed");
     this.#emit({ type: "changed" });

@@ -2,7 +2,7 @@
 
 import { call, type CallOptions, type Core } from "./core.js";
 import { MancalaError } from "./failure.js";
-import { ignore, randomUuid, type ChannelLike } from "./platform.js";
+import { ignore, type ChannelLike } from "./platform.js";
 import type { Player, Profile, Schemas } from "./types.js";
 
 export interface SessionInfo {
@@ -14,13 +14,16 @@ export interface SessionInfo {
 /** Called with every change, also with those of other tabs. `cause` is there if the server ended the session. */
 export type SessionListener = (session: SessionInfo | null, cause?: MancalaError) => void;
 
+export interface Grant {
+  accessToken: string;
+  refreshToken: string;
+}
+
 // What is stored. Times are of this device's clock.
-interface Stored {
+interface Stored extends Grant {
   player: Player;
   signInId: string;
-  accessToken: string;
   expiresAt: number;
-  refreshToken: string;
   recoveryCode?: string;
   // The guest that was signed in before, until it is merged or forgotten.
   guest?: { player: Player; refreshToken: string };
@@ -45,7 +48,8 @@ export class Session {
   readonly #listeners = new Set<SessionListener>();
   readonly #channel: ChannelLike | undefined;
   #stored: Stored | null = null;
-  #renewing: Promise<string | null> | undefined;
+  #isUnstored = false;
+  #renewing: Promise<Grant | null> | undefined;
   /** Resolves when the stored session is read. At once, unless the storage is asynchronous. */
   readonly ready: Promise<void>;
 
@@ -77,13 +81,14 @@ export class Session {
     return this.#exclusive(async () => {
       const there = this.#adopt(await this.#load());
       if (there) return there.player;
-      const key = `${this.#core.scope}:pending-guest`;
+      const key = this.#pendingKey;
       const old = parse<Pending>(await this.#core.storage.getItem(key));
       const isOld = old && old.name === name && this.#core.now() - old.since < PENDING_MS;
-      const uuid = isOld ? old.key : randomUuid();
+      const uuid = isOld ? old.key : this.#core.uuid();
       const body = name === undefined ? {} : { name };
       if (uuid !== undefined && !isOld) {
-        await this.#core.storage.setItem(key, JSON.stringify({ key: uuid, ...body, since: this.#core.now() }));
+        const pending: Pending = { key: uuid, ...body, since: this.#core.now() };
+        await attempt(() => this.#core.storage.setItem(key, JSON.stringify(pending)));
       }
       const player = await this.#create(body, uuid, options);
       await this.#core.storage.removeItem(key);
@@ -95,7 +100,7 @@ export class Session {
   async register(name: string, password: string, options?: CallOptions): Promise<Player> {
     return this.#exclusive(async () => {
       const stored = this.#adopt(await this.#load());
-      if (stored?.player.kind !== "guest") return this.#create({ name, password }, randomUuid(), options);
+      if (stored?.player.kind !== "guest") return this.#create({ name, password }, this.#core.uuid(), options);
       return this.#upgrade({ name, password }, options);
     });
   }
@@ -176,6 +181,7 @@ export class Session {
     await this.#exclusive(async () => {
       const stored = await this.#load();
       await this.#store(null);
+      await this.#core.storage.removeItem(this.#pendingKey);
       if (!stored || options?.everywhere) return;
       const body = { token: stored.refreshToken };
       // Signed out here in any case; without an answer the sign-in stays on the server until it expires.
@@ -185,14 +191,18 @@ export class Session {
 
   /** An access token that is valid, or null without a session. For streams and calls that are not made by this client. */
   async token(): Promise<string | null> {
+    return (await this.grant())?.accessToken ?? null;
+  }
+
+  /** What a call is made with: see `renew`. */
+  async grant(): Promise<Grant | null> {
     await this.ready;
     const stored = this.#stored;
-    if (!stored) return null;
-    return this.#isFresh(stored) ? stored.accessToken : this.renew(stored.accessToken);
+    return stored && !this.#isFresh(stored) ? this.renew(stored) : stored;
   }
 
   /** Another token in place of one that has expired or was refused. Of all tabs one asks the server. */
-  renew(used: string): Promise<string | null> {
+  renew(used: Grant): Promise<Grant | null> {
     this.#renewing ??= this.#exclusive(() => this.#refresh(used)).finally(() => (this.#renewing = undefined));
     return this.#renewing;
   }
@@ -207,6 +217,10 @@ export class Session {
     return `${this.#core.scope}:session`;
   }
 
+  get #pendingKey(): string {
+    return `${this.#core.scope}:pending-guest`;
+  }
+
   #isFresh(stored: Stored): boolean {
     return stored.expiresAt - this.#core.now() > MARGIN_MS;
   }
@@ -215,20 +229,20 @@ export class Session {
     return this.ready.then(() => this.#core.locks.request(this.#key, {}, work));
   }
 
-  async #refresh(used: string): Promise<string | null> {
+  async #refresh(used: Grant): Promise<Grant | null> {
     const stored = this.#adopt(await this.#load());
     if (!stored) return null;
-    // Another tab has done it meanwhile.
-    if (stored.accessToken !== used && this.#isFresh(stored)) return stored.accessToken;
+    // Another tab has done it meanwhile. Access tokens of one second are equal, refresh tokens are not.
+    if (stored.refreshToken !== used.refreshToken && this.#isFresh(stored)) return stored;
     const body = { grant_type: "refresh_token" as const, refresh_token: stored.refreshToken };
     try {
       const { data } = await call(this.#core, ({ signal }) => this.#core.anonymous.POST("/v1/tokens", { body, signal }));
-      return (await this.#take(data, stored)).accessToken;
+      return await this.#take(data, stored);
     } catch (error) {
       if (!(error instanceof MancalaError) || error.status !== 401) throw error;
       // Where locks do not reach all tabs, one of them may have been faster.
       const other = await this.#load();
-      if (other && other.refreshToken !== stored.refreshToken) return this.#adopt(other)?.accessToken ?? null;
+      if (other && other.refreshToken !== stored.refreshToken) return this.#adopt(other);
       await this.#store(null, error);
       return null;
     }
@@ -258,7 +272,7 @@ export class Session {
   async #upgrade(body: { name?: string; password: string }, options?: CallOptions): Promise<Player> {
     const before = await this.#load();
     const name = body.name ?? before?.player.name ?? "";
-    const authorization = `Bearer ${before && (this.#isFresh(before) ? before.accessToken : await this.#refresh(before.accessToken))}`;
+    const authorization = `Bearer ${(before && !this.#isFresh(before) ? await this.#refresh(before) : before)?.accessToken}`;
     const headers = { Authorization: authorization };
     let isRepeated = false;
     try {
@@ -304,12 +318,14 @@ export class Session {
   }
 
   async #load(): Promise<Stored | null> {
+    if (this.#isUnstored) return this.#stored;
     return parse(await this.#core.storage.getItem(this.#key));
   }
 
   async #store(stored: Stored | null, cause?: MancalaError): Promise<void> {
-    if (stored) await this.#core.storage.setItem(this.#key, JSON.stringify(stored));
-    else await this.#core.storage.removeItem(this.#key);
+    const { storage } = this.#core;
+    // If the storage is full or blocked, the session lasts as long as this client: the stored tokens are used up.
+    this.#isUnstored = !(await attempt(() => (stored ? storage.setItem(this.#key, JSON.stringify(stored)) : storage.removeItem(this.#key))));
     this.#adopt(stored, cause);
     this.#channel?.postMessage("changed");
   }
@@ -320,6 +336,16 @@ export class Session {
     const session = this.current();
     if (JSON.stringify(session) !== before) for (const listener of this.#listeners) listener(session, cause);
     return stored;
+  }
+}
+
+// Whether the storage took it.
+async function attempt(write: () => unknown): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -31,7 +31,8 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
                            frame-ancestors 'none'";
 
 /// Features of a browser that the page does not use, so no script may.
-const PERMISSIONS: (&str, &str) = ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
+const PERMISSIONS: (&str, &str) =
+    ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
 
 /// For the document and the service worker, which name the present files: a browser revalidates them each time.
 const REVALIDATED: (header::HeaderName, &str) = (header::CACHE_CONTROL, "no-cache");

@@ -106,11 +106,10 @@ function keptMine(player: string): Mine | null {
   return lists === NONE && seen.length === 0 ? null : all;
 }
 
-/** Shows the player's games as they were kept, reads them, and follows them; returns what ends that. */
+/** Shows the player's games as they were kept, follows them, and reads them; returns what ends that. */
 export function followMine(): () => void {
   const player = me.value?.id;
   mine.value = player === undefined ? NONE : keptMine(player);
-  void readMine();
   if (player === undefined) return () => undefined;
   const ending = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -118,7 +117,8 @@ export function followMine(): () => void {
     clearTimeout(timer);
     timer = setTimeout(() => void readMine(), GATHER_MS);
   };
-  void client.followAll(gather, { signal: ending.signal }).catch(() => undefined);
+  // First the feed and then the lists, so that nothing between them is missed.
+  void client.followAll(gather, { signal: ending.signal, onOpen: () => void readMine() }).catch(() => undefined);
   return () => ending.abort();
 }
 

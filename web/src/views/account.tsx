@@ -120,6 +120,8 @@ function Known({ player }: { player: Player }) {
 /** The code that the server showed once: it stays here until the player has written it down. */
 function RecoveryCode() {
   const [code, setCode] = useState(client.session.recoveryCode());
+  // A new password brings a new code.
+  useEffect(() => setCode(client.session.recoveryCode()), [me.value]);
   const renew = async () => setCode(await client.session.renewRecoveryCode(SOON));
   const forget = async () => {
     await client.session.forgetRecoveryCode();
@@ -256,7 +258,7 @@ function SignIns({ player }: { player: Player }) {
     const { data } = await client.api.GET("/v1/me/sign-ins");
     if (data) setItems(data.items);
   };
-  useEffect(() => void read().catch(() => undefined), [player.id]);
+  useEffect(() => void read().catch(() => undefined), [player.id, own]);
   const end = async (id: string) => {
     const { error, response } = await client.api.DELETE("/v1/me/sign-ins/{sign_in_id}", { params: { path: { sign_in_id: id } } });
     if (error && response.status !== 404) throw failed(error, response);

@@ -144,7 +144,7 @@ function Presence({ store }: { store: GameStore }) {
   const waiting = store.unconfirmed.value.length;
   const state = waiting === 0 ? (network.value === "fine" ? "live" : "away") : network.value === "fine" ? "sent" : "queued";
   return (
-    <span class={`presence ${state}`} data-presence={state} role="status">
+    <span class={`presence ${state}`} data-presence={state}>
       {t(`presence.${state}`, { count: waiting })}
     </span>
   );
