@@ -46,7 +46,8 @@ export interface BoardProps {
 /** Narrow and tall screens show the board upright. */
 const UPRIGHT = "(max-width: 560px) and (orientation: portrait)";
 
-function useMatch(query: string): boolean {
+/** Whether a media query holds now. */
+export function useMatch(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);
   useEffect(() => {
     const list = matchMedia(query);

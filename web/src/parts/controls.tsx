@@ -36,6 +36,11 @@ export function Controls({ store, game }: { store: GameStore; game: Game }) {
             {t(`offer.${type}` as Key)}
           </Action>
         ))}
+        {game.ply > 0 && (isOver || game.opponent.type === "self") && (
+          <a class="button" href={`/review/${game.id}`}>
+            {t("review.title")}
+          </a>
+        )}
         {game.ply > 0 && <Action run={() => store.replay()}>{t("controls.replay")}</Action>}
         {can("abort") && (
           <Confirm question={t("controls.abort-question")} yes={t("controls.abort")} run={() => act(() => games.abort(game.id, SOON))}>

@@ -203,6 +203,9 @@ function Profile({ player }: { player: Player }) {
           ))}
         </dl>
       )}
+      <p class="quiet">
+        {t("account.id")} <code dir="ltr">{player.id}</code>
+      </p>
       <Form submit={t("account.rename")} run={rename}>
         <Field id="rename" label={t("account.name")} value={name} maxLength={32} isRequired onInput={setName} />
       </Form>

@@ -114,6 +114,9 @@ function PlayNow() {
         </div>
         <div class="way">
           <Action run={() => begin({ variant, side: "south", opponent: { type: "self" }, visibility: "unlisted" })}>{t("home.hotseat")}</Action>
+          <a class="button" href={`/new?variant=${variant}`}>
+            {t("new.all")}
+          </a>
         </div>
       </div>
     </section>

@@ -11,7 +11,6 @@ export const study: StudyTexts = {
   "review.moves": "Züge",
   "review.start": "Anfang",
   "review.opening": "Die Anfangsstellung.",
-  "review.option": "{ply}. {name}: {move}",
   "review.ply-of": "Zug {ply} von {last}",
   "review.running-game": "Das Spiel läuft noch.",
   "review.steps": "Durch das Spiel gehen",
@@ -103,6 +102,8 @@ export const study: StudyTexts = {
   "sandbox.restart": "Neu anfangen",
   "sandbox.won": "{side} gewinnt {own} zu {other}: {reason}.",
 
+  "account.id": "Deine Kennung:",
+  "new.all": "Mehr Auswahl …",
   "new.title": "Neues Spiel",
   "new.people": "Wer spielt",
   "new.rules": "Regeln",

@@ -13,7 +13,6 @@ export const study = of({
   "review.moves": "Moves",
   "review.start": "Start",
   "review.opening": "The opening position.",
-  "review.option": "{ply}. {name}: {move}",
   "review.ply-of": "Move {ply} of {last}",
   "review.running-game": "The game goes on.",
   "review.steps": "Step through the game",
@@ -105,6 +104,8 @@ export const study = of({
   "sandbox.restart": "Start again",
   "sandbox.won": "{side} wins, {own} to {other}: {reason}.",
 
+  "account.id": "Your id:",
+  "new.all": "More choices…",
   "new.title": "New game",
   "new.people": "Who plays",
   "new.rules": "Rules",

@@ -11,7 +11,6 @@ export const study: StudyTexts = {
   "review.moves": "Jugadas",
   "review.start": "Inicio",
   "review.opening": "La posición inicial.",
-  "review.option": "{ply}. {name}: {move}",
   "review.ply-of": "Jugada {ply} de {last}",
   "review.running-game": "La partida sigue.",
   "review.steps": "Recorrer la partida",
@@ -103,6 +102,8 @@ export const study: StudyTexts = {
   "sandbox.restart": "Empezar de nuevo",
   "sandbox.won": "{side} gana, {own} a {other}: {reason}.",
 
+  "account.id": "Tu identificador:",
+  "new.all": "Más opciones…",
   "new.title": "Partida nueva",
   "new.people": "Quién juega",
   "new.rules": "Reglas",

@@ -11,7 +11,6 @@ export const study: StudyTexts = {
   "review.moves": "Coups",
   "review.start": "Début",
   "review.opening": "La position de départ.",
-  "review.option": "{ply}. {name} : {move}",
   "review.ply-of": "Coup {ply} sur {last}",
   "review.running-game": "La partie continue.",
   "review.steps": "Parcourir la partie",
@@ -103,6 +102,8 @@ export const study: StudyTexts = {
   "sandbox.restart": "Recommencer",
   "sandbox.won": "{side} gagne, {own} à {other} : {reason}.",
 
+  "account.id": "Votre identifiant :",
+  "new.all": "Plus de choix…",
   "new.title": "Nouvelle partie",
   "new.people": "Qui joue",
   "new.rules": "Règles",

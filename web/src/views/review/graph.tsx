@@ -2,11 +2,15 @@
 
 import { useMemo } from "preact/hooks";
 
+import { useMatch } from "../../board/board.tsx";
 import { t, word } from "../../texts/index.ts";
 import { signed } from "./numbers.ts";
 import type { Judged, ReviewStore } from "./store.ts";
 
-const [WIDTH, HEIGHT, MARGIN] = [640, 150, 14];
+const [HEIGHT, MARGIN] = [150, 14];
+
+/** A narrow screen has a graph of its own measures, so that it is no less tall, and its text no smaller. */
+const NARROW = "(max-width: 560px)";
 
 /** The least that the graph's height stands for, in seeds, so that a close game looks close. */
 const REACH_MIN = 8;
@@ -21,6 +25,7 @@ interface Curve {
 }
 
 export function Graph({ store }: { store: ReviewStore }) {
+  const WIDTH = useMatch(NARROW) ? 320 : 640;
   const [points, judged] = [store.points.value, store.judged.value];
   const [ply, last] = [store.ply.value, store.last.value];
   const own = store.bottom() === "south" ? 1 : -1;

@@ -59,7 +59,6 @@ function Ply({ ply, point, judged, hasNote, isShown, store }: PlyProps) {
       id={`ply-${ply}`}
       role="option"
       aria-selected={isShown}
-      aria-label={labelOf(store, ply, point, judged, hasNote)}
       class={`${point.side ?? "opening"} ${judged?.class ?? ""}`}
       onClick={() => {
         store.pause();
@@ -67,9 +66,19 @@ function Ply({ ply, point, judged, hasNote, isShown, store }: PlyProps) {
       }}
     >
       <span class="number">{ply}</span>
+      {point.side !== null && <span class="unseen">{store.nameOf(point.side, point)}</span>}
       <span class="move">{moveOf(point)}</span>
-      {sign && <span class="sign">{sign}</span>}
-      {hasNote && <span class="has-note">✎</span>}
+      {sign && (
+        <span class="sign" aria-hidden="true">
+          {sign}
+        </span>
+      )}
+      {hasNote && (
+        <span class="has-note" aria-hidden="true">
+          ✎
+        </span>
+      )}
+      <span class="unseen">{besides(judged, hasNote)}</span>
     </li>
   );
 }
@@ -80,10 +89,9 @@ export function moveOf(point: Pick<Point, "move">): string {
   return point.move.length === 1 ? point.move : word("special", point.move);
 }
 
-function labelOf(store: ReviewStore, ply: number, point: Point, judged: Judged | undefined, hasNote: boolean): string {
-  if (point.side === null) return t("review.opening");
-  const words = [t("review.option", { ply, name: store.nameOf(point.side, point), move: moveOf(point) })];
-  if (judged) words.push(word("class", judged.class));
+/** What the signs beside a move say, in words. */
+function besides(judged: Judged | undefined, hasNote: boolean): string {
+  const words = judged ? [word("class", judged.class)] : [];
   if (judged && judged.loss > 0) words.push(t("review.loses", { loss: plain(judged.loss) }));
   if (hasNote) words.push(t("review.has-note"));
   return words.join(", ");
