@@ -1,9 +1,18 @@
-//! Gives the binary the commit that it is built from, as `MANCALA_COMMIT`.
+//! Gives the binary the commit that it is built from, as `MANCALA_COMMIT`, and the files of the web page, as `page_files.rs`.
 //!
 //! The variable `MANCALA_COMMIT` of the build wins, because an image is built without git's folder. A release build asks git.
 //! A debug build without the variable has no commit: otherwise every commit would build the tests anew.
 
-use std::{env, process::Command};
+use std::{
+    env,
+    fmt::Write,
+    fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The built web page. It is committed, so that a build needs no Node.js.
+const PAGE: &str = "web/dist";
 
 fn main() {
     println!("cargo::rerun-if-env-changed=MANCALA_COMMIT");
@@ -11,6 +20,38 @@ fn main() {
     let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = given.or_else(|| is_release.then(of_git).flatten());
     println!("cargo::rustc-env=MANCALA_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    embed_page();
+}
+
+/// Writes the list of the page's files, each as its path below `web/dist` and its content, which the compiler includes.
+fn embed_page() {
+    println!("cargo::rerun-if-changed={PAGE}");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join(PAGE);
+    let mut files = vec![];
+    collect_files(&root, &mut files).expect("web/dist is committed and can be read");
+    files.sort();
+    let mut list = String::from("[\n");
+    for file in &files {
+        let below = file.strip_prefix(&root).expect("it was found there");
+        let name = below.to_str().expect("names are ASCII").replace('\\', "/");
+        writeln!(list, "    ({name:?}, include_bytes!({file:?})),").expect("a String takes everything");
+    }
+    list.push_str("]\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("page_files.rs");
+    fs::write(out, list).expect("cargo's folder can be written");
+}
+
+/// The files of a folder and of those in it.
+fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            collect_files(&entry.path(), files)?;
+        } else {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
 }
 
 /// The commit that git has checked out, if the sources are in a repository.

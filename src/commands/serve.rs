@@ -11,7 +11,7 @@ use mancala_server::{
     domain::ReservedNames,
     embedded::Embedded,
     file_plan::FilePlan,
-    http::{self, ImportQuotas, RateLimits, Service, Tokens},
+    http::{self, ImportQuotas, Page, RateLimits, Service, Tokens},
     metrics::Metrics,
     telemetry,
 };
@@ -122,6 +122,10 @@ fn service(
         rate_limits: match options.rate_limits {
             Switch::On => RateLimits::On,
             Switch::Off => RateLimits::Off,
+        },
+        page: match options.page {
+            Switch::On => Page::Served,
+            Switch::Off => Page::Off,
         },
         trusted_proxies: options.trusted_proxies.clone(),
         keep_alive: http::KEEP_ALIVE,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use actix_web::dev::ServerHandle;
-use mancala_server::http::{self, Service};
+use mancala_server::http::{self, Page, Service};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt::set_socket_reuseaddr};
 use tokio::time::sleep;
 
@@ -65,10 +65,14 @@ pub async fn run(
         None => None,
     };
     let shutdown_timeout = Duration::from_secs(service.shutdown_timeout_s);
+    let page = match service.page {
+        Page::Served => format!("page http://{address}/, "),
+        Page::Off => String::new(),
+    };
     let server = http::serve(listener, service).map_err(Failure::new)?;
     let handle = server.handle();
     tracing::info!(
-        "ready: API http://{address}/v1, documentation http://{address}/docs/, OpenAPI http://{address}/openapi.json"
+        "ready: {page}API http://{address}/v1, documentation http://{address}/docs/, OpenAPI http://{address}/openapi.json"
     );
     service_manager::ready(&address.to_string());
     let within = drain + shutdown_timeout + STOP_MARGIN;

@@ -110,6 +110,10 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 
+    /// The web page at `/`, on which people play. Without it the server has the API and its documentation only
+    #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
+    pub page: Switch,
+
     /// Imported games that an account may have stored; 0 for none
     #[arg(long, env, global = true, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
     pub import_games_max: u32,

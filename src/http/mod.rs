@@ -12,6 +12,7 @@ mod games;
 mod layers;
 mod openapi;
 mod operation;
+mod page;
 mod paths;
 mod players;
 mod records;
@@ -26,6 +27,7 @@ mod webhooks;
 
 pub use layers::{connections::KEEP_ALIVE, cors::ANY_ORIGIN};
 pub use operation::scrape::serve_metrics;
+pub use page::Page;
 pub use records::{
     import_forms::{Form, Refused, read_game},
     list_export::{ListForm, write_game},

@@ -8,6 +8,24 @@ use actix_web::http::Method;
 use arrayvec::ArrayVec;
 use utoipa::openapi;
 
+/// The addresses of the page for people. One document is served at all of them, and its script shows what the address names.
+pub(crate) const PAGE_ADDRESSES: [&str; 10] = [
+    "/",
+    "/new",
+    "/lobby",
+    "/account",
+    "/settings",
+    "/rules",
+    "/rules/{variant}",
+    "/games/{id}",
+    "/review/{id}",
+    "/explore/{variant}",
+];
+
+/// The addresses of that page's files.
+pub(crate) const PAGE_FILES: [&str; 6] =
+    ["/assets/{name}", "/sw.js", "/manifest.webmanifest", "/icon.svg", "/icon-192.png", "/icon-512.png"];
+
 /// Paths that are served but are no part of the API.
 const PAGES: [&str; 4] = ["/openapi.json", "/openapi-3.0.json", "/docs", DOCS];
 
@@ -58,7 +76,8 @@ impl Paths {
             let known = known.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method);
             Path::new(path, known.collect::<Vec<_>>().join(", "))
         });
-        Self(documented.chain(PAGES.map(|page| Path::new(page, "GET, HEAD".to_owned()))).collect())
+        let pages = PAGES.into_iter().chain(PAGE_ADDRESSES).chain(PAGE_FILES);
+        Self(documented.chain(pages.map(|page| Path::new(page, "GET, HEAD".to_owned()))).collect())
     }
 
     /// The path that matches a request's path; `None` if it is unknown.

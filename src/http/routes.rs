@@ -13,7 +13,8 @@ use super::{
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
-    operation::{health, home, problems},
+    operation::{health, problems},
+    page::{self, Page},
     paths,
     players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
@@ -130,15 +131,17 @@ pub fn document_3_0() -> serde_json::Value {
     downgrade(serde_json::to_value(document()).expect("a document is JSON"))
 }
 
-/// Adds the routes, the pages of the documentation, and the handler for all other requests.
-pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>) {
+/// Adds the routes, the page for people, the pages of the documentation, and the handler for all other requests.
+pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>, page: Page) {
     routes(&mut Routes::new(config));
+    if page == Page::Served {
+        page::configure(config);
+    }
     config
         .app_data(extract::payload_config())
         .app_data(documentation.clone())
         .service(web::resource(DOCUMENT).guard(guard::Get()).to(show_document))
         .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(show_document_3_0))
-        .service(web::resource("/").guard(guard::Get()).to(home::show))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(web::resource(FOLDER).guard(guard::Get()).to(show_page))
         .default_service(web::to(unknown));
@@ -160,10 +163,11 @@ async fn show_page(
     documentation.page(&page, &known)
 }
 
-/// Refuses a request that matches no route: a wrong method of a known path, or an unknown path.
+/// Refuses a request that matches no route: a wrong method of a known path, or an unknown path. A page that is not served is
+/// unknown.
 async fn unknown(request: HttpRequest) -> Result<HttpResponse, Problem> {
     match paths::find(request.match_info().as_str()) {
-        Some(path) => Err(Problem::method_not_allowed(path.allow.clone())),
-        None => Err(Problem::not_found("there is nothing at this address")),
+        Some(path) if !path.knows(request.method()) => Err(Problem::method_not_allowed(path.allow.clone())),
+        _ => Err(Problem::not_found("there is nothing at this address")),
     }
 }

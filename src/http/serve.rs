@@ -31,6 +31,7 @@ use super::{
         observe, response_headers,
         unread::{self, Unread},
     },
+    page::Page,
     paths,
     request::{accept, auth, origin::PublicUrl},
     routes,
@@ -72,6 +73,8 @@ pub struct Service {
     /// Origins whose pages may call from a browser, or [`super::ANY_ORIGIN`].
     pub cors_origins: Vec<String>,
     pub rate_limits: RateLimits,
+    /// Whether a page for people is served beside the API.
+    pub page: Page,
     /// Networks of reverse proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
     /// How long a connection may idle between two requests; usually [`super::KEEP_ALIVE`].
@@ -209,6 +212,7 @@ struct LayerData {
     access_log: Option<Data<AccessLog>>,
     documentation: Data<Documentation>,
     public_url: Data<PublicUrl>,
+    page: Page,
 }
 
 impl LayerData {
@@ -223,6 +227,7 @@ impl LayerData {
             access_log: service.access_log.clone().map(Data::from),
             documentation: Data::new(Documentation::of(document, service.public_url.clone())),
             public_url: Data::new(PublicUrl(service.public_url.clone())),
+            page: service.page,
         }
     }
 
@@ -247,7 +252,7 @@ impl LayerData {
         if let Some(log) = &self.access_log {
             config.app_data(log.clone());
         }
-        routes::configure(config, &self.documentation);
+        routes::configure(config, &self.documentation, self.page);
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use actix_web::{
-    HttpResponse,
+    HttpRequest, HttpResponse,
     body::{BodySize, BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::header::{self, AcceptEncoding, Encoding, Header, HeaderValue},
@@ -50,7 +50,7 @@ pub async fn compress(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let wanted = accepts_gzip(&request);
+    let wanted = accepts_gzip(request.request());
     let mut response = next.call(request).await?.map_into_boxed_body();
     if !varies(response.response()) {
         return Ok(response);
@@ -92,7 +92,8 @@ fn varies(response: &HttpResponse) -> bool {
     response.head().status == NOT_MODIFIED || (is_long && is_text() && is_plain())
 }
 
-fn accepts_gzip(request: &ServiceRequest) -> bool {
+/// Whether a client takes answers by gzip.
+pub fn accepts_gzip(request: &HttpRequest) -> bool {
     let offered = [Encoding::gzip(), Encoding::identity()];
     // Without the header nothing is parsed.
     let asked = request.headers().contains_key(header::ACCEPT_ENCODING).then(|| AcceptEncoding::parse(request).ok());

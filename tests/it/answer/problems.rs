@@ -283,21 +283,3 @@ async fn a_connection_that_dies_between_moves_loses_no_move() {
     }
     assert_eq!(app.get_game(&id, None).await.body["ply"], 4);
 }
-
-#[actix_web::test]
-async fn the_root_shows_people_where_to_go() {
-    let app = TestApp::start().await;
-    for path in ["/", "/?fbclid=1"] {
-        let page = app.get(path, None).await;
-        assert_eq!(
-            (page.status.as_u16(), &page.headers["content-type"]),
-            (200, &"text/html; charset=utf-8".parse().expect("a value"))
-        );
-        let links: Vec<_> = page.text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-        assert!(links.contains(&"/docs/"), "{links:?}");
-        for link in links {
-            assert_eq!(app.get(link, None).await.status, 200, "{link}");
-        }
-    }
-    app.post("/", None, &json!({})).await.is_problem(404, "not_found");
-}

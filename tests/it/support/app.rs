@@ -13,7 +13,7 @@ use mancala_server::{
     db::{self, Database, Writers, records::usage::ImportTotal},
     domain::ReservedNames,
     file_plan::FilePlan,
-    http::{self, ANY_ORIGIN, ImportQuotas, RateLimits, Service, Tokens},
+    http::{self, ANY_ORIGIN, ImportQuotas, Page, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
     webhook::Reach,
@@ -61,6 +61,7 @@ pub struct Setup {
     pub cors_origins: Vec<&'static str>,
     /// Off by default, because a test makes more calls than a person does.
     pub rate_limits: RateLimits,
+    pub page: Page,
     pub trusted_proxies: Vec<&'static str>,
     pub keep_alive: Duration,
     /// How long a game stays open for a second player.
@@ -84,6 +85,7 @@ impl Default for Setup {
         Self {
             cors_origins: vec![ANY_ORIGIN],
             rate_limits: RateLimits::Off,
+            page: Page::Served,
             trusted_proxies: vec![],
             keep_alive: http::KEEP_ALIVE,
             open_for: time::Duration::days(14),
@@ -111,6 +113,7 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
         tokens,
         cors_origins: setup.cors_origins.iter().map(ToString::to_string).collect(),
         rate_limits: setup.rate_limits,
+        page: setup.page,
         trusted_proxies: setup.trusted_proxies.iter().map(|text| text.parse().expect("a network")).collect(),
         keep_alive: setup.keep_alive,
         plan: ConnectionPlan::of(DEMAND, setup.db_connections).expect("enough connections"),

@@ -1,0 +1,208 @@
+// Moves that are made without a network: kept in the storage, and sent when it is back.
+
+import type { CallOptions, Core } from "./core.js";
+import { isTemporary, MancalaError, type Failure } from "./failure.js";
+import type { Games } from "./games.js";
+import { ignore, type ChannelLike } from "./platform.js";
+import type { Session } from "./session.js";
+import type { Play, PlayedMove } from "./types.js";
+
+/** A move that waits to be sent. */
+export interface QueuedMove {
+  id: string;
+  playerId: string;
+  gameId: string;
+  play: Play;
+  /** In milliseconds, by this device's clock. */
+  at: number;
+}
+
+/** A move that the server refused. It stays until it is dismissed. */
+export interface RefusedMove extends QueuedMove {
+  /** Why. A conflict has the game as it is, and the moves that were missed. */
+  failure: Failure;
+}
+
+export type QueueEvent =
+  /** Moves were added, sent, refused or dismissed, here or in another tab. */
+  | { type: "changed" }
+  /** A move was played. */
+  | { type: "played"; move: QueuedMove; played: PlayedMove }
+  /** A move was refused, and with it those that followed in its game. */
+  | { type: "refused"; moves: RefusedMove[] };
+
+interface Stored {
+  pending: QueuedMove[];
+  refused: RefusedMove[];
+}
+
+/** The queue holds at most so many moves that wait: a player cannot have many turns without the others. */
+const PENDING_MAX = 1000;
+
+export class Queue {
+  readonly #core: Core;
+  readonly #session: Session;
+  readonly #games: Games;
+  readonly #listeners = new Set<(event: QueueEvent) => void>();
+  readonly #channel: ChannelLike | undefined;
+  readonly #forget: (() => void)[];
+  #stored: Stored = { pending: [], refused: [] };
+  #flushing: Promise<void> | undefined;
+  #isDirty = false;
+  #isClosed = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Resolves when the stored queue is read. At once, unless the storage is asynchronous. */
+  readonly ready: Promise<void>;
+
+  constructor(core: Core, session: Session, games: Games) {
+    this.#core = core;
+    this.#session = session;
+    this.#games = games;
+    this.#channel = core.channel?.(this.#key);
+    if (this.#channel) this.#channel.onmessage = () => void this.#read().then(() => this.#emit({ type: "changed" }), ignore);
+    const text = core.storage.getItem(this.#key);
+    if (text instanceof Promise) this.ready = text.then((text) => void (this.#stored = parse(text)), ignore);
+    else {
+      this.#stored = parse(text);
+      this.ready = Promise.resolve();
+    }
+    const flush = () => {
+      if (this.#stored.pending.length > 0) void this.flush().catch(ignore);
+    };
+    this.#forget = [core.online(flush), session.onChange(flush)];
+    void this.ready.then(flush);
+  }
+
+  /** Keeps a move, and sends it as soon as that is possible. Resolves when it is stored. */
+  async add(gameId: string, play: Play): Promise<QueuedMove> {
+    const player = this.#session.current()?.player;
+    if (!player) throw new MancalaError({ code: "unauthenticated", detail: "no player is signed in" }, 0, undefined);
+    const id = this.#core.uuid() ?? `${this.#core.now()}-${Math.random()}`;
+    const move: QueuedMove = { id, playerId: player.id, gameId, play, at: this.#core.now() };
+    await this.#update((stored) => {
+      if (stored.pending.length >= PENDING_MAX) throw new Error(`${PENDING_MAX} moves wait already`);
+      stored.pending.push(move);
+    });
+    void this.flush().catch(ignore);
+    return move;
+  }
+
+  /** The moves that wait, oldest first. */
+  pending(gameId?: string): QueuedMove[] {
+    return this.#stored.pending.filter((move) => gameId === undefined || move.gameId === gameId);
+  }
+
+  /** The moves that were refused and are not dismissed. */
+  refused(gameId?: string): RefusedMove[] {
+    return this.#stored.refused.filter((move) => gameId === undefined || move.gameId === gameId);
+  }
+
+  /** The player has seen a refusal, or takes back a move that waits. A move that is being sent may be played all the same. */
+  async dismiss(id: string): Promise<void> {
+    await this.#update((stored) => {
+      stored.pending = stored.pending.filter((move) => move.id !== id);
+      stored.refused = stored.refused.filter((move) => move.id !== id);
+    });
+  }
+
+  onChange(listener: (event: QueueEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Sends what waits, in order. Of several tabs one sends. Ends when nothing waits, or there is no answer. */
+  flush(options?: CallOptions): Promise<void> {
+    // What is added after the last look at the queue is sent by another round.
+    this.#isDirty = this.#flushing !== undefined;
+    this.#flushing ??= this.ready
+      .then(() => this.#core.locks.request(`${this.#key}:flush`, {}, () => this.#send(options)))
+      .finally(() => {
+        this.#flushing = undefined;
+        if (this.#isDirty) void this.flush().catch(ignore);
+        else this.#schedule();
+      });
+    return this.#flushing;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const forget of this.#forget) forget();
+    this.#channel?.close();
+    this.#listeners.clear();
+  }
+
+  get #key(): string {
+    return `${this.#core.scope}:queue`;
+  }
+
+  // Not every loss of the network is followed by a notice that it is back.
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed || this.#stored.pending.length === 0) return;
+    this.#timer = setTimeout(() => void this.flush().catch(ignore), this.#core.retry.maxMs);
+    // In Node a timer would keep the process alive.
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  async #send(options?: CallOptions): Promise<void> {
+    for (;;) {
+      const { pending } = await this.#read();
+      const player = this.#session.current()?.player;
+      const move = pending.find(({ playerId }) => playerId === player?.id);
+      if (!move) return;
+      try {
+        const played = await this.#games.play(move.gameId, move.play, options);
+        await this.#update((stored) => void (stored.pending = stored.pending.filter(({ id }) => id !== move.id)));
+        this.#emit({ type: "played", move, played });
+      } catch (error) {
+        // It waits on: there was no answer, or the player has to sign in first.
+        if (!(error instanceof MancalaError) || isTemporary(error.failure, error.status) || error.status === 401) throw error;
+        await this.#refuse(move, error.failure);
+      }
+    }
+  }
+
+  // What followed in the game was made on a board that never came about.
+  async #refuse(move: QueuedMove, failure: Failure): Promise<void> {
+    let refused: RefusedMove[] = [];
+    await this.#update((stored) => {
+      const first = stored.pending.findIndex(({ id }) => id === move.id);
+      const falls = ({ gameId, playerId }: QueuedMove, n: number) => n >= first && gameId === move.gameId && playerId === move.playerId;
+      refused = stored.pending.filter((each, n) => first >= 0 && falls(each, n)).map((each) => ({ ...each, failure }));
+      stored.pending = stored.pending.filter((each, n) => first < 0 || !falls(each, n));
+      stored.refused.push(...refused);
+    });
+    if (refused.length > 0) this.#emit({ type: "refused", moves: refused });
+  }
+
+  async #read(): Promise<Stored> {
+    this.#stored = parse(await this.#core.storage.getItem(this.#key));
+    return this.#stored;
+  }
+
+  async #update(change: (stored: Stored) => void): Promise<void> {
+    await this.ready;
+    await this.#core.locks.request(this.#key, {}, async () => {
+      const stored = parse(await this.#core.storage.getItem(this.#key));
+      change(stored);
+      await this.#core.storage.setItem(this.#key, JSON.stringify(stored));
+      this.#stored = stored;
+    });
+    this.#channel?.postMessage("changed");
+    this.#emit({ type: "changed" });
+  }
+
+  #emit(event: QueueEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+function parse(text: string | null): Stored {
+  try {
+    const { pending = [], refused = [] } = (text === null ? {} : JSON.parse(text)) as Partial<Stored>;
+    return { pending, refused };
+  } catch {
+    return { pending: [], refused: [] };
+  }
+}

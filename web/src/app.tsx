@@ -1,0 +1,68 @@
+// The page: the view that the address names, within what surrounds all views.
+
+import { BoardDefs } from "./board/board.tsx";
+import { Heading, Shell } from "./parts/shell.tsx";
+import { route } from "./router.ts";
+import { t } from "./texts/index.ts";
+import { AccountView } from "./views/account.tsx";
+import { GameView } from "./views/game.tsx";
+import { Home } from "./views/home.tsx";
+import { later } from "./views/later.tsx";
+import { LobbyView } from "./views/lobby.tsx";
+import { SettingsView } from "./views/settings.tsx";
+
+const ReviewView = later(async () => (await import("./views/review.tsx")).ReviewView);
+const RulesView = later(async () => (await import("./views/rules.tsx")).RulesView);
+const NewGameView = later(async () => (await import("./views/new-game.tsx")).NewGameView);
+const ExploreView = later(async () => (await import("./views/explore.tsx")).ExploreView);
+
+export function App() {
+  return (
+    <>
+      <BoardDefs />
+      <Shell>
+        <View />
+      </Shell>
+    </>
+  );
+}
+
+function View() {
+  const { value } = route;
+  switch (value.view) {
+    case "home":
+      return <Home />;
+    case "lobby":
+      return <LobbyView />;
+    case "account":
+      return <AccountView />;
+    case "settings":
+      return <SettingsView />;
+    case "game":
+      return <GameView key={value.id} id={value.id} joinCode={value.joinCode} />;
+    case "review":
+      return <ReviewView key={value.id} id={value.id} />;
+    case "rules":
+      return <RulesView variant={value.variant} />;
+    case "explore":
+      return <ExploreView key={value.variant} variant={value.variant} />;
+    case "new":
+      return <NewGameView />;
+    default:
+      return <Unknown />;
+  }
+}
+
+function Unknown() {
+  return (
+    <div class="narrow">
+      <Heading title={t("unknown.title")}>{t("unknown.title")}</Heading>
+      <p>{t("unknown.text")}</p>
+      <p>
+        <a class="button" href="/">
+          {t("nav.home")}
+        </a>
+      </p>
+    </div>
+  );
+}

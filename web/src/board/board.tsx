@@ -1,0 +1,299 @@
+// The board: wood, hollows and seeds as a drawing, and over them a button for each pit. It knows no rule of a game.
+
+import type { Board as BoardOf, Side } from "@mancala-server/client";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { t } from "../texts/index.ts";
+import { draw, settle, totalOf, type Seeds } from "./seeds.ts";
+import { seedsIn, shapeOf, storeOf, type Shape, type Spot } from "./shape.ts";
+
+/** What a move did, or would do, to places of the board. */
+export interface Marks {
+  /** Where it began. */
+  from: string | null;
+  sown: ReadonlySet<string>;
+  captured: ReadonlySet<string>;
+  /** Where its last seed falls. */
+  end: string | null;
+}
+
+export const NO_MARKS: Marks = { from: null, sown: new Set(), captured: new Set(), end: null };
+
+export interface BoardProps {
+  board: BoardOf;
+  /** The side that sits at the bottom. */
+  bottom: Side;
+  /** The pits that may be sown now. */
+  legal?: readonly string[];
+  marks?: Marks;
+  preview?: Marks | null;
+  /** A pit whose sowing was chosen and is not confirmed yet. */
+  pending?: string | null;
+  /** Where the hand is, while seeds are in it, and how long they take from place to place. */
+  hand?: string | null;
+  frameMs?: number;
+  /** The ply after which this is the board. */
+  ply?: number;
+  /** The seeds of the game, if some may be in the hand. */
+  total?: number;
+  /** The names of those who sit there, for a screen reader. */
+  names?: Partial<Record<Side, string>>;
+  onPick?(pit: string): void;
+  /** The pit that the pointer or the focus is on. */
+  onPoint?(pit: string | null): void;
+}
+
+/** Narrow and tall screens show the board upright. */
+const UPRIGHT = "(max-width: 560px) and (orientation: portrait)";
+
+/** Whether a media query holds now. */
+export function useMatch(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const change = () => setMatches(list.matches);
+    list.addEventListener("change", change);
+    return () => list.removeEventListener("change", change);
+  }, [query]);
+  return matches;
+}
+
+/** A board. With `onPick`, legal pits can be chosen. */
+export function Board(props: BoardProps) {
+  const { board, bottom } = props;
+  const isUpright = useMatch(UPRIGHT);
+  const size = `${board.south.pits.length}/${board.north.pits.length}`;
+  const shape = useMemo(() => shapeOf(board, bottom, isUpright), [size, bottom, isUpright]);
+  const seeds = useSeeds(board, props.total ?? totalOf(board));
+  const slow = { "--frame": `${props.frameMs ?? 0}ms` };
+  return (
+    // The board has no reading direction: it is sown anticlockwise everywhere.
+    <div class={`board${isUpright ? " upright" : ""}`} dir="ltr" data-ply={props.ply} style={{ aspectRatio: `${shape.width} / ${shape.height}`, ...slow }}>
+      <svg viewBox={`0 0 ${shape.width} ${shape.height}`} aria-hidden="true" class="drawing">
+        <Wood shape={shape} />
+        {[...shape.spots.values()].map((spot) => (
+          <Hollow key={spot.place} spot={spot} props={props} />
+        ))}
+        <g class="seeds">
+          {draw(seeds, shape, props.hand ?? null).map(({ id, x, y, isHeld }) => (
+            <g key={id} class={`seed tone${id % 5}${isHeld ? " held" : ""}`} style={{ transform: `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)` }}>
+              <use href="#seed" transform={`rotate(${(id * 67) % 180})`} />
+            </g>
+          ))}
+        </g>
+        <g class="counts">
+          {[...shape.spots.values()].map((spot) => (
+            <Count key={spot.place} spot={spot} board={board} />
+          ))}
+        </g>
+      </svg>
+      <Pits shape={shape} props={props} />
+    </div>
+  );
+}
+
+/** The seeds of a board, which keep their numbers from one board to the next. */
+function useSeeds(board: BoardOf, total: number): Seeds {
+  const kept = useRef<{ board: BoardOf; seeds: Seeds } | null>(null);
+  if (kept.current?.board !== board) kept.current = { board, seeds: settle(kept.current?.seeds ?? null, board, total) };
+  return kept.current.seeds;
+}
+
+/** The gradients and the seed that all boards of the page use. */
+export function BoardDefs() {
+  return (
+    <svg class="defs" aria-hidden="true" width="0" height="0">
+      <defs>
+        {[false, true].map((isUpright) => (
+          <linearGradient key={String(isUpright)} id={isUpright ? "wood-upright" : "wood"} x2={isUpright ? 1 : 0} y2={isUpright ? 0 : 1}>
+            <stop class="wood0" />
+            <stop class="wood1" offset="1" />
+          </linearGradient>
+        ))}
+        <radialGradient id="hollow" cy=".62" r=".62">
+          <stop class="hollow1" />
+          <stop class="hollow0" offset="1" />
+        </radialGradient>
+        <radialGradient id="shine" cx=".36" cy=".28" r=".85">
+          <stop class="shine0" />
+          <stop class="shine1" offset=".45" />
+          <stop class="shine2" offset="1" />
+        </radialGradient>
+        <g id="seed">
+          <ellipse class="shade" cx="1.5" cy="3.5" rx="11.5" ry="10" />
+          <ellipse class="body" rx="11.5" ry="10" />
+          <ellipse class="light" rx="11.5" ry="10" />
+        </g>
+      </defs>
+    </svg>
+  );
+}
+
+function Wood({ shape: { width, height, isUpright } }: { shape: Shape }) {
+  const lines = Array.from({ length: 9 }, (_, n) => (n + 1) / 10);
+  const grain = isUpright
+    ? lines.map((at, n) => `M${width * at} 30c${8 - n} ${height / 4} ${n - 6} ${height / 2} ${n % 3} ${height - 60}`)
+    : lines.map((at, n) => `M30 ${height * at}c${width / 4} ${8 - n} ${width / 2} ${n - 6} ${width - 60} ${n % 3}`);
+  return (
+    <>
+      <rect class="under" x="4" y="8" width={width - 8} height={height - 10} rx="46" />
+      <rect class={isUpright ? "wood upright" : "wood"} x="4" y="3" width={width - 8} height={height - 10} rx="46" />
+      <path class="grain" d={grain.join("")} />
+      <rect class="edge" x="6" y="5" width={width - 12} height={height - 14} rx="44" />
+    </>
+  );
+}
+
+function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
+  const { place, x, y, rx, ry, kind } = spot;
+  const [marks, preview] = [props.marks ?? NO_MARKS, props.preview ?? NO_MARKS];
+  const corner = kind === "pit" ? Math.min(rx, ry) : 40;
+  const isLegal = props.onPick && props.legal?.includes(place);
+  const classes = [
+    "hollow",
+    isBurnt(props.board, spot) && "burnt",
+    isLegal && "legal",
+    props.pending === place && "pending",
+    marks.from === place && "from",
+    marks.sown.has(place) && "sown",
+    marks.captured.has(place) && "captured",
+    preview.end === place && "ends",
+    preview.captured.has(place) && "taken",
+  ];
+  const box = (grow: number) => ({
+    x: x - rx - grow,
+    y: y - ry - grow,
+    width: 2 * (rx + grow),
+    height: 2 * (ry + grow),
+    rx: corner + grow,
+  });
+  return (
+    <g class={classes.filter(Boolean).join(" ")}>
+      <rect class="rim" {...box(3)} />
+      <rect class="hole" {...box(0)} />
+      {isBurnt(props.board, spot) && <path class="cross" d={`M${x - 14} ${y - 14}l28 28m0-28l-28 28`} />}
+      <rect class="ring" {...box(3)} />
+    </g>
+  );
+}
+
+function Count({ spot, board }: { spot: Spot; board: BoardOf }) {
+  const seeds = seedsIn(board, spot.place);
+  return (
+    <>
+      <text class={`count ${spot.kind}`} x={spot.count.x} y={spot.count.y}>
+        {isBurnt(board, spot) ? "–" : seeds}
+      </text>
+      {spot.kind === "pit" && (
+        <text class="letter" x={spot.letter.x} y={spot.letter.y}>
+          {spot.place}
+        </text>
+      )}
+    </>
+  );
+}
+
+function isBurnt(board: BoardOf, { place, side }: Spot): boolean {
+  return board[side].burnt?.includes(place) ?? false;
+}
+
+/** The buttons over the pits. One of them is in the order of tabs, and the arrow keys go to the others. */
+function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
+  const { board, bottom, legal = [], onPick, onPoint, pending } = props;
+  const buttons = useRef(new Map<string, HTMLButtonElement>());
+  const [current, setCurrent] = useState<string | null>(null);
+  const first = legal[0] ?? shape.rows[1]?.[0] ?? null;
+  const stop = current !== null && shape.spots.has(current) ? current : first;
+  const focus = (place: string) => {
+    setCurrent(place);
+    buttons.current.get(place)?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = beside(shape, stop, event.key) ?? lettered(shape, legal, bottom, event.key);
+    if (to === null) return;
+    event.preventDefault();
+    focus(to);
+  };
+  const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(3)}%`;
+  return (
+    <div class="pits" role="group" aria-label={t("board.label")} onKeyDown={onKeyDown} onMouseLeave={() => onPoint?.(null)}>
+      {[...shape.spots.values()].map((spot) => {
+        const { place, kind, x, y, rx, ry } = spot;
+        const style = {
+          left: percent(x - rx, shape.width),
+          top: percent(y - ry, shape.height),
+          width: percent(2 * rx, shape.width),
+          height: percent(2 * ry, shape.height),
+        };
+        if (kind === "store") {
+          return <div key={place} class="store" role="img" aria-label={storeLabel(board, spot, props.names)} style={style} />;
+        }
+        const isLegal = onPick !== undefined && legal.includes(place);
+        return (
+          <button
+            key={place}
+            type="button"
+            data-pit={place}
+            ref={(element) => void (element ? buttons.current.set(place, element) : buttons.current.delete(place))}
+            style={style}
+            tabIndex={place === stop ? 0 : -1}
+            aria-disabled={!isLegal}
+            aria-label={pitLabel(board, spot, isLegal, pending === place)}
+            onClick={() => isLegal && onPick(place)}
+            onFocus={() => {
+              setCurrent(place);
+              onPoint?.(isLegal ? place : null);
+            }}
+            onBlur={() => onPoint?.(null)}
+            onMouseEnter={() => onPoint?.(isLegal ? place : null)}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+/** Where an arrow key leads. */
+function beside(shape: Shape, place: string | null, key: string): string | null {
+  const row = shape.rows.findIndex((places) => place !== null && places.includes(place));
+  const column = shape.rows[row]?.indexOf(place ?? "") ?? -1;
+  switch (key) {
+    case "ArrowLeft":
+      return shape.rows[row]?.[column - 1] ?? null;
+    case "ArrowRight":
+      return shape.rows[row]?.[column + 1] ?? null;
+    case "ArrowUp":
+      return shape.rows[row - 1]?.[column] ?? null;
+    case "ArrowDown":
+      return shape.rows[row + 1]?.[column] ?? null;
+    case "Home":
+      return shape.rows[row]?.[0] ?? null;
+    case "End":
+      return shape.rows[row]?.at(-1) ?? null;
+    default:
+      return null;
+  }
+}
+
+/** The pit that a letter names, among those of the side to move: its case makes no difference. */
+function lettered(shape: Shape, legal: readonly string[], bottom: Side, key: string): string | null {
+  if (!/^[a-z]$/i.test(key)) return null;
+  const [capital, small] = [key.toUpperCase(), key.toLowerCase()];
+  const found = [capital, small].filter((place) => shape.spots.get(place)?.kind === "pit");
+  const near = bottom === "south" ? capital : small;
+  return found.find((place) => legal.includes(place)) ?? found.find((place) => place === near) ?? found[0] ?? null;
+}
+
+function pitLabel(board: BoardOf, spot: Spot, isLegal: boolean, isPending: boolean): string {
+  const words = [t("board.pit", { pit: spot.place, side: t(`side.${spot.side}`) })];
+  words.push(isBurnt(board, spot) ? t("board.burnt") : t("board.seeds", { count: seedsIn(board, spot.place) }));
+  if (isPending) words.push(t("board.pending"));
+  else if (isLegal) words.push(t("board.legal"));
+  return words.join(", ");
+}
+
+function storeLabel(board: BoardOf, { side }: Spot, names: BoardProps["names"]): string {
+  const store = t("board.store", { side: t(`side.${side}`), name: names?.[side] ?? "" });
+  return `${store}, ${t("board.seeds", { count: seedsIn(board, storeOf(side)) })}`;
+}

@@ -1,0 +1,55 @@
+// Starts the page.
+
+import { render } from "preact";
+
+import { App } from "./app.tsx";
+import { startRouter } from "./router.ts";
+import { readVariants } from "./state/create.ts";
+import { tidy } from "./state/kept.ts";
+import { say } from "./state/messages.ts";
+import { startQueue } from "./state/queue.ts";
+import { followTheme, settings } from "./state/settings.ts";
+import "./styles/base.css";
+import "./styles/board.css";
+import "./styles/views.css";
+import { speak, t } from "./texts/index.ts";
+
+/** A page that was loaded anew a moment ago is not loaded once more. */
+const RELOAD_MS = 30_000;
+
+// A file of a release that is gone: the page of the present release has its own.
+addEventListener("vite:preloadError", () => {
+  if (navigator.onLine && performance.now() > RELOAD_MS) location.reload();
+});
+
+tidy();
+followTheme();
+startRouter();
+await speak(settings.value.language);
+startQueue();
+void readVariants();
+const page = document.getElementById("page");
+if (page) render(<App />, page);
+void install();
+
+/** Keeps the page for times without a network, and offers a new release when there is one. */
+async function install(): Promise<void> {
+  if (!("serviceWorker" in navigator) || !import.meta.env.PROD) return;
+  try {
+    const registration = await navigator.serviceWorker.register("/sw.js");
+    const offer = () => {
+      const { waiting } = registration;
+      if (!waiting || !navigator.serviceWorker.controller) return;
+      navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
+      say(t("update.there"), "note", { label: t("update.reload"), run: () => waiting.postMessage("activate") });
+    };
+    offer();
+    registration.addEventListener("updatefound", () => {
+      const { installing } = registration;
+      installing?.addEventListener("statechange", () => installing.state === "installed" && offer());
+    });
+  } catch (error) {
+    // Without https, or in a private window. The page works, but only with a network.
+    console.warn("the page cannot be installed", error);
+  }
+}

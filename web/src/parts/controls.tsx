@@ -1,0 +1,91 @@
+// What a player may do in a game beside moves. The server lists it in `me.actions`; what is not known here is not shown.
+
+import type { Game, OfferType } from "@mancala-server/client";
+
+import { client, SOON } from "../client.ts";
+import { again } from "../state/create.ts";
+import type { GameStore } from "../state/game.ts";
+import { t, type Key } from "../texts/index.ts";
+import { Action, Confirm } from "./ui.tsx";
+
+const OFFERS: readonly OfferType[] = ["rematch", "draw", "end", "takeback", "pause"];
+
+export function Controls({ store, game }: { store: GameStore; game: Game }) {
+  const actions = game.me?.actions ?? [];
+  const can = (action: string) => actions.includes(action);
+  const act = (work: () => Promise<Game>) => store.act(work);
+  const { games } = client;
+  const isOver = game.status === "finished" || game.status === "aborted";
+  const canRepeat = isOver && game.me?.side && ["computer", "self"].includes(game.opponent.type);
+  return (
+    <section class="card controls" aria-label={t("controls.label")}>
+      <PendingOffers store={store} game={game} />
+      <div class="row">
+        {game.rematch_game_id && (
+          <a class="button primary" href={`/games/${game.rematch_game_id}`}>
+            {t("controls.to-rematch")}
+          </a>
+        )}
+        {canRepeat && (
+          <Action kind="primary" run={() => again(game)}>
+            {t("controls.again")}
+          </Action>
+        )}
+        {OFFERS.filter((type) => can(`offer_${type}`)).map((type) => (
+          <Action key={type} run={() => act(() => games.offer(game.id, type, SOON))}>
+            {t(`offer.${type}` as Key)}
+          </Action>
+        ))}
+        {game.ply > 0 && (isOver || game.opponent.type === "self") && (
+          <a class="button" href={`/review/${game.id}`}>
+            {t("review.title")}
+          </a>
+        )}
+        {game.ply > 0 && <Action run={() => store.replay()}>{t("controls.replay")}</Action>}
+        {can("abort") && (
+          <Confirm question={t("controls.abort-question")} yes={t("controls.abort")} run={() => act(() => games.abort(game.id, SOON))}>
+            {t("controls.abort")}
+          </Confirm>
+        )}
+        {can("resign") && (
+          <Confirm
+            kind="danger"
+            question={t("controls.resign-question")}
+            yes={t("controls.resign")}
+            run={() => act(() => games.resign(game.id, SOON))}
+          >
+            {t("controls.resign")}
+          </Confirm>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Offers that wait for an answer: the other's, and the own ones. */
+function PendingOffers({ store, game }: { store: GameStore; game: Game }) {
+  const actions = game.me?.actions ?? [];
+  const { games } = client;
+  const answers = OFFERS.filter((type) => actions.includes(`accept_${type}`));
+  const own = OFFERS.filter((type) => actions.includes(`withdraw_${type}`));
+  if (answers.length + own.length === 0) return null;
+  return (
+    <ul class="offers" aria-live="polite">
+      {answers.map((type) => (
+        <li key={type}>
+          <span>{t(`offered.${type}` as Key)}</span>
+          <Action kind="primary" run={() => store.act(() => games.accept(game.id, type, { ...SOON, version: game.version }))}>
+            {t("offer.accept")}
+          </Action>
+          <Action run={() => store.act(() => games.declineOffer(game.id, type, { ...SOON, version: game.version }))}>{t("offer.decline")}</Action>
+        </li>
+      ))}
+      {own.map((type) => (
+        <li key={type}>
+          <span>{t(`offering.${type}` as Key)}</span>
+          <Action run={() => store.act(() => games.withdraw(game.id, type, SOON))}>{t(type === "pause" ? "offer.resume" : "offer.withdraw")}</Action>
+        </li>
+      ))}
+    </ul>
+  );
+}

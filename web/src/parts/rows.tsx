@@ -1,0 +1,100 @@
+// Games in lists: a line each, with who plays and whose turn it is.
+
+import type { Game } from "@mancala-server/client";
+import { useEffect } from "preact/hooks";
+
+import { join, titleOf } from "../state/create.ts";
+import { followLobby, lobby } from "../state/lists.ts";
+import { now } from "../state/network.ts";
+import { me } from "../state/session.ts";
+import { navigate } from "../router.ts";
+import { clockTime, relative, span } from "../texts/format.ts";
+import { t } from "../texts/index.ts";
+import { Action, PlayerName } from "./ui.tsx";
+
+/** Who plays against whom, from the player's point of view. */
+export function Opponents({ game }: { game: Game }) {
+  const { south, north } = game.seats;
+  const [mine, other] = south?.id === me.value?.id ? [south, north] : [north, south];
+  if (game.opponent.type === "self") return <>{t("row.self")}</>;
+  if (mine?.id !== me.value?.id) {
+    const names = [south, north].flatMap((player) => (player ? [player.name] : []));
+    return <bdi>{names.join(" – ")}</bdi>;
+  }
+  if (other) return <PlayerName player={other} />;
+  return <>{t(game.opponent.type === "link" ? "row.by-link" : "row.nobody")}</>;
+}
+
+/** What is to be known of a game in a few words, and whether the player has to do something. */
+export function stateOf(game: Game): { text: string; isUrgent: boolean } {
+  const mine = game.seats.south?.id === me.value?.id ? "south" : game.seats.north?.id === me.value?.id ? "north" : null;
+  if (game.status === "open") return { text: t("row.waiting"), isUrgent: false };
+  if (game.status === "aborted") return { text: t("row.aborted"), isUrgent: false };
+  if (game.result) {
+    const { winner } = game.result;
+    const key = winner === null ? "row.drawn" : mine === null || game.opponent.type === "self" ? "row.over" : winner === mine ? "row.won" : "row.lost";
+    return { text: t(key), isUrgent: false };
+  }
+  const isMine = game.turn !== null && game.seats[game.turn]?.id === me.value?.id;
+  return { text: t(isMine ? "row.your-turn" : "row.their-turn"), isUrgent: isMine };
+}
+
+function sinceOf(game: Game): string {
+  const { deadline } = game.clock;
+  if (game.status === "active" && deadline) {
+    return t("row.left", { time: clockTime((Date.parse(deadline) - now.value) / 1000) });
+  }
+  return relative(game.finished_at ?? game.updated_at, now.value);
+}
+
+export function GameRow({ game }: { game: Game }) {
+  const { text, isUrgent } = stateOf(game);
+  return (
+    <li>
+      <a class={`game-row${isUrgent ? " urgent" : ""}`} href={`/games/${game.id}`}>
+        <span class="who">
+          <Opponents game={game} />
+        </span>
+        <span class="what">{titleOf(game.variant)}</span>
+        <span class="state">{text}</span>
+        <time class="since" dateTime={game.updated_at}>
+          {sinceOf(game)}
+        </time>
+      </a>
+    </li>
+  );
+}
+
+/** Games that wait for an opponent. */
+export function Lobby() {
+  useEffect(followLobby, []);
+  const others = lobby.value?.filter(({ seats }) => (seats.south ?? seats.north)?.id !== me.value?.id);
+  return (
+    <section class="card" aria-labelledby="lobby-title">
+      <h2 id="lobby-title">{t("lobby.title")}</h2>
+      {others?.length === 0 && <p class="quiet">{t("lobby.none")}</p>}
+      {!others && <p class="quiet">{t("ui.loading")}</p>}
+      <ul class="rows">{others?.map((game) => <LobbyRow key={game.id} game={game} />)}</ul>
+    </section>
+  );
+}
+
+function LobbyRow({ game }: { game: Game }) {
+  const creator = game.seats.south ?? game.seats.north;
+  const { clock } = game;
+  const time = clock.type === "unlimited" ? t("clock.unlimited") : clock.move_s ? t("clock.per-move", { time: span(clock.move_s) }) : span(clock.initial_s ?? 0);
+  const enter = async () => {
+    await join(game.id, null);
+    navigate(`/games/${game.id}`);
+  };
+  return (
+    <li class="game-row">
+      <span class="who">{creator && <PlayerName player={creator} />}</span>
+      <span class="what">{titleOf(game.variant)}</span>
+      <span class="state">{time}</span>
+      <Action run={enter} label={t("lobby.join-of", { name: creator?.name ?? "" })}>
+        {t("game.join")}
+      </Action>
+    </li>
+  );
+}

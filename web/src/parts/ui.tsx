@@ -1,0 +1,201 @@
+// Small pieces that all views are made of.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { attempt } from "../state/messages.ts";
+import { t } from "../texts/index.ts";
+
+export interface ActionProps {
+  children: ComponentChildren;
+  /** What the button does. Until it is done, the button cannot be pressed again. */
+  run(): Promise<unknown>;
+  kind?: "primary" | "danger" | "plain" | "";
+  isDisabled?: boolean;
+  label?: string;
+}
+
+/** A button that does something on the server, and shows the failure if it fails. */
+export function Action({ children, run, kind = "", isDisabled = false, label }: ActionProps) {
+  const [isBusy, setBusy] = useState(false);
+  const onClick = async () => {
+    if (isBusy) return;
+    setBusy(true);
+    await attempt(run);
+    setBusy(false);
+  };
+  return (
+    <button type="button" class={kind} disabled={isDisabled} aria-busy={isBusy} aria-label={label} onClick={() => void onClick()}>
+      {children}
+    </button>
+  );
+}
+
+export interface ConfirmProps {
+  /** The button that asks. */
+  children: ComponentChildren;
+  question: string;
+  /** What the answer "yes" is called. */
+  yes: string;
+  kind?: ActionProps["kind"];
+  run(): Promise<unknown>;
+}
+
+/** A button that asks before it does what cannot be undone. */
+export function Confirm({ children, question, yes, kind = "", run }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const close = () => dialog.current?.close();
+  return (
+    <>
+      <button type="button" class={kind} onClick={() => dialog.current?.showModal()}>
+        {children}
+      </button>
+      <dialog ref={dialog} aria-label={question}>
+        <p>{question}</p>
+        <div class="row end">
+          <button type="button" class="plain" onClick={close}>
+            {t("ui.cancel")}
+          </button>
+          <Action
+            kind={kind === "danger" ? "danger" : "primary"}
+            run={async () => {
+              close();
+              await run();
+            }}
+          >
+            {yes}
+          </Action>
+        </div>
+      </dialog>
+    </>
+  );
+}
+
+export interface ChoiceProps<T extends string> {
+  label: string;
+  name: string;
+  value: T;
+  choices: readonly { value: T; label: string }[];
+  onChange(value: T): void;
+}
+
+/** A few choices side by side, of which one holds. */
+export function Choice<T extends string>({ label, name, value, choices, onChange }: ChoiceProps<T>) {
+  return (
+    <fieldset class="choice">
+      <legend>{label}</legend>
+      {choices.map((choice) => (
+        <label key={choice.value}>
+          <input type="radio" name={name} checked={choice.value === value} onChange={() => onChange(choice.value)} />
+          <span>{choice.label}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+export interface PickProps<T extends string> extends Omit<ChoiceProps<T>, "name"> {
+  id: string;
+}
+
+/** A list of choices that opens. */
+export function Pick<T extends string>({ label, id, value, choices, onChange }: PickProps<T>) {
+  return (
+    <label class="field" for={id}>
+      <span>{label}</span>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value} selected={choice.value === value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export interface FieldProps {
+  label: string;
+  id: string;
+  value: string;
+  onInput(value: string): void;
+  type?: "text" | "password";
+  autoComplete?: string;
+  maxLength?: number;
+  hint?: string;
+  isRequired?: boolean;
+}
+
+/** A line of text to fill in. */
+export function Field({ label, id, value, onInput, type = "text", autoComplete = "off", maxLength = 128, hint, isRequired }: FieldProps) {
+  return (
+    <label class="field" for={id}>
+      <span>{label}</span>
+      <input
+        id={id}
+        dir="auto"
+        // The types of Preact know one kind of field at a time.
+        type={type as "text"}
+        value={value}
+        maxLength={maxLength}
+        autoComplete={autoComplete}
+        required={isRequired ?? false}
+        spellcheck={false}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
+    </label>
+  );
+}
+
+/** A form that sends nothing by itself. */
+export function Form({ children, submit, run }: { children: ComponentChildren; submit: string; run(): Promise<unknown> }) {
+  const [isBusy, setBusy] = useState(false);
+  const onSubmit = async (event: Event) => {
+    event.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    await attempt(run);
+    setBusy(false);
+  };
+  return (
+    <form onSubmit={(event) => void onSubmit(event)}>
+      {children}
+      <button type="submit" class="primary" aria-busy={isBusy}>
+        {submit}
+      </button>
+    </form>
+  );
+}
+
+/** Puts a text into the clipboard, and says so. */
+export function Copy({ text, children }: { text: string; children: ComponentChildren }) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), 2500);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return (
+    <>
+      <Action run={copy}>{isCopied ? t("ui.copied") : children}</Action>
+      {/* Without https a page may not write to the clipboard: then the text is there to be selected. */}
+    </>
+  );
+}
+
+/** A name, whatever its script and whatever is in it, with what distinguishes it from others of the same name. */
+export function PlayerName({ player }: { player: { name: string; kind: string } }) {
+  const kind = ["guest", "computer", "imported", "deleted"].find((kind) => kind === player.kind);
+  return (
+    <span class="name">
+      <bdi>{player.name}</bdi>
+      {kind !== undefined && kind !== "computer" && <small> {t(`kind.${kind}` as "kind.guest")}</small>}
+    </span>
+  );
+}

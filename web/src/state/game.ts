@@ -1,0 +1,260 @@
+// One game on the page: what the server says of it, what the board shows, and what the player does.
+
+import { isTemporary, MancalaError, type Board, type Game, type GameEvent, type Move, type Side } from "@mancala-server/client";
+import { computed, signal } from "@preact/signals";
+
+import { marksOf, moveInWords } from "../board/words.ts";
+import { client, SOON } from "../client.ts";
+import { t } from "../texts/index.ts";
+import { forgetGame, keepGame, keptGame } from "./kept.ts";
+import { explain, say, sayFailure } from "./messages.ts";
+import { Playback } from "./playback.ts";
+import { Previews, type Line } from "./preview.ts";
+import { queued } from "./queue.ts";
+import { me } from "./session.ts";
+
+/** More moves than this are not played back one by one. */
+const PLAYBACK_MAX = 8;
+
+/** The pause after a failed connection. */
+const AGAIN_MS = 4000;
+
+export class GameStore {
+  /** The game as the server said it last; null until then. */
+  readonly game = signal<Game | null>(null);
+  /** Why the game cannot be shown. */
+  readonly failure = signal<unknown>(null);
+  /** What happened last, in words. */
+  readonly told = signal("");
+  readonly playback = new Playback();
+  readonly previews = new Previews();
+  /** Own moves beyond the server's ply whose outcome is known already. */
+  readonly #ahead = signal<readonly Line[]>([]);
+  readonly #viewer = me.value?.id ?? null;
+  readonly #ending = new AbortController();
+  readonly #moves = new Map<number, Move>();
+  readonly #forgetQueue: () => void;
+  #chain: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly id: string,
+    readonly joinCode: string | null,
+  ) {
+    this.#forgetQueue = client.queue.onChange((event) => {
+      if (event.type === "played" && event.move.gameId === id) this.#played(event.played.game, [...(event.played.earlier_moves ?? []), event.played.move]);
+      if (event.type === "refused" && event.moves[0]?.gameId === id) this.#refused();
+    });
+    const kept = keptGame(id, this.#viewer);
+    if (kept) this.#show(kept);
+    this.#refused();
+    void this.#run();
+  }
+
+  /** Own moves that the server has not confirmed. */
+  readonly unconfirmed = computed(() => queued.value.filter(({ gameId }) => gameId === this.id));
+
+  /** The side to move, and what may be played now: by the server's word, and by own moves after it. */
+  readonly now = computed(() => {
+    const game = this.game.value;
+    if (!game) return null;
+    const last = this.#ahead.value.at(-1);
+    const { turn, legal_moves, position, board } = last ?? game;
+    const waits = this.unconfirmed.value.length > this.#ahead.value.length;
+    const isMine = turn !== null && me.value !== null && game.seats[turn]?.id === me.value.id && game.status === "active";
+    return { turn, position, board, isMine, ply: game.ply + this.#ahead.value.length, legal: isMine && !waits ? legal_moves : [] };
+  });
+
+  /** Ends everything that goes on for the game. */
+  close(): void {
+    this.#ending.abort();
+    this.#forgetQueue();
+  }
+
+  /** Plays a move. It is kept until the server has confirmed it. */
+  async play(move: string): Promise<void> {
+    const { value: now } = this.now;
+    if (!now?.legal.includes(move)) return;
+    const ply = now.ply + 1;
+    const known = this.previews.known(now.position, move);
+    this.previews.point({ ...this.game.value!, ...now }, null);
+    try {
+      const adding = client.queue.add(this.id, { ply, move });
+      if (known) {
+        this.#ahead.value = [...this.#ahead.value, known];
+        this.#enqueue(() => this.#animate({ ...known, ply }, known.board));
+      }
+      await adding;
+    } catch (error) {
+      this.#reset();
+      sayFailure(error);
+    }
+  }
+
+  /** Shows where a move would lead. */
+  point(move: string | null): void {
+    const { game, now } = this;
+    if (game.value && now.value) this.previews.point({ ...game.value, ...now.value }, move);
+  }
+
+  /** Does what changes the game, and shows the game after it. */
+  async act(work: () => Promise<Game>): Promise<void> {
+    try {
+      this.take(await work());
+    } catch (error) {
+      const failure = error instanceof MancalaError ? error.failure : undefined;
+      if (failure && "game" in failure && failure.game) this.take(failure.game);
+      sayFailure(error);
+    }
+  }
+
+  /** Plays the last move again. */
+  async replay(): Promise<void> {
+    const { value: game } = this.game;
+    if (!game || game.ply === 0 || this.playback.isMoving.value) return;
+    const before = await client.games.position(this.id, game.ply - 1, SOON);
+    const [move] = await this.#missed(game.ply - 1, 1);
+    if (move) this.#enqueue(() => this.playback.play(move, before.board));
+  }
+
+  /** Takes over what the server says of the game, unless something newer is known. */
+  take(game: Game): void {
+    const { value: before } = this.game;
+    if (before && game.version < before.version) return;
+    this.#show(game);
+    keepGame(game, this.#viewer);
+    this.#enqueue(() => this.#catchUp());
+  }
+
+  #show(game: Game): void {
+    const isFirst = this.playback.shown.value === null;
+    this.#ahead.value = this.#ahead.value.slice(Math.max(0, game.ply - (this.game.value?.ply ?? game.ply)));
+    this.game.value = game;
+    this.failure.value = null;
+    if (isFirst) this.playback.jump(game.board, game.ply, marksOf(game.last_move?.effects ?? []));
+  }
+
+  // Reads the game and follows it, again and again, until the view is left or the game cannot be seen.
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        const joinCode = this.joinCode;
+        this.take(await client.games.get(this.id, { signal, ...(joinCode !== null && !this.game.value?.me?.side && { joinCode }) }));
+        await client.follow(this.id, (event) => this.#on(event), { signal, after: this.game.value?.version });
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof MancalaError) || !isTemporary(error.failure, error.status)) return this.#lost(error);
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    }
+  }
+
+  #lost(error: unknown): void {
+    const isGone = error instanceof MancalaError && [403, 404, 422].includes(error.status);
+    if (isGone) forgetGame(this.id);
+    if (isGone || !this.game.value) this.failure.value = error;
+    else say(explain(error), "error");
+  }
+
+  async #on(event: GameEvent): Promise<void> {
+    const { value: game } = this.game;
+    if (!game || event.seq <= game.version) return;
+    const { move, board, turn, legal_moves: legal } = event;
+    if (event.type === "moved" && move && board && turn !== undefined && legal && isPlain(game, event)) {
+      this.#moves.set(move.ply, { ...move, board });
+      const { position } = move;
+      const me = game.me && { ...game.me, is_my_turn: turn !== null && game.seats[turn]?.id === this.#viewer };
+      const clock = event.clock ?? game.clock;
+      this.take({ ...game, ...(me && { me }), board, turn, legal_moves: legal, position, clock, ply: move.ply, last_move: move, version: event.seq, updated_at: event.at });
+      return;
+    }
+    if (move) this.#moves.set(move.ply, board ? { ...move, board } : move);
+    this.take(await client.games.get(this.id, { signal: this.#ending.signal }));
+  }
+
+  #played(game: Game, moves: readonly Move[]): void {
+    for (const move of moves) this.#moves.set(move.ply, move);
+    this.take(game);
+  }
+
+  // Moves that the server refused: the board goes back to the game, and the player is told why.
+  #refused(): void {
+    for (const { id, failure } of client.queue.refused(this.id)) {
+      say(explain(new MancalaError(failure, 0, undefined)), "error");
+      void client.queue.dismiss(id);
+      if ("moves" in failure) for (const move of failure.moves) this.#moves.set(move.ply, move);
+      if ("game" in failure && failure.game) this.take(failure.game);
+    }
+    this.#reset();
+  }
+
+  #reset(): void {
+    const { value: game } = this.game;
+    if (!game || this.#ahead.value.length === 0) return;
+    this.#ahead.value = [];
+    this.playback.jump(game.board, game.ply);
+  }
+
+  #enqueue(work: () => Promise<void>): void {
+    this.#chain = this.#chain.then(work).catch((error: unknown) => console.warn(error));
+  }
+
+  // Plays back what happened between the board that is shown and the game.
+  async #catchUp(): Promise<void> {
+    const [game, shown] = [this.game.value, this.playback.shown.value];
+    if (!game || !shown || this.#ending.signal.aborted) return;
+    const behind = game.ply - shown.ply;
+    // Own moves are shown before they are confirmed.
+    if (behind < 0 && -behind <= this.#ahead.value.length) return;
+    if (behind > 0 && behind <= PLAYBACK_MAX) {
+      for (const move of await this.#missed(shown.ply, behind)) await this.#animate(move, move.board);
+    }
+    if (this.game.value === game && this.#ahead.value.length === 0) this.playback.jump(game.board, game.ply, marksOf(this.#moves.get(game.ply)?.effects ?? []));
+  }
+
+  async #missed(after: number, count: number): Promise<Move[]> {
+    const plies = Array.from({ length: count }, (_, n) => after + 1 + n);
+    const last = this.game.value?.last_move;
+    if (last && last.effects.length > 0) this.#moves.set(last.ply, this.#moves.get(last.ply) ?? last);
+    if (!plies.every((ply) => this.#moves.has(ply))) {
+      try {
+        for await (const move of client.games.moves(this.id, { ...SOON, after, limit: count, boards: true })) {
+          this.#moves.set(move.ply, move);
+          if (move.ply >= after + count) break;
+        }
+      } catch {
+        return [];
+      }
+    }
+    return plies.flatMap((ply) => this.#moves.get(ply) ?? []);
+  }
+
+  async #animate(move: { ply: number; move: string; side: Side; effects: Move["effects"] }, board: Board | undefined): Promise<void> {
+    const { value: shown } = this.playback.shown;
+    if (!shown || this.#ending.signal.aborted) return;
+    const name = this.nameOf(move.side);
+    await this.playback.play({ ply: move.ply, effects: move.effects, ...(board && { board }) }, shown.board);
+    this.told.value = `${moveInWords(move, name)} ${this.#turnInWords(move.ply)}`.trim();
+  }
+
+  #turnInWords(ply: number): string {
+    const [now, game] = [this.now.value, this.game.value];
+    if (!now?.turn || now.ply !== ply || !now.isMine) return "";
+    return game?.opponent.type === "self" ? t("game.turn-of-side", { side: t(`side.${now.turn}`) }) : t("game.your-turn");
+  }
+
+  /** The name of the player at a side. */
+  nameOf(side: Side): string {
+    const seats = this.game.value?.seats;
+    // Of two players with one name the sides tell them apart.
+    const isOne = seats?.south?.id === seats?.north?.id;
+    return (isOne ? undefined : seats?.[side]?.name) ?? t(`side.${side}`);
+  }
+}
+
+// A move after which nothing changes but what its event says.
+function isPlain(game: Game, { seq, move, result }: GameEvent): boolean {
+  const isNext = seq === game.version + 1 && move?.ply === game.ply + 1;
+  return isNext && !result && game.offers.length === 0 && game.ply > 1 && !["swap", "takeback"].includes(move?.move ?? "");
+}

@@ -1,0 +1,75 @@
+// Short messages to the player, and what a failure means in words.
+
+import { MancalaError } from "@mancala-server/client";
+import { signal } from "@preact/signals";
+
+import { t, word, type Key } from "../texts/index.ts";
+import { en } from "../texts/en.ts";
+
+export interface Message {
+  id: number;
+  text: string;
+  kind: "error" | "note";
+  /** What the player can do about it. */
+  action?: { label: string; run(): void };
+}
+
+export const messages = signal<readonly Message[]>([]);
+
+/** Older messages make room. */
+const SHOWN_MAX = 3;
+
+/** How long a message that needs no action stays. */
+const STAYS_MS = 8000;
+
+let last = 0;
+
+/** Shows a message until it is dismissed or some seconds have passed. */
+export function say(text: string, kind: Message["kind"] = "note", action?: Message["action"]): void {
+  const id = ++last;
+  const others = messages.value.filter((message) => message.text !== text);
+  messages.value = [...others, { id, text, kind, ...(action && { action }) }].slice(-SHOWN_MAX);
+  if (!action) setTimeout(() => dismiss(id), STAYS_MS);
+}
+
+export function dismiss(id: number): void {
+  messages.value = messages.value.filter((message) => message.id !== id);
+}
+
+/** Shows what went wrong. A call that the page itself ended says nothing. */
+export function sayFailure(error: unknown): void {
+  if (error instanceof DOMException && error.name === "AbortError") return;
+  say(explain(error), "error");
+}
+
+/** A failure in words that a player understands. */
+export function explain(error: unknown): string {
+  if (!(error instanceof MancalaError)) {
+    console.error(error);
+    return t("failure.page");
+  }
+  const { failure, requestId } = error;
+  if (failure.code === "illegal_move") return t("failure.illegal_move", { reason: word("illegal", failure.reason) });
+  if (failure.code === "validation_failed") {
+    const fields = failure.errors.map(({ pointer, detail }) => `${pointer.replace(/^[/?]/, "")}: ${detail}`);
+    return t("failure.validation_failed", { fields: fields.join("; ") });
+  }
+  if (failure.code === "internal") return t("failure.internal", { id: requestId ?? "" });
+  const key = `failure.${failure.code}`;
+  return Object.hasOwn(en, key) ? t(key as Key, { detail: failure.detail }) : t("failure.other", { detail: failure.detail });
+}
+
+/** Whether a call failed in one of these ways. */
+export function failedBy(error: unknown, ...codes: string[]): error is MancalaError {
+  return error instanceof MancalaError && codes.includes(error.failure.code);
+}
+
+/** Does something, and shows the failure if it fails. */
+export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    sayFailure(error);
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+// Times and durations as people read them.
+
+import { language, t } from "./index.ts";
+
+const [MINUTE, HOUR, DAY] = [60, 3600, 86400];
+
+/** What a clock shows: `2 d 3 h`, `3 h 20 min`, `4:05`. */
+export function clockTime(seconds: number): string {
+  const left = Math.max(0, Math.floor(seconds));
+  if (left >= DAY) return t("time.days-hours", { days: Math.floor(left / DAY), hours: Math.floor((left % DAY) / HOUR) });
+  if (left >= HOUR) return t("time.hours-minutes", { hours: Math.floor(left / HOUR), minutes: Math.floor((left % HOUR) / MINUTE) });
+  return `${Math.floor(left / MINUTE)}:${String(left % MINUTE).padStart(2, "0")}`;
+}
+
+/** A span of a setting: `1 day`, `90 minutes`. */
+export function span(seconds: number): string {
+  if (seconds % DAY === 0) return t("time.days", { count: seconds / DAY });
+  if (seconds % HOUR === 0) return t("time.hours", { count: seconds / HOUR });
+  return t("time.minutes", { count: Math.round(seconds / MINUTE) });
+}
+
+/** How long ago, or in what time: `3 hours ago`. */
+export function relative(at: string, now: number): string {
+  const seconds = (Date.parse(at) - now) / 1000;
+  const format = new Intl.RelativeTimeFormat(language.value, { numeric: "auto" });
+  const size = Math.abs(seconds);
+  if (size < MINUTE) return format.format(0, "second");
+  if (size < HOUR) return format.format(Math.round(seconds / MINUTE), "minute");
+  if (size < DAY) return format.format(Math.round(seconds / HOUR), "hour");
+  return format.format(Math.round(seconds / DAY), "day");
+}
+
+/** A day and a time. */
+export function moment(at: string): string {
+  return new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeStyle: "short" }).format(new Date(at));
+}

@@ -1,0 +1,42 @@
+// The opening explorer: a board to try moves on, and beside it what was played there in other games.
+
+import { useState } from "preact/hooks";
+
+import { Heading } from "../parts/shell.tsx";
+import { Pick } from "../parts/ui.tsx";
+import { titleOf, variants } from "../state/create.ts";
+import { t } from "../texts/index.ts";
+import "../styles/study.css";
+import { Explorer } from "./review/explorer.tsx";
+import { SandboxBoard, useSandbox } from "./rules/sandbox.tsx";
+
+export function ExploreView({ variant }: { variant: string }) {
+  const [preset, setPreset] = useState("standard");
+  const presets = variants.value.find(({ name }) => name === variant)?.presets ?? [];
+  const sandbox = useSandbox({ variant, preset, options: {} });
+  const title = t("explorer.title-of", { variant: titleOf(variant) });
+  const position = sandbox.now()?.position;
+  return (
+    <div class="rules">
+      <Heading title={title}>{title}</Heading>
+      <div class="two">
+        <section class="card" aria-label={t("board.label")}>
+          {presets.length > 1 && (
+            <Pick
+              id="explore-preset"
+              label={t("new.preset")}
+              value={preset}
+              choices={presets.map((each) => ({ value: each.name, label: each.title }))}
+              onChange={setPreset}
+            />
+          )}
+          <SandboxBoard sandbox={sandbox} />
+        </section>
+        <section class="card" aria-labelledby="explored-title">
+          <h2 id="explored-title">{t("explorer.played-here")}</h2>
+          {position !== undefined && <Explorer key={preset} rules={sandbox.rules} position={position} onMove={(move) => void sandbox.play(move)} />}
+        </section>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,166 @@
+// A game: the board, the players and their clocks, and what the player may do.
+
+import type { Game, Side } from "@mancala-server/client";
+import { useEffect, useMemo } from "preact/hooks";
+
+import { Board } from "../board/board.tsx";
+import { opposite } from "../board/shape.ts";
+import { totalOf } from "../board/seeds.ts";
+import { marksOf, previewInWords } from "../board/words.ts";
+import { Controls } from "../parts/controls.tsx";
+import { MoveList } from "../parts/moves.tsx";
+import { Seat } from "../parts/seat.tsx";
+import { Heading } from "../parts/shell.tsx";
+import { JoinPanel, SharePanel } from "../parts/share.tsx";
+import { titleOf } from "../state/create.ts";
+import { GameStore } from "../state/game.ts";
+import { explain } from "../state/messages.ts";
+import { network } from "../state/network.ts";
+import { me } from "../state/session.ts";
+import { t, word } from "../texts/index.ts";
+
+export function GameView({ id, joinCode }: { id: string; joinCode: string | null }) {
+  // Another player sees another game: what may be done, and which side is below.
+  const viewer = me.value?.id ?? null;
+  const store = useMemo(() => new GameStore(id, joinCode), [id, joinCode, viewer]);
+  useEffect(() => () => store.close(), [store]);
+  if (store.failure.value !== null) return <Missing error={store.failure.value} />;
+  const { value: game } = store.game;
+  if (!game) {
+    return (
+      <div class="narrow">
+        <Heading title={t("game.title")}>{t("game.title")}</Heading>
+        <p class="quiet">{t("ui.loading")}</p>
+      </div>
+    );
+  }
+  return <Table store={store} game={game} joinCode={joinCode} />;
+}
+
+/** A game that is none, private or erased. */
+function Missing({ error }: { error: unknown }) {
+  return (
+    <div class="narrow">
+      <Heading title={t("game.missing")}>{t("game.missing")}</Heading>
+      <p>{explain(error)}</p>
+      <p>
+        <a class="button" href="/">
+          {t("nav.home")}
+        </a>
+      </p>
+    </div>
+  );
+}
+
+function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCode: string | null }) {
+  const bottom: Side = game.opponent.type === "self" ? "south" : (game.me?.side ?? "south");
+  const top = opposite(bottom);
+  const now = store.now.value;
+  const turn = now?.turn ?? null;
+  const title = t("game.title-of", { variant: titleOf(game.variant), south: store.nameOf("south"), north: store.nameOf("north") });
+  return (
+    <div class="game">
+      <Heading title={title}>{titleOf(game.variant)}</Heading>
+      <div class="table">
+        <Seat game={game} side={top} turn={turn} />
+        <TableBoard store={store} game={game} bottom={bottom} />
+        <Seat game={game} side={bottom} turn={turn} />
+        <Status store={store} game={game} />
+        <SpecialMoves store={store} legal={now?.legal ?? []} />
+      </div>
+      <aside class="stack">
+        <JoinPanel store={store} game={game} joinCode={joinCode} />
+        <Controls store={store} game={game} />
+        <SharePanel game={game} />
+        <MoveList store={store} game={game} />
+      </aside>
+    </div>
+  );
+}
+
+function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bottom: Side }) {
+  const { value: shown } = store.playback.shown;
+  if (!shown) return null;
+  const isMoving = store.playback.isMoving.value;
+  const pending = store.unconfirmed.value.at(-1)?.play;
+  const preview = store.previews.shown.value;
+  return (
+    <Board
+      board={shown.board}
+      ply={shown.ply}
+      bottom={bottom}
+      marks={shown.marks}
+      hand={shown.hand}
+      frameMs={shown.frameMs}
+      total={totalOf(game.board)}
+      legal={isMoving ? [] : (store.now.value?.legal ?? [])}
+      pending={pending && "move" in pending && store.now.value?.legal.length === 0 ? pending.move : null}
+      preview={preview && !isMoving ? marksOf(preview.effects) : null}
+      names={{ south: store.nameOf("south"), north: store.nameOf("north") }}
+      onPick={(pit) => void store.play(pit)}
+      onPoint={(pit) => store.point(isMoving ? null : pit)}
+    />
+  );
+}
+
+/** What goes on, in one line; and what has just happened, for screen readers. */
+function Status({ store, game }: { store: GameStore; game: Game }) {
+  const preview = store.previews.shown.value;
+  return (
+    <>
+      <p class="status" data-status={game.status}>
+        <span>{preview ? previewInWords(preview) : statusOf(store, game)}</span>
+        <Presence store={store} />
+      </p>
+      <p class="told" role="status" aria-live="polite" aria-atomic="true">
+        {store.told.value}
+      </p>
+    </>
+  );
+}
+
+function statusOf(store: GameStore, game: Game): string {
+  const { status, result, me: mine } = game;
+  if (status === "open") return t("game.open");
+  if (status === "aborted") return t("game.aborted");
+  if (result) {
+    const { winner } = result;
+    const score = { own: result.score[mine?.side ?? "south"], other: result.score[opposite(mine?.side ?? "south")] };
+    const reason = word("reason", result.reason ?? "unknown");
+    if (winner === null) return t("game.drawn", { ...score, reason });
+    if (mine?.side && game.opponent.type !== "self") return t(winner === mine.side ? "game.won" : "game.lost", { ...score, reason });
+    return t("game.over", { name: store.nameOf(winner), side: t(`side.${winner}`), ...score, reason });
+  }
+  const now = store.now.value;
+  if (!now?.turn) return "";
+  if (game.opponent.type === "self") return t("game.turn-of-side", { side: t(`side.${now.turn}`) });
+  if (now.isMine) return t("game.your-turn");
+  const name = store.nameOf(now.turn);
+  return game.seats[now.turn]?.kind === "computer" ? t("game.thinks", { name }) : t("game.turn-of", { name });
+}
+
+/** Whether the own moves have arrived. */
+function Presence({ store }: { store: GameStore }) {
+  const waiting = store.unconfirmed.value.length;
+  const state = waiting === 0 ? (network.value === "fine" ? "live" : "away") : network.value === "fine" ? "sent" : "queued";
+  return (
+    <span class={`presence ${state}`} data-presence={state}>
+      {t(`presence.${state}`, { count: waiting })}
+    </span>
+  );
+}
+
+/** Moves that are no pits: to pass, to change seats. */
+function SpecialMoves({ store, legal }: { store: GameStore; legal: readonly string[] }) {
+  const special = legal.filter((move) => move.length > 1);
+  if (special.length === 0) return null;
+  return (
+    <div class="row">
+      {special.map((move) => (
+        <button key={move} type="button" onClick={() => void store.play(move)}>
+          {word("special", move)}
+        </button>
+      ))}
+    </div>
+  );
+}

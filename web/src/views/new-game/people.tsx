@@ -1,0 +1,205 @@
+// Against whom is played, from which side, with how much time, and who may see it.
+
+import type { Schemas } from "@mancala-server/client";
+import { useEffect, useState } from "preact/hooks";
+
+import { Choice, PlayerName } from "../../parts/ui.tsx";
+import { client } from "../../client.ts";
+import { ask } from "../../state/ask.ts";
+import { mine } from "../../state/lists.ts";
+import { failedBy } from "../../state/messages.ts";
+import { me } from "../../state/session.ts";
+import { set, settings } from "../../state/settings.ts";
+import { t } from "../../texts/index.ts";
+import { Check, idOf, Line, Select, Time, type Errors } from "./fields.tsx";
+import type { Filled, Opponent, Unit } from "./settings.ts";
+
+export interface PartProps {
+  filled: Filled;
+  errors: Errors;
+  onChange(part: Partial<Filled>): void;
+}
+
+const OPPONENTS: readonly Opponent[] = ["computer", "open", "link", "player", "self"];
+const SIDES = ["random", "south", "north"] as const;
+const CLOCKS = ["unlimited", "per_move", "bank"] as const;
+const VISIBILITIES = ["", "public", "unlisted", "private"] as const;
+const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
+const LONG: readonly Unit[] = ["minutes", "hours", "days"];
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function OpponentFields({ filled, errors, onChange }: PartProps) {
+  const { opponent, level, isSought, side, visibility } = filled;
+  return (
+    <>
+      {!me.value && (
+        <Line
+          pointer="/name"
+          label={t("home.name")}
+          value={settings.value.name}
+          maxLength={32}
+          error={errors.get("/name")}
+          onInput={(name) => set({ name })}
+        />
+      )}
+      <Choice<Opponent>
+        name="new-opponent"
+        label={t("new.opponent")}
+        value={opponent}
+        choices={OPPONENTS.map((value) => ({ value, label: t(`new.${value}`) }))}
+        onChange={(next) => onChange({ opponent: next })}
+      />
+      {opponent === "computer" && (
+        <Select
+          pointer="/opponent/level"
+          label={t("home.level")}
+          hint={t("new.level-hint")}
+          value={String(level)}
+          choices={LEVELS.map((each) => ({ value: String(each), label: String(each) }))}
+          error={errors.get("/opponent/level")}
+          onChange={(next) => onChange({ level: Number(next) })}
+        />
+      )}
+      {opponent === "open" && (
+        <Check
+          pointer="/sought"
+          label={t("new.sought")}
+          hint={t("new.sought-hint")}
+          isChecked={isSought}
+          onChange={(next) => onChange({ isSought: next, ...(next && visibility !== "public" && { visibility: "" as const }) })}
+        />
+      )}
+      {opponent === "player" && <PlayerField filled={filled} errors={errors} onChange={onChange} />}
+      {opponent !== "self" && (
+        <Choice
+          name="new-side"
+          label={t("new.side")}
+          value={side}
+          choices={SIDES.map((value) => ({ value, label: t(`new.side-${value}`) }))}
+          onChange={(next) => onChange({ side: next })}
+        />
+      )}
+      <p class="quiet">{t(`new.${opponent}-text`)}</p>
+    </>
+  );
+}
+
+/** A player by id. Players of earlier games are proposed, and the name that the id stands for is shown. */
+function PlayerField({ filled: { playerId }, errors, onChange }: PartProps) {
+  const id = playerId.trim();
+  const [found, setFound] = useState<{ id: string; player: Schemas["Profile"] | null } | null>(null);
+  useEffect(() => {
+    if (!UUID.test(id)) return;
+    const ending = new AbortController();
+    ask(client.api.GET("/v1/players/{player_id}", { params: { path: { player_id: id } }, signal: ending.signal })).then(
+      (player) => setFound({ id, player }),
+      (error: unknown) => failedBy(error, "not_found") && setFound({ id, player: null }),
+    );
+    return () => ending.abort();
+  }, [id]);
+  const isHere = found?.id === id;
+  const error = errors.get("/opponent/player_id") ?? (isHere && found.player === null ? t("new.no-player") : undefined);
+  return (
+    <>
+      <Line
+        pointer="/opponent/player_id"
+        label={t("new.player-id")}
+        hint={isHere && found.player ? <PlayerName player={found.player} /> : t("new.player-hint")}
+        value={playerId}
+        maxLength={64}
+        list={`${idOf("/opponent/player_id")}-list`}
+        error={error}
+        onInput={(next) => onChange({ playerId: next })}
+      />
+      <datalist id={`${idOf("/opponent/player_id")}-list`}>
+        {knownPlayers().map(({ id: each, name }) => (
+          <option key={each} value={each}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+function knownPlayers(): { id: string; name: string }[] {
+  const games = mine.value ? [...mine.value.active, ...mine.value.finished] : [];
+  const players = games.flatMap(({ seats }) => [seats.south, seats.north]).flatMap((player) => player ?? []);
+  const people = players.filter(({ id, kind }) => id !== me.value?.id && (kind === "guest" || kind === "account"));
+  return [...new Map(people.map((player) => [player.id, player])).values()];
+}
+
+export function TimeFields({ filled, errors, onChange }: PartProps) {
+  const { clock, move, bank, increment, max } = filled;
+  return (
+    <>
+      <Choice
+        name="new-clock"
+        label={t("home.clock")}
+        value={clock}
+        choices={CLOCKS.map((value) => ({ value, label: t(`new.clock-${value}`) }))}
+        onChange={(next) => onChange({ clock: next })}
+      />
+      {clock === "per_move" && (
+        <Time
+          pointer="/clock/move_s"
+          label={t("new.move-time")}
+          hint={t("new.time-bounds")}
+          span={move}
+          units={LONG}
+          error={errors.get("/clock/move_s")}
+          onChange={(next) => onChange({ move: next })}
+        />
+      )}
+      {clock === "bank" && (
+        <>
+          <Time
+            pointer="/clock/bank_s"
+            label={t("new.bank-time")}
+            hint={t("new.time-bounds")}
+            span={bank}
+            units={LONG}
+            error={errors.get("/clock/bank_s")}
+            onChange={(next) => onChange({ bank: next })}
+          />
+          <Time
+            pointer="/clock/increment_s"
+            label={t("new.increment")}
+            hint={t("new.increment-hint")}
+            span={increment}
+            units={["seconds", ...LONG]}
+            error={errors.get("/clock/increment_s")}
+            onChange={(next) => onChange({ increment: next })}
+          />
+          <Time
+            pointer="/clock/max_s"
+            label={t("new.max-time")}
+            hint={t("new.max-hint")}
+            span={max}
+            units={LONG}
+            error={errors.get("/clock/max_s")}
+            onChange={(next) => onChange({ max: next })}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+export function VisibilityFields({ filled, errors, onChange }: PartProps) {
+  const { opponent, isSought, visibility } = filled;
+  const isSeek = opponent === "open" && isSought;
+  return (
+    <Select
+      pointer="/visibility"
+      label={t("new.visibility")}
+      hint={t(isSeek ? "new.visibility-sought" : "new.visibility-hint")}
+      isDisabled={isSeek}
+      value={isSeek ? "public" : visibility}
+      choices={VISIBILITIES.map((value) => ({ value, label: t(`new.visibility-${value === "" ? "default" : value}`) }))}
+      error={errors.get("/visibility")}
+      onChange={(next) => onChange({ visibility: next as Filled["visibility"] })}
+    />
+  );
+}

@@ -1,0 +1,44 @@
+// The opening board of the rules that are filled in, as the server plays them.
+
+import { useEffect, useState } from "preact/hooks";
+
+import { Board } from "../../board/board.tsx";
+import { explain } from "../../state/messages.ts";
+import { t } from "../../texts/index.ts";
+import { playLine, type Rules, type Tried } from "../review/line.ts";
+
+/** A number that is still being typed asks for nothing. */
+const DELAY_MS = 250;
+
+export function Preview({ rules, isValid }: { rules: Rules; isValid: boolean }) {
+  const [line, setLine] = useState<Tried | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const key = JSON.stringify([rules, isValid]);
+  useEffect(() => {
+    if (!isValid) return;
+    const ending = new AbortController();
+    const timer = setTimeout(() => {
+      playLine(rules, null, [], ending.signal).then(
+        (found) => {
+          setLine(found);
+          setError(null);
+        },
+        (failure: unknown) => ending.signal.aborted || setError(failure),
+      );
+    }, line ? DELAY_MS : 0);
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [key]);
+  return (
+    <figure class={`opening-board${isValid ? "" : " stale"}`}>
+      {line ? <Board board={line.start.board} bottom="south" /> : <div class="board-place" />}
+      <figcaption>
+        <span role="status" class={error !== null || line?.result ? "error" : "quiet"}>
+          {error !== null ? explain(error) : line?.result ? t("new.over-at-start") : t("new.preview")}
+        </span>
+      </figcaption>
+    </figure>
+  );
+}

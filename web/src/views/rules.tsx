@@ -1,0 +1,167 @@
+// The rules of each variant, with a board to try them on.
+
+import { useMemo, useState } from "preact/hooks";
+
+import { Board } from "../board/board.tsx";
+import { Heading } from "../parts/shell.tsx";
+import { Pick } from "../parts/ui.tsx";
+import { titleOf, variants } from "../state/create.ts";
+import { explain, failedBy } from "../state/messages.ts";
+import { settings } from "../state/settings.ts";
+import { language, t } from "../texts/index.ts";
+import { optionTexts, readOptionTexts } from "../texts/options/index.ts";
+import "../styles/study.css";
+import { blocksOf, Inline, Markdown } from "./rules/markdown.tsx";
+import { SandboxBoard, useSandbox } from "./rules/sandbox.tsx";
+import { useVariant, type Variant } from "./variant.ts";
+
+export function RulesView({ variant }: { variant: string | null }) {
+  void readOptionTexts(language.value);
+  return variant === null ? <AllRules /> : <OneRules key={variant} name={variant} />;
+}
+
+function AllRules() {
+  return (
+    <div>
+      <Heading title={t("rules.title")}>{t("rules.title")}</Heading>
+      {variants.value.length === 0 && <p class="quiet">{t("ui.loading")}</p>}
+      <ul class="variants">
+        {variants.value.map(({ name, title, presets }) => (
+          <li key={name} class="card">
+            <h2>
+              <a href={`/rules/${name}`}>{title}</a>
+            </h2>
+            <img
+              class="picture"
+              src={`/v1/variants/${name}/board.svg?theme=${settings.value.theme}`}
+              width="640"
+              height="300"
+              alt={t("home.picture", { variant: title })}
+            />
+            <p class="quiet">{t("rules.presets-count", { count: presets.length })}</p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function OneRules({ name }: { name: string }) {
+  const { variant, error, again } = useVariant(name);
+  const title = t("rules.title-of", { variant: variant?.title ?? titleOf(name) });
+  if (!variant) {
+    return (
+      <div class="narrow">
+        <Heading title={title}>{failedBy(error, "not_found") ? t("rules.none") : title}</Heading>
+        {error === null ? (
+          <p class="quiet">{t("ui.loading")}</p>
+        ) : (
+          <p class="row">
+            <span>{failedBy(error, "not_found") ? t("rules.none-text", { name }) : explain(error)}</span>
+            {!failedBy(error, "not_found") && (
+              <button type="button" onClick={again}>
+                {t("study.again")}
+              </button>
+            )}
+            <a class="button" href="/rules">
+              {t("rules.title")}
+            </a>
+          </p>
+        )}
+      </div>
+    );
+  }
+  return <Known variant={variant} title={title} />;
+}
+
+function Known({ variant, title }: { variant: Variant; title: string }) {
+  const blocks = useMemo(() => blocksOf(variant.rules).filter((block) => block.type !== "heading" || block.level > 1), [variant.rules]);
+  const [preset, setPreset] = useState(variant.presets[0]?.name ?? "standard");
+  const chosen = variant.presets.find(({ name }) => name === preset);
+  const sandbox = useSandbox({ variant: variant.name, preset, options: {} });
+  return (
+    <div class="rules">
+      <Heading title={title}>{title}</Heading>
+      <nav aria-label={t("rules.title")} class="row">
+        {variants.value.map(({ name, title: each }) => (
+          <a key={name} class="button" href={`/rules/${name}`} aria-current={name === variant.name ? "page" : undefined}>
+            {each}
+          </a>
+        ))}
+      </nav>
+      <div class="two">
+        <div class="stack">
+          <article class="card prose" lang="en" dir="ltr">
+            <Markdown blocks={blocks} code={(text, n) => (isBoard(text, variant) ? <Picture key={n} variant={variant} /> : undefined)} />
+          </article>
+          <Presets variant={variant} />
+        </div>
+        <section class="card sandbox" aria-labelledby="sandbox-title">
+          <h2 id="sandbox-title">{t("sandbox.title")}</h2>
+          <p>{t("sandbox.text")}</p>
+          <Pick
+            id="sandbox-preset"
+            label={t("new.preset")}
+            value={preset}
+            choices={variant.presets.map((each) => ({ value: each.name, label: each.title }))}
+            onChange={setPreset}
+          />
+          {chosen && (
+            <p class="quiet" lang="en" dir="ltr">
+              {chosen.description}
+            </p>
+          )}
+          <SandboxBoard sandbox={sandbox} />
+          <p class="row">
+            <a class="button primary" href={`/new?variant=${variant.name}&preset=${preset}`}>
+              {t("rules.play")}
+            </a>
+            <a class="button" href={`/explore/${variant.name}`}>
+              {t("explorer.title")}
+            </a>
+          </p>
+        </section>
+      </div>
+      {language.value !== "en" && <p class="quiet">{t("rules.in-english")}</p>}
+    </div>
+  );
+}
+
+/** Whether a block of code is the board in letters, which the page draws instead. */
+function isBoard(text: string, { options }: Variant): boolean {
+  const pits = Number(options.find(({ name }) => name === "pits")?.default ?? 0);
+  const letters = Array.from({ length: pits }, (_, n) => String.fromCharCode(65 + n));
+  return pits > 0 && new RegExp(`\\b${letters.join("\\s+")}\\b`).test(text) && new RegExp(`\\b${letters.reverse().join("\\s+").toLowerCase()}\\b`).test(text);
+}
+
+/** The opening, with the letters of its pits. */
+function Picture({ variant }: { variant: Variant }) {
+  const sandbox = useSandbox({ variant: variant.name, preset: variant.presets[0]?.name ?? "standard", options: {} });
+  const board = sandbox.line.value?.start.board;
+  return <figure class="opening-board">{board ? <Board board={board} bottom="south" /> : <div class="board-place" />}</figure>;
+}
+
+function Presets({ variant }: { variant: Variant }) {
+  return (
+    <section class="card presets" aria-labelledby="presets-title">
+      <h2 id="presets-title">{t("rules.presets")}</h2>
+      {variant.presets.map(({ name, title, description, source, options }) => (
+        <details key={name}>
+          <summary lang="en">{title}</summary>
+          <p lang="en" dir="ltr">
+            <Inline text={description} />
+          </p>
+          <p class="quiet">{t("rules.source", { source })}</p>
+          <dl class="options">
+            {Object.entries(options).map(([option, value]) => (
+              <div key={option}>
+                <dt>{optionTexts.value.label(option)}</dt>
+                <dd>{optionTexts.value.value(option, value)}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      ))}
+    </section>
+  );
+}

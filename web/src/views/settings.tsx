@@ -1,0 +1,50 @@
+// What this device prefers: language, colours, movement, sound.
+
+import { Heading } from "../parts/shell.tsx";
+import { Choice, Pick } from "../parts/ui.tsx";
+import { knock } from "../board/sound.ts";
+import { set, settings, type Speed, type Theme } from "../state/settings.ts";
+import { LANGUAGES, speak, t } from "../texts/index.ts";
+
+const THEMES: readonly Theme[] = ["auto", "light", "dark"];
+const SPEEDS: readonly Speed[] = ["auto", "slow", "normal", "fast", "off"];
+
+export function SettingsView() {
+  const { theme, speed, sound, language } = settings.value;
+  const languages = [{ value: "", label: t("settings.language-auto") }, ...Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))];
+  const choose = (value: string) => {
+    set({ language: value === "" ? null : value });
+    void speak(value === "" ? null : value);
+  };
+  const toggleSound = (on: boolean) => {
+    set({ sound: on });
+    knock("sow");
+  };
+  return (
+    <div class="narrow">
+      <Heading title={t("settings.title")}>{t("settings.title")}</Heading>
+      <section class="card stack">
+        <Pick id="language" label={t("settings.language")} value={language ?? ""} choices={languages} onChange={choose} />
+        <Choice
+          name="theme"
+          label={t("settings.theme")}
+          value={theme}
+          choices={THEMES.map((value) => ({ value, label: t(`theme.${value}`) }))}
+          onChange={(value) => set({ theme: value })}
+        />
+        <Choice
+          name="speed"
+          label={t("settings.speed")}
+          value={speed}
+          choices={SPEEDS.map((value) => ({ value, label: t(`speed.${value}`) }))}
+          onChange={(value) => set({ speed: value })}
+        />
+        <label class="check">
+          <input type="checkbox" checked={sound} onChange={(event) => toggleSound(event.currentTarget.checked)} />
+          <span>{t("settings.sound")}</span>
+        </label>
+      </section>
+      <p class="quiet">{t("settings.kept-here")}</p>
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+// Whole games in a real browser, against the real server.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { closeBrowser, eventually, Person, playToTheEnd } from "./support/browser.ts";
+
+after(closeBrowser);
+
+test("two people play a game by link to the end, and a rematch begins", async () => {
+  const ana = await Person.arrive();
+  const bo = await Person.arrive();
+  const id = await ana.begin("Invite a friend", "Ana");
+  const link = await ana.page.getByRole("textbox", { name: "Invitation link" }).inputValue();
+  assert.match(link, new RegExp(`/games/${id}#join=`));
+  await bo.page.goto(link);
+  await bo.page.getByText("waits for an opponent").waitFor();
+  await bo.isAccessible("an invitation");
+  await bo.button("Join").click();
+  await eventually("both see that the game is active", async () => (await ana.status()) === "active" && (await bo.status()) === "active");
+  const moves = await playToTheEnd([ana, bo]);
+  assert.ok(moves > 5, `${moves} moves`);
+  await eventually("both see the end", async () => (await ana.status()) === "finished" && (await bo.status()) === "finished");
+  const [won, lost] = [await ana.page.locator(".status").textContent(), await bo.page.locator(".status").textContent()];
+  assert.match(`${won} ${lost}`, /(have won.*have lost)|(have lost.*have won)|(A draw.*A draw)/s);
+  await ana.screenshot("game-over");
+  await ana.isAccessible("a game that is over");
+  await ana.button("Offer a rematch").click();
+  await bo.button("Accept").click();
+  await ana.page.getByRole("link", { name: "To the rematch" }).click();
+  await eventually("the rematch is shown", async () => (await ana.status()) === "active");
+  await ana.leave();
+  await bo.leave();
+});
+
+test("a game against the computer is played by the keyboard alone", async () => {
+  const ana = await Person.arrive({ settings: { level: 1 } });
+  await ana.open("/");
+  // From the start of the document to the button, as a keyboard goes.
+  for (let n = 0; n < 40; n += 1) {
+    await ana.page.keyboard.press("Tab");
+    const text = await ana.page.evaluate(() => document.activeElement?.textContent);
+    if (text === "Play the computer") break;
+  }
+  await ana.page.keyboard.press("Enter");
+  await ana.page.waitForURL(/\/games\//);
+  await ana.page.locator(".board").waitFor();
+  await ana.page.keyboard.press("Tab");
+  await ana.page.keyboard.press("ArrowRight");
+  const focused = () => ana.page.evaluate(() => document.activeElement?.getAttribute("data-pit"));
+  for (let n = 0; n < 10 && (await focused()) === null; n += 1) await ana.page.keyboard.press("Tab");
+  await ana.page.keyboard.press("Home");
+  assert.equal(await focused(), "A");
+  await ana.page.keyboard.press("ArrowRight");
+  assert.equal(await focused(), "B");
+  await ana.page.keyboard.press("ArrowUp");
+  assert.equal(await focused(), "e");
+  const moves = await playToTheEnd([ana], async ({ page, legal }) => {
+    const before = await page.locator(".board").getAttribute("data-ply");
+    const pit = (await legal.call(ana).first().getAttribute("data-pit")) ?? "";
+    await page.keyboard.press(pit.toLowerCase());
+    assert.equal(await focused(), pit);
+    await page.keyboard.press("Enter");
+    await eventually("the move is shown", async () => (await page.locator(".board").getAttribute("data-ply")) !== before);
+  });
+  assert.ok(moves > 5, `${moves} moves`);
+  assert.match((await ana.page.locator(".told").textContent()) ?? "", /The game is over/);
+  await ana.button("Play again").click();
+  await eventually("another game begins", async () => (await ana.status()) === "active");
+  await ana.leave();
+});
+
+test("two players at one device play to the end by touch at 320 pixels", async () => {
+  const device = await Person.arrive({ viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
+  await device.begin("Two players at this device", "Ana");
+  await device.fits("a game");
+  await device.isAccessible("a game at 320 pixels");
+  await device.screenshot("game-320", true);
+  const size = await device.legal().first().boundingBox();
+  assert.ok(size && size.width >= 44 && size.height >= 44, `a pit is ${size?.width} × ${size?.height} px`);
+  const moves = await playToTheEnd([device], async ({ page, legal }) => {
+    const before = await page.locator(".board").getAttribute("data-ply");
+    await legal.call(device).last().tap();
+    await eventually("the move is shown", async () => (await page.locator(".board").getAttribute("data-ply")) !== before);
+  });
+  assert.ok(moves > 5, `${moves} moves`);
+  await device.leave();
+});
+
+test("every variant that the server lists is played to the end", async () => {
+  const device = await Person.arrive();
+  await device.open("/");
+  const titles = await device.page.locator("fieldset.choice label").allTextContents();
+  assert.ok(titles.length >= 3, titles.join());
+  for (const title of titles.slice(1)) {
+    await device.open("/");
+    await device.page.locator("fieldset.choice label", { hasText: title }).click();
+    await device.button("Two players at this device").click();
+    await device.page.waitForURL(/\/games\//);
+    await device.page.locator(".board").waitFor();
+    await device.screenshot(`board-${title.toLowerCase()}`);
+    assert.ok((await playToTheEnd([device])) > 5, title);
+  }
+  await device.leave();
+});
+
+test("seeds move frame by frame, and the board arrives where the server says", async () => {
+  const ana = await Person.arrive({ settings: { speed: "fast" } });
+  await ana.begin("Two players at this device", "Ana");
+  await ana.page.locator('[data-pit="C"]').click();
+  // While seeds are in the hand, the board is between two plies.
+  await ana.page.locator(".seed.held").first().waitFor();
+  await ana.screenshot("game-moving");
+  await eventually("the move has been played", async () => (await ana.page.locator(".board").getAttribute("data-ply")) === "1");
+  const counts = await ana.page.locator(".count.pit").allTextContents();
+  assert.equal(counts.reduce((sum, count) => sum + Number(count), 0) + 1, 48);
+  assert.equal(await ana.page.locator('[data-pit="C"]').getAttribute("aria-label"), "Pit \u2068C\u2069 of \u2068South\u2069, 0 seeds");
+  await ana.leave();
+});

@@ -1,0 +1,147 @@
+// Bad networks, failing servers, and what else happens to a page that is open for days.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { BASE, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+
+after(closeBrowser);
+
+const ply = (person: Person) => person.page.locator(".board").getAttribute("data-ply");
+
+test("a lost answer plays the move once", async () => {
+  const ana = await Person.arrive({ expected: /Failed to load resource|net::ERR/ });
+  const id = await ana.begin("Two players at this device", "Ana");
+  let lost = 0;
+  await ana.context.route("**/moves", async (route) => {
+    if (route.request().method() !== "POST" || lost > 0) return route.fallback();
+    lost += 1;
+    await route.fetch();
+    await route.abort("connectionreset");
+  });
+  await ana.page.locator('[data-pit="A"]').click();
+  await eventually("the move is shown", async () => (await ply(ana)) === "1");
+  await eventually("it is confirmed", async () => (await ana.presence().getAttribute("data-presence")) === "live");
+  assert.equal(lost, 1);
+  assert.equal((await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply, 1);
+  await ana.leave();
+});
+
+test("a move made offline survives a reload and is sent when the network is back", async () => {
+  const ana = await Person.arrive({ expected: /Failed to load resource|net::ERR|ERR_INTERNET/ });
+  const id = await ana.begin("Two players at this device", "Ana");
+  await ana.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await ana.page.reload();
+  await eventually("the worker serves the page", () => ana.page.evaluate(() => navigator.serviceWorker.controller !== null));
+  await ana.page.locator(".board").waitFor();
+  await ana.context.setOffline(true);
+  await ana.page.locator('[data-pit="B"]').click();
+  await eventually("it is queued", async () => (await ana.presence().getAttribute("data-presence")) === "queued");
+  await ana.page.reload();
+  await ana.page.locator(".board").waitFor();
+  await eventually("it is still queued", async () => (await ana.presence().getAttribute("data-presence")) === "queued");
+  await ana.screenshot("offline");
+  await ana.isAccessible("a game without a network");
+  assert.equal((await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply, 0);
+  await ana.context.setOffline(false);
+  await eventually("it is played", async () => (await ply(ana)) === "1");
+  await eventually("it is confirmed", async () => (await ana.presence().getAttribute("data-presence")) === "live");
+  assert.equal((await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply, 1);
+  // The page opens without a network with the last state.
+  await ana.context.setOffline(true);
+  await ana.page.goto(`${BASE}/`);
+  await ana.page.getByText("Two players, one device").waitFor();
+  await ana.leave();
+});
+
+test("a reload in the middle shows what happened meanwhile", async () => {
+  const ana = await Person.arrive({ settings: { speed: "fast" } });
+  const id = await ana.begin("Invite a friend", "Ana");
+  const code = (await ana.page.getByRole("textbox", { name: "Invitation link" }).inputValue()).split("#join=")[1];
+  const bo = await guest("Bo");
+  const joined = await call<{ turn: string; seats: Record<string, { id: string }> }>("POST", `/v1/games/${id}/join`, bo.token, { join_code: code });
+  const isBo = joined.seats["south"]?.id === bo.id;
+  if (!isBo) {
+    await ana.page.locator('[data-pit="A"][aria-disabled="false"]').click();
+    await eventually("the move is confirmed", async () => (await ply(ana)) === "1");
+  } else await eventually("the game has begun", async () => (await ana.status()) === "active");
+  await ana.page.goto(`${BASE}/`);
+  const next = isBo ? 1 : 2;
+  await call("POST", `/v1/games/${id}/moves`, bo.token, { ply: next, move: isBo ? "A" : "b" });
+  await ana.page.getByText("Your turn").first().click();
+  // It was seen at the ply before: the move is played back.
+  await ana.page.locator(".seed.held").first().waitFor();
+  await eventually("the board has caught up", async () => (await ply(ana)) === String(next));
+  assert.match((await ana.page.locator(".told").textContent()) ?? "", /Bo.*sows 4 seeds/);
+  await ana.page.reload();
+  await eventually("the board is the same", async () => (await ply(ana)) === String(next));
+  await ana.leave();
+});
+
+test("two tabs that move at once play one move, and both show it", async () => {
+  const ana = await Person.arrive({ expected: /409/ });
+  const id = await ana.begin("Two players at this device", "Ana");
+  const other = await ana.context.newPage();
+  await other.goto(`${BASE}/games/${id}`);
+  await other.locator('[data-pit="D"][aria-disabled="false"]').waitFor();
+  await Promise.all([ana.page.locator('[data-pit="A"]').click(), other.locator('[data-pit="D"]').click()]);
+  const shown = (page: Person["page"]) => page.locator(".count").allTextContents();
+  const settled = async (page: Person["page"]) =>
+    (await page.locator(".board").getAttribute("data-ply")) === "1" && (await page.locator("[data-presence]").getAttribute("data-presence")) === "live";
+  await eventually("both tabs have settled", async () => (await settled(ana.page)) && (await settled(other)));
+  await eventually("both show the same", async () => String(await shown(ana.page)) === String(await shown(other)));
+  assert.equal((await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply, 1);
+  await ana.leave();
+});
+
+for (const status of [500, 503]) {
+  test(`a server that answers ${status} is waited for`, async () => {
+    const ana = await Person.arrive({ expected: /Failed to load resource/ });
+    await ana.begin("Two players at this device", "Ana");
+    let failing = true;
+    await ana.context.route("**/v1/games/**", (route) =>
+      failing
+        ? route.fulfill({ status, contentType: "application/problem+json", headers: { "retry-after": "1" }, body: JSON.stringify({ code: status === 500 ? "internal" : "unavailable", status, title: "", detail: "", type: "", request_id: "r" }) })
+        : route.fallback(),
+    );
+    await ana.page.locator('[data-pit="A"]').click();
+    await ana.page.getByText("The server has a problem").waitFor();
+    await ana.isAccessible("a failing server");
+    failing = false;
+    await eventually("the move is played", async () => (await ply(ana)) === "1" && (await ana.presence().getAttribute("data-presence")) === "live", 40_000);
+    await ana.leave();
+  });
+}
+
+test("a token that was revoked meanwhile ends in a message, and the page goes on", async () => {
+  const ana = await Person.arrive({ expected: /401/ });
+  await ana.begin("Two players at this device", "Ana");
+  // Another device with the recovery code ends this sign-in.
+  const stored = await ana.page.evaluate(() => Object.entries(localStorage).find(([key]) => key.endsWith(":session"))?.[1] ?? "{}");
+  const { recoveryCode, signInId } = JSON.parse(stored) as { recoveryCode: string; signInId: string };
+  const other = await call<{ access_token: string }>("POST", "/v1/tokens", null, { grant_type: "recovery_code", recovery_code: recoveryCode });
+  await call("DELETE", `/v1/me/sign-ins/${signInId}`, other.access_token);
+  // The access token would still hold for minutes.
+  await ana.page.evaluate(() => {
+    const [key, text] = Object.entries(localStorage).find(([name]) => name.endsWith(":session")) ?? ["", "{}"];
+    localStorage.setItem(key, JSON.stringify({ ...JSON.parse(text), expiresAt: 0 }));
+  });
+  await ana.page.reload();
+  await ana.page.getByText("You have been signed out").waitFor();
+  await eventually("the game is watched", async () => (await ana.status()) === "active" && (await ana.legal().count()) === 0);
+  await ana.open("/account");
+  await ana.page.getByRole("heading", { name: "Play as a guest" }).waitFor();
+  await ana.leave();
+});
+
+test("what an older release or a stranger has stored does no harm", async () => {
+  for (const junk of ["{", "null", "[]", '{"speed":"warp","level":99,"theme":7}', '"x"']) {
+    const ana = await Person.arrive({
+      stored: { "mancala.settings": junk, "mancala.kept.0.games": "[]", "mancala.kept.1.value.mine": junk, "mancala.kept.1.value.variants": junk },
+    });
+    await ana.open("/");
+    await ana.button("Play the computer").waitFor();
+    assert.equal(await ana.page.evaluate(() => localStorage.getItem("mancala.kept.0.games")), null);
+    await ana.leave();
+  }
+});

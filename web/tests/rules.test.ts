@@ -1,0 +1,212 @@
+// The rules of every variant that the server lists, and the form for a new game with the options of each.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+
+after(closeBrowser);
+
+interface Variant {
+  name: string;
+  title: string;
+  presets: { name: string; title: string; options: Record<string, unknown> }[];
+  options: { name: string; type: string; default: unknown; values?: string[]; min?: number; max?: number }[];
+}
+
+const { items: variants } = await call<{ items: Variant[] }>("GET", "/v1/variants", null);
+
+const DEVICES = {
+  light: { colorScheme: "light" as const },
+  dark: { colorScheme: "dark" as const },
+  narrow: { viewport: { width: 320, height: 640 } },
+  "rtl-narrow": { settings: { language: "ar-XB" }, viewport: { width: 320, height: 640 }, colorScheme: "dark" as const },
+};
+
+for (const [name, device] of Object.entries(DEVICES)) {
+  test(`rules, explorer and form of every variant are readable: ${name}`, async () => {
+    const ana = await Person.arrive({ reducedMotion: "reduce", ...device });
+    await ana.open("/rules");
+    await eventually("all variants are listed", async () => (await ana.page.locator(".variants li").count()) === variants.length);
+    await ana.isAccessible(`/rules (${name})`);
+    for (const { name: variant } of variants) {
+      for (const path of [`/rules/${variant}`, `/explore/${variant}`, `/new?variant=${variant}`]) {
+        await ana.open(path);
+        await ana.page.locator(".board").first().waitFor();
+        if (path.startsWith("/new")) await ana.page.locator(".all-options summary").click();
+        await eventually("it is loaded", async () => (await ana.page.locator(".quiet", { hasText: /Loading|Lø/ }).count()) === 0);
+        await ana.fits(path);
+        await ana.isAccessible(`${path} (${name})`);
+        await ana.screenshot(`${path.split("/")[1]?.split("?")[0]}-${variant}-${name}`, true);
+      }
+    }
+    await ana.leave();
+  });
+}
+
+test("the rules of every variant have their text, their board and a board to try", async () => {
+  const ana = await Person.arrive();
+  await ana.open("/rules");
+  for (const { name, title, presets } of variants) {
+    await ana.page.getByRole("link", { name: title, exact: true }).first().click();
+    await ana.page.getByRole("heading", { name: new RegExp(`^Rules of .?${title}`) }).waitFor();
+    const { rules } = await call<{ rules: string }>("GET", `/v1/variants/${name}`, null);
+    const headings = rules.split("\n").filter((line) => line.startsWith("## ")).length;
+    await eventually("every section is shown", async () => (await ana.page.locator("article h2").count()) === headings);
+    assert.equal(await ana.page.locator("article .board").count(), 1, "the board is drawn in the text");
+    assert.equal(await ana.page.locator("article").getByText("```").count(), 0);
+    const sandbox = ana.page.locator(".sandbox");
+    await sandbox.locator('[aria-disabled="false"][data-pit]').first().click();
+    await eventually("the move is told", async () => /^South sows/.test((await sandbox.getByRole("status").textContent())?.replace(/[\u2068\u2069]/g, "") ?? ""));
+    await sandbox.getByRole("button", { name: "Take back" }).click();
+    await eventually("the opening is there again", async () => (await sandbox.getByRole("button", { name: "Take back" }).getAttribute("aria-disabled")) === "true");
+    const last = presets.at(-1);
+    await sandbox.getByLabel("Set of rules").selectOption(last?.name ?? "");
+    await sandbox.locator(".board").waitFor();
+    await ana.page.goBack();
+  }
+  await ana.leave();
+});
+
+test("rules of a game that there is none of say so", async () => {
+  const ana = await Person.arrive({ expected: /404/ });
+  await ana.open("/rules/chess");
+  await ana.page.getByRole("heading", { name: "No such game" }).waitFor();
+  await ana.isAccessible("no rules");
+  await ana.page.locator("main").getByRole("link", { name: "Rules" }).click();
+  await ana.page.locator(".variants li").first().waitFor();
+  await ana.leave();
+});
+
+test("the form has every option of every preset of every variant, and the game gets what is chosen", async () => {
+  const ana = await Person.arrive();
+  await ana.begin("Two players at this device", "Ana");
+  for (const { name, presets, options } of variants) {
+    for (const preset of presets) {
+      await ana.open(`/new?variant=${name}&preset=${preset.name}`);
+      await ana.page.locator(".all-options summary").click();
+      assert.equal(await ana.page.locator("[id^=new-options-]:is(input, select)").count(), options.length, `${name} ${preset.name}`);
+    }
+    // One option of each kind is changed.
+    await ana.open(`/new?variant=${name}&opponent=self`);
+    await ana.page.locator(".all-options summary").click();
+    const wanted: Record<string, unknown> = { seeds: 3 };
+    await ana.page.locator("#new-options-seeds").fill("3");
+    const flag = options.find(({ type, name: option }) => type === "boolean" && option !== "take_own_seed");
+    if (flag) {
+      await ana.page.locator(`#new-options-${flag.name}`).setChecked(flag.default !== true);
+      wanted[flag.name] = flag.default !== true;
+    }
+    const choice = options.find(({ type }) => type === "choice");
+    const value = choice?.values?.find((each) => each !== choice.default);
+    if (choice && value !== undefined) {
+      await ana.page.locator(`#new-options-${choice.name}`).selectOption(value);
+      wanted[choice.name] = value;
+    }
+    await ana.button("Begin the game").click();
+    await ana.page.waitForURL(/\/games\//);
+    const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
+    const game = await call<{ options: Record<string, unknown>; variant: string }>("GET", `/v1/games/${id}`, null);
+    assert.equal(game.variant, name);
+    for (const [option, expected] of Object.entries(wanted)) assert.equal(game.options[option], expected, `${name} ${option}`);
+  }
+  await ana.leave();
+});
+
+test("options that contradict each other are told at both fields, and nothing is sent", async () => {
+  const ana = await Person.arrive();
+  await ana.open("/new?variant=kalah&opponent=self");
+  await ana.page.locator(".all-options summary").click();
+  await ana.page.locator("#new-options-remaining").selectOption("discard");
+  await ana.page.locator("#new-options-majority_remaining").selectOption("sweep");
+  const [one, other] = [ana.page.locator("#new-options-remaining"), ana.page.locator("#new-options-majority_remaining")];
+  for (const field of [one, other]) {
+    assert.equal(await field.getAttribute("aria-invalid"), "true");
+    const error = await ana.page.locator(`#${(await field.getAttribute("aria-describedby"))?.split(" ").at(-1)}`).textContent();
+    assert.match(error?.replace(/[\u2068\u2069]/g, "") ?? "", /“Seeds left at a majority: to the owner of the row” needs “Seeds left at the end: /);
+  }
+  await ana.isAccessible("a contradiction");
+  await ana.screenshot("new-contradiction", true);
+  await ana.button("Begin the game").click();
+  assert.match(ana.page.url(), /\/new/);
+  assert.equal(await ana.page.evaluate(() => document.activeElement?.id), "new-options-remaining");
+  await one.selectOption("side_owner");
+  assert.equal(await other.getAttribute("aria-invalid"), "false");
+  await ana.button("Begin the game").click();
+  await ana.page.waitForURL(/\/games\//);
+  await ana.leave();
+});
+
+test("an option that goes only with another one is closed until then, and says why", async () => {
+  const ana = await Person.arrive();
+  await ana.open("/new?variant=congkak&opponent=self");
+  await ana.page.locator(".all-options summary").click();
+  const most = ana.page.locator("#new-options-max_rounds");
+  assert.ok(await most.isDisabled());
+  assert.match((await ana.page.locator("#new-options-max_rounds-hint").textContent()) ?? "", /needs/);
+  await ana.page.locator("#new-options-rounds").selectOption("multi");
+  assert.ok(await most.isEnabled());
+  await most.fill("3");
+  await ana.page.locator("#new-options-take_own_seed").uncheck();
+  assert.equal(await ana.page.locator("#new-options-empty_capture").getAttribute("aria-invalid"), "true");
+  await ana.page.locator("#new-options-empty_capture").uncheck();
+  await most.fill("1.5");
+  await ana.page.getByText("A whole number from 1 to 100.").waitFor();
+  await most.fill("3");
+  await ana.button("Begin the game").click();
+  await ana.page.waitForURL(/\/games\//);
+  const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
+  const { options } = await call<{ options: Record<string, unknown> }>("GET", `/v1/games/${id}`, null);
+  assert.deepEqual([options["max_rounds"], options["take_own_seed"], options["empty_capture"]], [3, false, false]);
+  await ana.leave();
+});
+
+test("what the server refuses is told at its field", async () => {
+  const ana = await Person.arrive({ expected: /422|404/ });
+  await ana.open("/new?variant=oware&opponent=player");
+  await ana.page.getByLabel("Id of the player").fill("0199a000-0000-7000-8000-000000000000");
+  await ana.page.getByText("There is no such player.").waitFor();
+  await ana.page.getByLabel("For each turn").check();
+  await ana.page.getByLabel("Time for each turn", { exact: true }).fill("99");
+  await ana.button("Begin the game").click();
+  await ana.page.getByText("The server has refused").waitFor();
+  assert.equal(await ana.page.locator("#new-clock-move_s").getAttribute("aria-invalid"), "true");
+  await ana.isAccessible("a refused form");
+  await ana.screenshot("new-refused", true);
+  await ana.page.getByLabel("Time for each turn", { exact: true }).fill("3");
+  const bo = await guest("<i>Bo</i>");
+  await ana.page.getByLabel("Id of the player").fill(` ${bo.id} `);
+  await ana.page.locator("#new-opponent-player_id-hint bdi", { hasText: "<i>Bo</i>" }).waitFor();
+  await ana.button("Begin the game").click();
+  await ana.page.waitForURL(/\/games\//);
+  const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
+  const game = await call<{ clock: { move_s: number }; opponent: { type: string } }>("GET", `/v1/games/${id}`, bo.token);
+  assert.deepEqual([game.clock.move_s, game.opponent.type], [3 * 86_400, "player"]);
+  await ana.leave();
+});
+
+test("a game that would be over before its first move is told before it is sent", async () => {
+  const ana = await Person.arrive({ expected: /422/ });
+  await ana.open("/new?variant=oware&preset=wari&opponent=self");
+  await ana.page.locator(".all-options summary").click();
+  await ana.page.locator("#new-options-pits").fill("1");
+  await ana.page.locator("#new-options-seeds").fill("1");
+  await ana.page.getByText("the game is over before its first move").waitFor();
+  await ana.button("Begin the game").click();
+  await ana.page.getByRole("alert").getByText("over before its first move").waitFor();
+  await ana.leave();
+});
+
+test("each kind of opponent begins its kind of game", async () => {
+  const ana = await Person.arrive();
+  const expected = { computer: "computer", open: "open", link: "link", self: "self" };
+  for (const [opponent, type] of Object.entries(expected)) {
+    await ana.open(`/new?variant=kalah&opponent=${opponent}`);
+    await ana.button(opponent === "open" ? "Find an opponent" : "Begin the game").click();
+    await ana.page.waitForURL(/\/games\//);
+    const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
+    const game = await call<{ opponent: { type: string } }>("GET", `/v1/games/${id}`, null);
+    assert.equal(game.opponent.type, type);
+  }
+  await ana.leave();
+});

@@ -1,0 +1,188 @@
+// A browser for the tests: contexts are devices, and every page must stay without errors.
+
+import assert from "node:assert/strict";
+import { readFileSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+
+/** The server that serves the page: `.ci/with-server` says where it is. */
+export const BASE = process.env["BASE_URL"] ?? assert.fail("BASE_URL is the address of a server");
+
+const EXECUTABLE = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Where screenshots are kept: to be looked at, and as artefacts. */
+const SHOTS = fileURLToPath(new URL("../../target/web-screenshots/", import.meta.url));
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Promise<Browser> | undefined;
+
+function launched(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+  return browser;
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
+/** What a device prefers before the page is opened. */
+export interface Device extends BrowserContextOptions {
+  settings?: Record<string, unknown>;
+  /** What else is in its storage. */
+  stored?: Record<string, string>;
+  /** Errors on the console that the test causes. */
+  expected?: RegExp;
+}
+
+/** A browser of one player. */
+export class Person {
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly errors: string[],
+    private readonly expected: RegExp | undefined,
+  ) {}
+
+  static async arrive(device: Device = {}): Promise<Person> {
+    const { settings, stored, expected, ...options } = device;
+    const context = await (await launched()).newContext({ viewport: { width: 1200, height: 900 }, locale: "en-GB", ...options });
+    context.setDefaultTimeout(15_000);
+    const items = { "mancala.settings": JSON.stringify({ speed: "off", ...settings }), ...stored };
+    await context.addInitScript((all) => {
+      // The empty document before the page has no storage.
+      if (location.protocol === "about:") return;
+      for (const [key, value] of Object.entries(all)) if (localStorage.getItem(key) === null) localStorage.setItem(key, value);
+    }, items);
+    const errors: string[] = [];
+    const watch = (page: Page) => {
+      page.on("pageerror", (error) => errors.push(error.message));
+      page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    };
+    context.on("page", watch);
+    const page = await context.newPage();
+    return new Person(context, page, errors, expected);
+  }
+
+  /** Leaves, and fails the test if a page had an error that the test did not expect. */
+  async leave(): Promise<void> {
+    await this.context.close();
+    const unexpected = this.errors.filter((error) => !this.expected?.test(error));
+    assert.deepEqual(unexpected, [], "errors on the console");
+  }
+
+  async open(path: string): Promise<Page> {
+    await this.page.goto(BASE + path);
+    return this.page;
+  }
+
+  button(name: string | RegExp) {
+    return this.page.getByRole("button", { name });
+  }
+
+  /** Begins a game from the first view. */
+  async begin(button: string, name = ""): Promise<string> {
+    await this.open("/");
+    const field = this.page.getByLabel("Your name (optional)");
+    if (name !== "") await field.fill(name);
+    await this.button(button).click();
+    await this.page.waitForURL(/\/games\//);
+    await this.page.locator(".board").waitFor();
+    return new URL(this.page.url()).pathname.split("/")[2] ?? "";
+  }
+
+  /** The pits that can be played now. */
+  legal() {
+    return this.page.locator('[data-pit][aria-disabled="false"]');
+  }
+
+  /** The state of the game as the page says it. */
+  status(): Promise<string | null> {
+    return this.page.locator(".status").getAttribute("data-status");
+  }
+
+  /** Whether the own moves have arrived: `live`, `sent`, `queued`, `away`. */
+  presence() {
+    return this.page.locator("[data-presence]");
+  }
+
+  async screenshot(name: string, fullPage = false): Promise<void> {
+    mkdirSync(SHOTS, { recursive: true });
+    await this.page.screenshot({ path: `${SHOTS}${name}.png`, fullPage });
+  }
+
+  /** Fails with what axe finds. */
+  async isAccessible(where: string): Promise<void> {
+    await this.page.evaluate(AXE);
+    const found = await this.page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+      const { violations } = await axe.run();
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+    });
+    assert.deepEqual(found, [], `axe on ${where}`);
+  }
+
+  /** Fails if the page is wider than its window. */
+  async fits(where: string): Promise<void> {
+    const [page, window] = await this.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok((page ?? 0) <= (window ?? 0), `${where} is ${page} px wide in a window of ${window} px`);
+  }
+}
+
+/** Repeats until it is so, or the time is over. */
+export async function eventually(what: string, isSo: () => Promise<boolean>, ms = 15_000): Promise<void> {
+  const end = Date.now() + ms;
+  while (!(await isSo())) {
+    assert.ok(Date.now() < end, `not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+/** Plays legal pits for these people until the game is over. */
+export async function playToTheEnd(people: readonly Person[], pick: (person: Person) => Promise<void> = click): Promise<number> {
+  let moves = 0;
+  while (moves < 400) {
+    let moved = false;
+    for (const person of people) {
+      if ((await person.status()) === "finished") return moves;
+      if ((await person.legal().count()) === 0) continue;
+      await pick(person);
+      moves += 1;
+      moved = true;
+    }
+    if (!moved) await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  assert.fail("the game has no end");
+}
+
+async function click(person: Person): Promise<void> {
+  const before = await person.page.locator(".board").getAttribute("data-ply");
+  await person.legal().first().click();
+  await eventually("the move is shown", async () => (await person.page.locator(".board").getAttribute("data-ply")) !== before);
+}
+
+/** A call of the API beside the page. */
+export async function call<T>(method: string, path: string, token: string | null, body?: unknown): Promise<T> {
+  const headers = { "Content-Type": "application/json", ...(token !== null && { Authorization: `Bearer ${token}` }) };
+  const response = await fetch(BASE + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  assert.ok(response.ok, `${method} ${path}: ${response.status}`);
+  return (response.status === 204 ? null : await response.json()) as T;
+}
+
+/** A guest who plays by the API. */
+export async function guest(name: string): Promise<{ id: string; token: string; refresh: string }> {
+  const set = await call<{ player: { id: string }; access_token: string; refresh_token: string }>("POST", "/v1/players", null, { name });
+  return { id: set.player.id, token: set.access_token, refresh: set.refresh_token };
+}

@@ -1,0 +1,185 @@
+// Every view: names that are hard to show, games that cannot be shown, colours, widths, languages, accessibility.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { BASE, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+
+after(closeBrowser);
+
+const VIEWS = ["/", "/lobby", "/account", "/settings"];
+
+const NAMES = ["<b onclick=x>Ana</b>&amp;", "👩🏽‍🚀".repeat(4) + "🦀".repeat(16), "שרה ‏Bo", "W".repeat(32)];
+
+test("names with markup, emoji and right-to-left letters stay names on every view", async () => {
+  for (const name of NAMES) {
+    const ana = await Person.arrive({ viewport: { width: 320, height: 640 } });
+    const created = await fetch(`${BASE}/v1/players`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ name }) });
+    if (!created.ok) {
+      // A name that the server refuses: the page says so.
+      await ana.open("/");
+      await ana.page.getByLabel("Your name (optional)").fill(name);
+      await ana.button("Play the computer").click();
+      await ana.page.getByText("That was not accepted").waitFor();
+      await ana.context.close();
+      continue;
+    }
+    await ana.begin("Find an opponent", name);
+    await ana.fits(`the game of ${name}`);
+    for (const view of VIEWS) {
+      await ana.open(view);
+      await eventually("the name is shown", async () => (await ana.page.locator(".person").textContent()) === name);
+      assert.equal(await ana.page.locator("b, [onclick]").count(), 0, `${view} shows markup`);
+      await ana.fits(`${view} with ${name}`);
+    }
+    const bo = await Person.arrive({ viewport: { width: 320, height: 640 } });
+    await bo.open("/lobby");
+    await bo.page.locator(".game-row .name", { hasText: name }).first().waitFor();
+    assert.equal(await bo.page.locator("b, [onclick]").count(), 0);
+    await bo.fits("the lobby");
+    await bo.leave();
+    await ana.page.goto(`${BASE}/`);
+    await ana.page.locator("a.game-row").first().click();
+    await ana.button("Abort the game").click();
+    await ana.page.getByRole("dialog").getByRole("button", { name: "Abort the game" }).click();
+    await eventually("it is aborted", async () => (await ana.status()) === "aborted");
+    await ana.leave();
+  }
+});
+
+test("an address of no game, of a private one or of none at all says so", async () => {
+  const bo = await guest("Bo");
+  const secret = await call<{ id: string }>("POST", "/v1/games", bo.token, { variant: "kalah", visibility: "private" });
+  const ana = await Person.arrive({ expected: /404|422|400/ });
+  for (const path of [`/games/${secret.id}`, "/games/0199a000-0000-7000-8000-000000000000", "/games/nonsense", "/games/%F0%9F%A6%80"]) {
+    await ana.open(path);
+    await ana.page.getByRole("heading", { name: "This game cannot be shown" }).waitFor();
+    await ana.isAccessible(path);
+    await ana.page.getByRole("link", { name: "To the start" }).click();
+    await ana.button("Play the computer").waitFor();
+  }
+  await ana.leave();
+});
+
+test("a player who was erased is shown as deleted, and the game stays", async () => {
+  const ana = await Person.arrive();
+  const id = await ana.begin("Invite a friend", "Ana");
+  const code = (await ana.page.getByRole("textbox", { name: "Invitation link" }).inputValue()).split("#join=")[1];
+  const bo = await guest("Bo");
+  await call("POST", `/v1/games/${id}/join`, bo.token, { join_code: code });
+  await call("DELETE", "/v1/me", bo.token);
+  await eventually("the game is over", async () => (await ana.status()) === "finished");
+  await ana.page.reload();
+  await ana.page.getByText("(deleted)").waitFor();
+  await ana.leave();
+});
+
+test("a spectator sees the game as it goes on, and cannot move", async () => {
+  const ana = await Person.arrive();
+  const id = await ana.begin("Two players at this device", "Ana");
+  const cleo = await Person.arrive();
+  await cleo.open(`/games/${id}`);
+  await cleo.page.locator(".board").waitFor();
+  await ana.page.locator('[data-pit="C"]').click();
+  await eventually("the spectator sees the move", async () => (await cleo.page.locator(".board").getAttribute("data-ply")) === "1");
+  assert.equal(await cleo.legal().count(), 0);
+  assert.equal(await cleo.button("Resign").count(), 0);
+  await ana.leave();
+  await cleo.leave();
+});
+
+test("an account is made, signed in to elsewhere, exported and erased", async () => {
+  const name = `Ana${Date.now() % 1e9}`;
+  const password = "correct horse 7 battery";
+  const ana = await Person.arrive({ acceptDownloads: true });
+  await ana.begin("Two players at this device", "Ana");
+  await ana.open("/account");
+  await ana.page.getByText(/^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/).waitFor();
+  const register = ana.page.locator("section", { hasText: "You keep all your games" });
+  await register.getByLabel("Name").fill(name);
+  await register.getByLabel("Password").fill(password);
+  await register.getByRole("button", { name: "Make an account" }).click();
+  await ana.page.getByText("You have an account now.").waitFor();
+  await ana.isAccessible("an account");
+  await ana.screenshot("account", true);
+  const download = ana.page.waitForEvent("download");
+  await ana.button("Download my data").click();
+  assert.equal((await download).suggestedFilename(), "mancala.json");
+
+  const tablet = await Person.arrive({ expected: /401/ });
+  await tablet.open("/account");
+  const signIn = tablet.page.locator("form", { has: tablet.page.getByRole("button", { name: "Sign in" }) });
+  await signIn.getByLabel("Name").fill(name);
+  await signIn.getByLabel("Password").fill("wrong password");
+  await signIn.getByRole("button").click();
+  await tablet.page.getByText("No player has this name and password").waitFor();
+  await signIn.getByLabel("Password").fill(password);
+  await signIn.getByRole("button").click();
+  await tablet.page.getByText("Another device").waitFor();
+  await tablet.open("/");
+  await tablet.page.getByText("Two players, one device").waitFor();
+  await tablet.open("/account");
+  await tablet.button("Erase my account").click();
+  await tablet.page.getByRole("dialog").getByRole("button", { name: "Erase my account" }).click();
+  await tablet.page.getByText("You have been erased.").waitFor();
+  await tablet.leave();
+  await ana.context.close();
+});
+
+test("a guest comes back by its recovery code", async () => {
+  const ana = await Person.arrive();
+  const id = await ana.begin("Two players at this device", "Ana");
+  await ana.open("/account");
+  const code = (await ana.page.locator(".code").textContent()) ?? "";
+  const phone = await Person.arrive();
+  await phone.open("/account");
+  await phone.page.getByLabel("Recovery code").fill(code.toLowerCase().replaceAll("-", " "));
+  await phone.button("Recover a player").click();
+  await eventually("the name is shown", async () => (await phone.page.locator(".person").textContent()) === "Ana");
+  await phone.open(`/games/${id}`);
+  await phone.legal().first().waitFor();
+  await ana.leave();
+  await phone.leave();
+});
+
+for (const [name, device] of Object.entries({
+  light: { colorScheme: "light" as const },
+  dark: { colorScheme: "dark" as const },
+  narrow: { viewport: { width: 320, height: 640 } },
+  "narrow-dark": { viewport: { width: 320, height: 640 }, colorScheme: "dark" as const },
+  rtl: { settings: { language: "ar-XB" } },
+  "rtl-narrow": { settings: { language: "ar-XB" }, viewport: { width: 320, height: 640 } },
+})) {
+  test(`the views are readable: ${name}`, async () => {
+    const ana = await Person.arrive({ reducedMotion: "reduce", ...device });
+    const player = await guest("Ana");
+    const { id } = await call<{ id: string }>("POST", "/v1/games", player.token, { variant: "kalah", side: "south", opponent: { type: "self" } });
+    for (const [ply, move] of [[1, "E"], [2, "c"], [3, "a"], [4, "A"]]) await call("POST", `/v1/games/${id}/moves`, player.token, { ply, move });
+    for (const view of [...VIEWS, `/games/${id}`]) {
+      await ana.open(view);
+      await ana.page.locator("h1").waitFor();
+      await eventually("it is loaded", async () => (await ana.page.locator(".quiet", { hasText: /Loading|Lø/ }).count()) === 0);
+      await ana.fits(view);
+      await ana.isAccessible(`${view} (${name})`);
+      await ana.screenshot(`${view.split("/")[1] || "home"}-${name}`, true);
+    }
+    await ana.leave();
+  });
+}
+
+test("the language is the browser's, or the one that was chosen", async () => {
+  for (const [locale, word] of [["de-AT", "Jetzt spielen"], ["fr-CA", "Jouer"], ["es-MX", "Jugar"], ["ja-JP", "Play now"]] as const) {
+    const ana = await Person.arrive({ locale });
+    await ana.open("/");
+    await ana.page.getByRole("heading", { name: word }).waitFor();
+    assert.equal(await ana.page.evaluate(() => document.documentElement.lang), locale === "ja-JP" ? "en" : locale.slice(0, 2));
+    await ana.leave();
+  }
+  const ana = await Person.arrive({ locale: "de-DE" });
+  await ana.open("/settings");
+  await ana.page.locator("#language").selectOption("es");
+  await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
+  await ana.page.reload();
+  await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
+  await ana.leave();
+});
