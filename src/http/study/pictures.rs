@@ -287,7 +287,12 @@ fn past_scene<'a>(seated: &'a SeatedGame, number: u32, position: &'a AnyPosition
 
 /// The players by their sides in a position.
 fn names<'a>(seated: &'a SeatedGame, position: &AnyPosition) -> BySide<Option<PlayerLabel<'a>>> {
-    let name = |side| seated.players[seat_at(position, side)].as_ref().map(label);
+    let name = |side| {
+        let seat = seat_at(position, side);
+        let second =
+            seated.hotseat_name_at(seat).map(|name| PlayerLabel { name: name.as_str(), mark: Some("hotseat") });
+        second.or_else(|| seated.players[seat].as_ref().map(label))
+    };
     BySide { south: name(Side::South), north: name(Side::North) }
 }
 
