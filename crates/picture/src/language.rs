@@ -62,6 +62,8 @@ pub(crate) struct Words {
     pub(crate) guest: &'static str,
     /// The mark of a player who is known from an imported game only.
     pub(crate) imported: &'static str,
+    /// The mark of the second person at one device.
+    pub(crate) hotseat: &'static str,
     /// The game and its players.
     pub(crate) players: &'static str,
     /// A title at the opening.
@@ -168,6 +170,7 @@ static EN: Words = Words {
     north: "North",
     guest: "guest",
     imported: "imported",
+    hotseat: "hotseat",
     players: "{0}: {1} against {2}",
     title_at_opening: "{0}, the opening",
     title_after_ply: "{0} after ply {1}",
@@ -237,6 +240,7 @@ static DE: Words = Words {
     north: "Nord",
     guest: "Gast",
     imported: "importiert",
+    hotseat: "am selben Gerät",
     players: "{0}: {1} gegen {2}",
     title_at_opening: "{0}, Anfangsstellung",
     title_after_ply: "{0} nach Zug {1}",
@@ -306,6 +310,7 @@ static FR: Words = Words {
     north: "Nord",
     guest: "invité",
     imported: "importé",
+    hotseat: "même appareil",
     players: "{0} : {1} contre {2}",
     title_at_opening: "{0}, position initiale",
     title_after_ply: "{0} après le coup {1}",
@@ -375,6 +380,7 @@ static ES: Words = Words {
     north: "Norte",
     guest: "invitado",
     imported: "importado",
+    hotseat: "mismo dispositivo",
     players: "{0}: {1} contra {2}",
     title_at_opening: "{0}, posición inicial",
     title_after_ply: "{0} tras la jugada {1}",

@@ -26,13 +26,15 @@ pub struct PlayerLabel<'a> {
     pub mark: Option<PlayerMark>,
 }
 
-/// The kind of a player whose name other players may have too.
+/// What stands behind a name that others may have too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayerMark {
     /// A guest.
     Guest,
     /// A player who is known from an imported game only.
     Imported,
+    /// The second person at one device, who is no player of the service.
+    Hotseat,
 }
 
 /// The move that led to a position.

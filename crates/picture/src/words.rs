@@ -54,6 +54,7 @@ impl<'a> Speaker<'a> {
         let word = |mark| match mark {
             PlayerMark::Guest => self.words.guest,
             PlayerMark::Imported => self.words.imported,
+            PlayerMark::Hotseat => self.words.hotseat,
         };
         mark.map(|mark| format!(" ({})", word(mark))).unwrap_or_default()
     }

@@ -19,11 +19,12 @@ use crate::{
         players,
     },
     domain::{
-        Action, BySeat, Clock, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
-        Refusal, Seat, Start, Terms, Visibility,
+        Action, BySeat, Clock, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, PlayerName,
+        RUNNING_GAMES_MAX, Refusal, ReservedNames, Seat, Start, Terms, Visibility,
     },
     http::{
         answer::problem::{Code, Problem},
+        players::profiles::parse_name_at,
         request::{
             conditional::IfMatch,
             extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -71,6 +72,7 @@ const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
         ("against the computer" = (value = json!({"variant": "oware", "opponent": {"type": "computer", "level": 3}}))),
         ("practice" = (value = json!({"variant": "kalah", "opponent": {"type": "computer", "level": 3}, "practice": true}))),
         ("against oneself" = (value = json!({"variant": "kalah", "opponent": {"type": "self"}}))),
+        ("two at one device" = (value = json!({"variant": "kalah", "opponent": {"type": "self", "name": "Bo"}}))),
     )),
     responses(
         (status = 201, description = "The game", body = GameView,
@@ -96,6 +98,7 @@ pub async fn create_game(
     {
         return Ok(replayed);
     }
+    let hotseat_name = body.0.hotseat_name(&state.reserved_names)?;
     let base = body.0.base(&state, caller).await?;
     let terms = body.0.terms(base)?;
     let creator = player::find(&state, caller).await?.player;
@@ -107,10 +110,10 @@ pub async fn create_game(
         check_computer_games(&state, &creator).await?;
     }
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, state.open_for, now());
-    let seated = seated_alone(game, &creator);
+    let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (store_new(&state, &seated.game, &created, kept).await?, keyed) {
+    match (store_new(&state, &seated, &created, kept).await?, keyed) {
         // A concurrent request with this key was stored first.
         (Inserted::KeyUsed, Some(keyed)) => {
             keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
@@ -198,15 +201,21 @@ pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
         game.players()[seat].map(|player| Level::of_player(player).map_or_else(|| creator.clone(), computer))
     };
     let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
-    SeatedGame { game, players, invited: None, last_ply: None }
+    SeatedGame { game, players, invited: None, last_ply: None, hotseat_name: None }
 }
 
 /// Stores a new game. After a lost connection it retries: the insert is idempotent, so the game is not stored twice.
-async fn store_new(state: &AppState, game: &Game, created: &Event, keyed: Option<Keyed>) -> Result<Inserted, Problem> {
+async fn store_new(
+    state: &AppState,
+    seated: &SeatedGame,
+    created: &Event,
+    keyed: Option<Keyed>,
+) -> Result<Inserted, Problem> {
+    let SeatedGame { game, hotseat_name, .. } = seated;
     let mut failure = None;
     for attempt in 0..ATTEMPTS_MAX {
         pause_before(state, attempt).await;
-        match games::insert(&state.db, game, created, keyed.as_ref()).await {
+        match games::insert(&state.db, game, created, keyed.as_ref(), hotseat_name.as_ref()).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Ok(Inserted::Stored) => {
                 state.hub.stored(game.change());
@@ -257,7 +266,7 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::object")]
     #[schema(required = false)]
     clock: ClockChoice,
-    /// `public` unless given; of games by link and against the computer `unlisted`.
+    /// `public` unless given; `unlisted` of games by link, against the computer, and against oneself with a second name.
     #[serde(default, deserialize_with = "extract::some_word", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     visibility: Option<VisibilityWord>,
@@ -314,7 +323,12 @@ enum OpponentChoice {
     },
     /// None: one player plays both sides.
     #[serde(rename = "self")]
-    Oneself {},
+    Oneself {
+        /// The name of the person at the other seat, who is no player.
+        #[serde(default, deserialize_with = "extract::some_text", skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, min_length = 1, max_length = 32, example = "Bo")]
+        name: Option<String>,
+    },
     /// The server. Play begins at once.
     Computer {
         /// The strength: 1 is a beginner, 8 is as strong as the computer can play within about a second.
@@ -496,9 +510,18 @@ impl CreateGame {
         Ok((game.terms().options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
     }
 
-    /// A game that few others look for is not listed, unless the creator says so.
+    /// The name of the person at the second seat of a game against oneself. The rules are those of players' names.
+    fn hotseat_name(&self, reserved: &ReservedNames) -> Result<Option<PlayerName>, Problem> {
+        let Some(OpponentChoice::Oneself { name: Some(name) }) = &self.opponent else { return Ok(None) };
+        parse_name_at("/opponent/name", name, reserved).map(Some)
+    }
+
+    /// A game that few others look for is not listed, unless the creator says so; nor is one that names a person who is no player.
     fn visibility(&self) -> Visibility {
-        let is_unlisted = matches!(self.opponent, Some(OpponentChoice::Link {} | OpponentChoice::Computer { .. }));
+        let is_unlisted = matches!(
+            self.opponent,
+            Some(OpponentChoice::Link {} | OpponentChoice::Computer { .. } | OpponentChoice::Oneself { name: Some(_) })
+        );
         let by_default = if is_unlisted { Visibility::Unlisted } else { Visibility::Public };
         self.visibility.map_or(by_default, Visibility::from)
     }
@@ -519,7 +542,7 @@ impl CreateGame {
                 let id = id.map_err(|_| Problem::invalid("/opponent/player_id", "a player's id is a UUID"))?;
                 Opponent::Player { player: PlayerId(id) }
             }
-            OpponentChoice::Oneself {} => Opponent::Oneself,
+            OpponentChoice::Oneself { .. } => Opponent::Oneself,
             OpponentChoice::Computer { level } => {
                 let level = Level::try_from(level);
                 let level = level.map_err(|error| Problem::invalid("/opponent/level", error.to_string()))?;

@@ -242,7 +242,8 @@ fn after_moves(
         }
     }
     let last_ply = plies.pop();
-    Ok((SeatedGame { game, players: before.players.clone(), invited: before.invited.clone(), last_ply }, plies))
+    let (players, invited) = (before.players.clone(), before.invited.clone());
+    Ok((SeatedGame { game, players, invited, last_ply, hotseat_name: before.hotseat_name.clone() }, plies))
 }
 
 /// The largest ply number that the database's integers hold.

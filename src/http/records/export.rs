@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::personal_export::ExportedGame;
 use crate::{
     db::games::{self, SeatedGame},
-    domain::{BySeat, Player, PlayerId, Ply, record},
+    domain::{BySeat, PlayerId, PlayerName, Ply, Seat, record},
     http::{
         answer::{
             headers::NOT_KEPT,
@@ -180,8 +180,11 @@ const LIST_END: &str = "]}";
 
 /// The text record of a game.
 pub fn text_record(seated: &SeatedGame, plies: &[Ply]) -> Result<Record, Problem> {
-    let name = |player: &Option<Player>| player.as_ref().map_or("", |player| player.name.as_str()).to_owned();
-    let names = BySeat { first: name(&seated.players.first), second: name(&seated.players.second) };
+    let name = |seat| {
+        let own = seated.players[seat].as_ref().map(|player| &player.name);
+        seated.hotseat_name_at(seat).or(own).map_or("", PlayerName::as_str).to_owned()
+    };
+    let names = BySeat { first: name(Seat::First), second: name(Seat::Second) };
     record(&seated.game, plies, &names).map_err(|error| Problem::new(Code::NoRecord, error.to_string()))
 }
 

@@ -177,6 +177,15 @@ struct SeatsText {
 struct NameText {
     #[schema(example = "Ana")]
     name: String,
+    /// Read in place of `name`.
+    #[serde(default)]
+    display_name: Option<String>,
+}
+
+impl NameText {
+    fn shown(self) -> String {
+        self.display_name.unwrap_or(self.name)
+    }
 }
 
 /// How the game ended.
@@ -361,13 +370,13 @@ fn is_swapped(moves: &[PlyText], at_first: bool) -> bool {
 }
 
 fn names(seats: SeatsText, is_swapped: bool) -> Result<BySeat<String>, String> {
-    let name = |seat: Option<NameText>| match seat {
+    let name = |seat: Option<NameText>| match seat.map(NameText::shown) {
         None => Ok("?".to_owned()),
-        Some(NameText { name }) if name.trim().is_empty() => Ok("?".to_owned()),
-        Some(NameText { name }) if name.chars().count() > NAME_MAX || name.chars().any(char::is_control) => {
+        Some(name) if name.trim().is_empty() => Ok("?".to_owned()),
+        Some(name) if name.chars().count() > NAME_MAX || name.chars().any(char::is_control) => {
             Err(format!("game.seats: a name has at most {NAME_MAX} characters, and no control characters"))
         }
-        Some(NameText { name }) => Ok(name),
+        Some(name) => Ok(name),
     };
     let (south, north) = (name(seats.south)?, name(seats.north)?);
     Ok(if is_swapped { BySeat { first: north, second: south } } else { BySeat { first: south, second: north } })

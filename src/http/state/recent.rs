@@ -190,7 +190,7 @@ mod tests {
 
     fn remembered(game: Game) -> Arc<Remembered> {
         let players = BySeat { first: None, second: None };
-        Remembered::whole(SeatedGame { game, players, invited: None, last_ply: None }, now())
+        Remembered::whole(SeatedGame { game, players, invited: None, last_ply: None, hotseat_name: None }, now())
     }
 
     #[test]

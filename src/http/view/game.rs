@@ -313,7 +313,11 @@ impl GameView {
 
     fn without_me(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
         let SeatedGame { game, players, invited, .. } = seated;
-        let seat = |side| players[game.seat_at(side)].as_ref().map(PlayerView::from);
+        let seat = |side| {
+            let seat = game.seat_at(side);
+            let display_name = seated.hotseat_name_at(seat).map(ToString::to_string);
+            players[seat].as_ref().map(|player| PlayerView { display_name, ..PlayerView::from(player) })
+        };
         let Terms { options, rules_version, opponent, visibility, .. } = game.terms();
         let opponent = match opponent {
             Opponent::Open => OpponentView::Open {},
@@ -321,7 +325,7 @@ impl GameView {
             Opponent::Player { player } => {
                 OpponentView::Player { player_id: player.0, player: invited.as_ref().map(PlayerView::from) }
             }
-            Opponent::Oneself => OpponentView::Oneself {},
+            Opponent::Oneself => OpponentView::Oneself { name: seated.hotseat_name.as_ref().map(ToString::to_string) },
             Opponent::Computer { level } => OpponentView::Computer { level: level.number() },
             Opponent::Imported { by } => OpponentView::Imported { importer_id: by.map(|player| player.0) },
         };
@@ -515,7 +519,12 @@ enum OpponentView {
     },
     /// The same player: one player plays both sides.
     #[serde(rename = "self")]
-    Oneself {},
+    Oneself {
+        /// The name of the person at the other seat, if one was given.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        name: Option<String>,
+    },
     /// The server.
     Computer {
         #[schema(minimum = 1, maximum = 8, example = 3)]

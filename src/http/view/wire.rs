@@ -104,6 +104,11 @@ pub struct PlayerView {
     #[schema(example = "Ana")]
     pub name: String,
     pub kind: PlayerKindWord,
+    /// In a seat of a game against oneself: the name of the person who sits there beside the player, to be shown in place of `name`.
+    /// Absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "Bo")]
+    pub display_name: Option<String>,
 }
 
 /// The kind of a player. Clients ignore values that they do not know.
@@ -121,7 +126,7 @@ pub enum PlayerKindWord {
 
 impl From<&Player> for PlayerView {
     fn from(player: &Player) -> Self {
-        Self { id: player.id.0, name: player.name.to_string(), kind: player.kind.into() }
+        Self { id: player.id.0, name: player.name.to_string(), kind: player.kind.into(), display_name: None }
     }
 }
 

@@ -46,7 +46,7 @@ pub async fn append_with(
     {
         let new =
             Game::replay(game.id(), [created]).map_err(|e| DbError::inconsistent("event", "kind", game.id().0, e))?;
-        insert(&mut *transaction, &new, created, None).await?;
+        insert(&mut *transaction, &new, created, None, None).await?;
         if !further.is_empty() {
             append::store(&mut transaction, &[&Append::of(game, further)]).await?;
         }

@@ -59,7 +59,7 @@ pub(crate) async fn load(
         r#"
         select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
             game.join_code, game.invited_player_id, game.visibility, game.creator_seat, game.updated_at, game.started_at,
-            game.finished_at, game.aborted_at, game.analysed_at, game.start as "start: Json<StartText>", game.practice, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
+            game.finished_at, game.aborted_at, game.analysed_at, game.start as "start: Json<StartText>", game.practice, game.hotseat_name, game.version, game.ply, game.seat_0_player_id, game.seat_1_player_id,
             game.seat_0_moved, game.seat_1_moved, game.status, game.position, game.clock, game.deadline,
             game.time as "time: Json<TimeText>", game.offers as "offers: Json<Vec<OfferText>>", game.rematch_game_id,
             game.expires_at, game.result_winner, game.result_reason,

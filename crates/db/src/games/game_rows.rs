@@ -1,6 +1,8 @@
 //! The rows of `game`, read with the players and plies that are shown with a game.
 
-use mancala_domain::{BySeat, Game, GameId, GameState, Player, PlayerId, Ply, Previous, Status, Terms};
+use mancala_domain::{
+    BySeat, Game, GameId, GameState, Player, PlayerId, PlayerName, Ply, Previous, Seat, Status, Terms,
+};
 use mancala_rules::{AnyPosition, HISTORY_MAX};
 use sqlx::types::Json;
 use time::OffsetDateTime;
@@ -25,6 +27,8 @@ pub struct SeatedGame {
     pub invited: Option<Player>,
     /// The last ply, if one was played.
     pub last_ply: Option<Ply>,
+    /// Of a game against oneself: the name of the person at the seat that is not the creator's, if it was given.
+    pub hotseat_name: Option<PlayerName>,
 }
 
 /// A row of `game`, with its players, its last two plies, and the history of its position.
@@ -47,6 +51,7 @@ pub(crate) struct GameRow {
     pub(crate) analysed_at: Option<OffsetDateTime>,
     pub(crate) start: Option<Json<StartText>>,
     pub(crate) practice: Option<bool>,
+    pub(crate) hotseat_name: Option<String>,
     pub(crate) version: i32,
     pub(crate) ply: i32,
     pub(crate) seat_0_player_id: Option<Uuid>,
@@ -155,7 +160,14 @@ impl TryFrom<GameRow> for SeatedGame {
             }
             _ => None,
         };
-        Ok(Self { game, players, invited, last_ply })
+        Ok(Self { game, players, invited, last_ply, hotseat_name: row.hotseat_name.map(PlayerName::from_stored) })
+    }
+}
+
+impl SeatedGame {
+    /// The name that stands at a seat in place of its player's.
+    pub fn hotseat_name_at(&self, seat: Seat) -> Option<&PlayerName> {
+        self.hotseat_name.as_ref().filter(|_| seat != self.game.terms().creator)
     }
 }
 

@@ -1,6 +1,6 @@
 //! New games.
 
-use mancala_domain::{Event, Game};
+use mancala_domain::{Event, Game, PlayerName};
 use sqlx::{PgExecutor, types::Json};
 use tracing::Instrument;
 
@@ -25,18 +25,19 @@ pub enum Inserted {
     NoPlayer,
 }
 
-/// Stores a new game and its first event, and the answer to keep under an idempotency key. Idempotent: a second call
+/// Stores a new game and its first event, the name of its second seat, and the answer to keep under an idempotency key. Idempotent: a second call
 /// with the same id changes nothing.
 pub async fn insert(
     executor: impl PgExecutor<'_>,
     game: &Game,
     created: &Event,
     keyed: Option<&Keyed>,
+    hotseat_name: Option<&PlayerName>,
 ) -> Result<Inserted, DbError> {
     let fold = Fold::of(game);
     let terms = TermsText::of(game.terms());
     let event = NewEvent::of(created);
-    // The player's row is locked, so that no erasure leaves the answer behind. An expired key is used anew. Of several requests with one key the first locks its row, and the others wait.
+    // The player's row is locked, so that no erasure leaves the answer or the name behind. An expired key is used anew. Of several requests with one key the first locks its row, and the others wait.
     let inserted = sqlx::query!(
         r#"
         with claimed as (
@@ -48,16 +49,19 @@ pub async fn insert(
                 location = excluded.location, etag = excluded.etag, body = excluded.body
             where kept.created_at <= $31
             returning key
+        ), named_by as (
+            select id from player where id = $15 and kind <> 'deleted' and $41::text is not null for share
         ), made as (
             insert into game (
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat,
-                history_from_seq, clock, deadline, time, expires_at, wake_at, start, has_webhooks, practice
+                history_from_seq, clock, deadline, time, expires_at, wake_at, start, has_webhooks, practice, hotseat_name
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
                 $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37, $38::jsonb,
-                exists (select from webhook where player_id in ($15, $16, $23) and disabled_at is null), $40
+                exists (select from webhook where player_id in ($15, $16, $23) and disabled_at is null), $40,
+                case when exists (select from named_by) then $41 end
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id, has_webhooks
@@ -112,6 +116,7 @@ pub async fn insert(
         terms.start.map(Json) as Option<Json<StartText>>,
         game.computer_to_move().is_some(),
         terms.practice,
+        hotseat_name.map(PlayerName::as_str),
     )
     .execute(executor)
     .instrument(statement("insert game event"))

@@ -95,7 +95,7 @@ pub async fn seek(
         }
         (None, Some(own)) => Sought::Waiting(own),
         (None, None) => {
-            insert(&mut *transaction, seek.game, seek.created, None).await?;
+            insert(&mut *transaction, seek.game, seek.created, None, None).await?;
             Sought::Opened
         }
     };

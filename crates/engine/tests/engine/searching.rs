@@ -178,3 +178,23 @@ fn a_finished_game_has_no_move_to_search() {
     assert_eq!(engine.solve(&over, &GO_ON, |_| {}), None);
     assert_eq!(engine.choose(&over, Level::MIN, 0, &GO_ON), None);
 }
+
+#[test]
+fn a_hint_is_that_of_a_fresh_engine_and_ranks_every_move() {
+    let mut engine = Engine::new(1);
+    for variant in Variant::ALL {
+        let options = AnyOptions::parse(variant, "standard", "pits=3;seeds=3").expect("a small board");
+        let position = play_on(&AnyPosition::opening(&options), 5, 2);
+        let hint = engine.hint(&position, &GO_ON).expect("the game is not over");
+        assert_eq!(Engine::new(1).hint(&position, &GO_ON).as_ref(), Some(&hint));
+        let mut hinted: Vec<_> = hint.candidates.iter().map(Candidate::m).collect();
+        let points = |candidate: &Candidate| candidate.value.points_for(position.turn());
+        assert!(hint.candidates.is_sorted_by(|better, worse| points(better) >= points(worse)), "{hint:?}");
+        hinted.sort_by_key(|m| position.legal_moves().iter().position(|legal| legal == m));
+        assert_eq!(&hinted[..], &position.legal_moves()[..]);
+        assert!(hint.depth > 0 && !hint.is_stopped);
+        let stopped = Signal::new();
+        stopped.stop();
+        assert!(engine.hint(&position, &stopped).is_some_and(|hint| hint.is_stopped));
+    }
+}

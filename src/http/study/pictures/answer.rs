@@ -84,7 +84,7 @@ pub async fn png(
     kept: Kept,
     if_none_match: &IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    let etag = digest_tag(&format!("{RELEASE} {width} {svg}"));
+    let etag = digest_tag(format!("{RELEASE} {width} {svg}"));
     if if_none_match.has(&etag) {
         return Ok(unchanged(etag, kept));
     }

@@ -147,7 +147,7 @@ impl Wanted {
         let (game, names) = (&seated.game, names(seated, seated.game.position()));
         let drawn = (game.id().0, game.version(), game.updated_at());
         let Self { view, width } = self;
-        digest_tag(&format!("{RELEASE} {drawn:?} {names:?} {view:?} {width:?}"))
+        digest_tag(format!("{RELEASE} {drawn:?} {names:?} {view:?} {width:?}"))
     }
 
     async fn draw(self, state: &AppState, found: &Arc<Remembered>, budget: &HeavyBudget) -> Result<String, Problem> {

@@ -44,7 +44,12 @@ pub fn past_scene<'a>(
 
 /// The players by their sides in a position.
 pub fn names<'a>(seated: &'a SeatedGame, position: &AnyPosition) -> BySide<Option<PlayerLabel<'a>>> {
-    let name = |side| seated.players[seat_at(position, side)].as_ref().map(label);
+    let name = |side| {
+        let seat = seat_at(position, side);
+        let second = seated.hotseat_name_at(seat);
+        let second = second.map(|name| PlayerLabel { name: name.as_str(), mark: Some(PlayerMark::Hotseat) });
+        second.or_else(|| seated.players[seat].as_ref().map(label))
+    };
     BySide { south: name(Side::South), north: name(Side::North) }
 }
 
