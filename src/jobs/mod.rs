@@ -19,6 +19,7 @@ pub mod maintenance;
 pub mod names;
 mod pace;
 pub mod purge;
+pub mod rebuild;
 pub mod transfer;
 pub mod verification;
 pub mod webhooks;

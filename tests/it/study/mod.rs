@@ -7,3 +7,4 @@ pub mod explorer_index;
 pub mod explorer_removal;
 pub mod notes;
 pub mod pictures;
+pub mod rebuild;
