@@ -1,7 +1,8 @@
-//! The rate at which `mancala-server reindex` fills the explorer, in games a second, by the service's own functions.
+//! The rate at which `mancala-server reindex` builds the explorer, in games a second, by the service's own functions.
 //!
 //! `cargo bench --bench reindex` makes a PostgreSQL of its own, whose commits are durable. It imports random games of all
-//! variants, and fills the explorer twice. Games: `GAMES` (20,000).
+//! variants, adds them as `reindex --continue` does, and builds the explorer anew twice. Games: `GAMES` (20,000). `QUEUE=no` leaves the
+//! first out. On Linux it says how much processor time that takes, of this process and of PostgreSQL.
 
 use std::{
     env,
@@ -12,12 +13,13 @@ use std::{
 };
 
 use mancala_server::{
-    db::{self, migrations, records::import, study::explorer_index},
+    db::{self, migrations, records::import, study::rebuild::state::begin},
     domain::{BySeat, Import, ImportedPly, PlyAction, Visibility},
     embedded::{self, Durability, Embedded, Settings},
     jobs::{
-        explorer,
+        explorer::explore_all,
         lasting::{Pace, Patience},
+        rebuild::rebuild,
     },
     rules::{AnyOptions, AnyPosition, Variant},
 };
@@ -50,7 +52,7 @@ fn main() -> io::Result<()> {
 async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error + Send + Sync>> {
     let options = embedded::connect_options(embedded);
     migrations::run(options.clone()).await?;
-    let pool = db::pool(options, 2);
+    let pool = db::pool(options, 3);
     let mut rng = StdRng::seed_from_u64(1);
     for begun in (0..games).step_by(BATCH) {
         let batch =
@@ -59,20 +61,53 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
         import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, None, BEGUN).await?;
     }
     println!(
-        "| explored | games | positions a game | s | games a second | bytes a game |\n| --- | --- | --- | --- | --- | --- |"
+        "| by | games | positions a game | s | processor s: own | PostgreSQL | games a second | bytes a game |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |"
     );
-    for name in ["first", "again"] {
-        explorer_index::begin_anew(&pool).await?;
-        let (begun, mut explored) = (Instant::now(), 0);
+    let names = ["queue", "reindex", "reindex"].into_iter();
+    for name in names.skip(usize::from(env::var("QUEUE").is_ok_and(|queue| queue == "no"))) {
+        let (begun, before) = (Instant::now(), processor_seconds(embedded));
         let patience = Patience::new(Duration::ZERO, |_| {});
-        explorer::explore_all(&pool, &patience, Pace::new(None), |batch| explored += batch.games).await?;
-        let seconds = begun.elapsed().as_secs_f64();
-        let rate = f64::from(explored) / seconds;
+        let mut explored = 0;
+        if name == "reindex" {
+            let building = begin(&pool).await?;
+            explored += rebuild(&pool, &patience, Pace::new(None), &building, |_| {}).await?;
+        }
+        explore_all(&pool, &patience, Pace::new(None), |batch| explored += u64::from(batch.games)).await?;
+        let (seconds, after) = (begun.elapsed().as_secs_f64(), processor_seconds(embedded));
+        let (own, postgres) = (after[0] - before[0], after[1] - before[1]);
+        let rate = explored as f64 / seconds;
         let (visits, bytes) = index_size(&pool).await?;
-        let per_game = |sum: i64| sum / i64::from(explored.max(1));
-        println!("| {name} | {explored} | {} | {seconds:.1} | {rate:.0} | {} |", per_game(visits), per_game(bytes));
+        let per_game = |sum: i64| sum / explored.max(1).cast_signed();
+        println!(
+            "| {name} | {explored} | {} | {seconds:.1} | {own:.1} | {postgres:.1} | {rate:.0} | {} |",
+            per_game(visits),
+            per_game(bytes)
+        );
     }
     Ok(())
+}
+
+/// The processor time of this process, and of PostgreSQL with all its processes. Zeros where there is no `/proc`.
+fn processor_seconds(embedded: &Embedded) -> [f64; 2] {
+    let postmaster = embedded.pid().unwrap_or_default().to_string();
+    let mut seconds = [0.0; 2];
+    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Ok(stat) = fs::read_to_string(process.path().join("stat")) else { continue };
+        let pid = process.file_name();
+        // Behind the name: state, parent, ten more, then hundredths of a second: user, system, and both of children that ended.
+        let fields: Vec<_> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+        let sum =
+            |range| fields.get(range).into_iter().flatten().filter_map(|field| field.parse::<f64>().ok()).sum::<f64>();
+        if pid.to_str() == Some(&std::process::id().to_string()) {
+            seconds[0] += sum(11..13) / 100.0;
+        } else if pid.to_str() == Some(&postmaster) {
+            seconds[1] += sum(11..15) / 100.0;
+        } else if fields.get(1) == Some(&&*postmaster) {
+            seconds[1] += sum(11..13) / 100.0;
+        }
+    }
+    seconds
 }
 
 /// A game of random moves, to its end.

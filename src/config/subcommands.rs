@@ -24,8 +24,8 @@ pub enum Command {
     /// Import the games of files, and exit: with 3 if a game was refused. Reads text records, OGN, and one JSON game a line. A
     /// rerun stores no game twice
     Import(Import),
-    /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that may truncate tables.
-    /// Servers may run meanwhile, and finish the work if the command is interrupted
+    /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that owns the tables.
+    /// Servers may run meanwhile, and show the former explorer until the new one is whole
     Reindex(Reindex),
     /// Write the whole database to a file while servers run, and exit: a dump of PostgreSQL, and beside it, in a file that ends in
     /// `.key`, the signing key of the embedded database. Needs `pg_dump`
@@ -130,7 +130,7 @@ pub struct Verify {
 /// How to rebuild the explorer.
 #[derive(Clone, Debug, Args)]
 pub struct Reindex {
-    /// Add only the games that wait for the explorer, as after an import or an interrupted reindex
+    /// Go on with an interrupted reindex, and add the games that wait for the explorer, as after an import
     #[arg(long)]
     pub r#continue: bool,
     #[command(flatten)]

@@ -18,6 +18,7 @@ mod leaving;
 pub mod maintenance;
 pub mod names;
 pub mod purge;
+pub mod rebuild;
 pub mod transfer;
 pub mod verification;
 pub mod webhooks;

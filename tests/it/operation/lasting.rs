@@ -146,7 +146,7 @@ async fn long_commands_outlive_a_killed_database() {
     assert_eq!(outlived(export), "300 games were exported\n");
     assert_eq!(fs::read_to_string(&copy).expect("a file").lines().count(), GAMES);
     let reindex = bench.start(&["reindex", "--pace", "100"]);
-    until(async || bench.count("explored_game").await > 0).await;
+    until(async || bench.count("explorer_rebuild").await > 0).await;
     bench.kill_database().await;
     outlived(reindex);
     assert_eq!((bench.count("unexplored_game").await, bench.count("explored_game").await), (0, 2100));
@@ -181,6 +181,22 @@ async fn a_stopped_command_ends_with_4_and_goes_on_where_it_was() {
     let lines = fs::read_to_string(&copy).expect("a file");
     let lines: std::collections::BTreeSet<_> = lines.lines().collect();
     assert_eq!(lines.len(), GAMES);
+}
+
+#[actix_web::test]
+async fn a_stopped_reindex_changes_nothing_and_goes_on_where_it_was() {
+    let bench = Bench::new("lasting_reindex");
+    bench.run(&["import", &bench.file("games.txt")]);
+    assert!(bench.run(&["reindex"]).starts_with("300 games were counted"));
+    let child = bench.start(&["reindex", "--pace", "60"]);
+    until(async || bench.count("explorer_rebuild where step = 'loading'").await > 0).await;
+    kill(Pid::from_raw(child.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
+    let output = child.wait_with_output().expect("it is a child of ours");
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(4), ""), "{output:?}");
+    assert_eq!((bench.count("explored_game").await, bench.count("explorer_rebuild_game").await), (2100, 300));
+    assert!(bench.run(&["reindex", "--continue"]).starts_with("300 games were counted"));
+    assert_eq!((bench.count("explored_game").await, bench.count("explorer_rebuild_game").await), (2100, 0));
+    assert!(bench.run(&["reindex", "--continue"]).starts_with("0 games were counted"));
 }
 
 #[actix_web::test]

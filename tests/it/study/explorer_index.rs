@@ -11,7 +11,10 @@ use mancala_server::{
     db::{
         DbError, games,
         records::import::{self, Whole},
-        study::explorer_index,
+        study::{
+            explorer_index,
+            rebuild::{reading, state::begin, swap},
+        },
     },
     domain::{BySeat, Exploration, GameId, Import, ImportedPly, PlyAction, PositionKey, Reason, Start, Visibility},
     jobs::{explorer, lasting::Pace},
@@ -27,7 +30,10 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
-    study::explorer::{counts, encoded, explore, explored, impatient, play_on, resigned, waiting},
+    study::{
+        explorer::{counts, encoded, explore, explored, impatient, play_on, resigned, waiting},
+        rebuild::build_anew,
+    },
     support::{
         app::TestApp,
         binary::{self, Running},
@@ -90,6 +96,23 @@ impl Everything {
             everything.games.iter().map(|(position, games)| (*position, count(games))).collect();
         assert_eq!(first_visits, counts, "first visits, added up, are the games that came to a position");
         everything
+    }
+
+    /// What imported games add.
+    pub fn imported(mut self) -> Self {
+        self.rows.retain(|(_, is_imported, _), _| *is_imported);
+        let positions: BTreeSet<_> = self.rows.keys().map(|(position, ..)| *position).collect();
+        self.games.retain(|position, _| positions.contains(position));
+        self
+    }
+
+    /// Without what is not exact after a deletion: when a move was last played, and examples.
+    pub fn without_examples(mut self) -> Self {
+        for row in self.rows.values_mut() {
+            row.last_played_at = None;
+            row.sample_game_ids.clear();
+        }
+        self
     }
 
     /// Counts an imported game by hand: what was played upon which position, when; and where and when it ended.
@@ -217,7 +240,7 @@ pub fn by_chance(lot: &mut StdRng) -> Chance {
 }
 
 /// Stores games by chance, and says how they are counted.
-async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
+pub async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
     let mut lot = StdRng::seed_from_u64(seed);
     let mut expected = Everything::default();
     let games: Vec<_> = (0..count).map(|_| by_chance(&mut lot)).collect();
@@ -398,7 +421,12 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
     assert_eq!((game.ply(), Exploration::counts_game(&game)), (6, false));
     assert_eq!((expected.len(), queued(&app).await), (1, expected.clone()));
     sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
-    explorer_index::begin_anew(&app.db).await.expect("a database");
+    let listed = reading::list(&app.db, None, 100).await.expect("a database");
+    assert_eq!(listed.into_iter().map(|listed| listed.game.0).collect::<BTreeSet<_>>(), expected);
+    // A rebuild that has read none of them queues them.
+    let building = begin(&app.db).await.expect("a database");
+    assert_eq!(building.games, 1);
+    assert_eq!(swap::swap(&app.db, &building, now()).await.expect("a database"), Some(()));
     assert_eq!(queued(&app).await, expected);
     // A server of an older release queues others as well: they leave the queue uncounted.
     sqlx::raw_sql("insert into unexplored_game (game_id) select id from game where result_reason is not null on conflict do nothing")
@@ -544,34 +572,8 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
     assert_eq!(explorer_index::count_waiting(&app.db).await.expect("a database"), (1, 1));
     assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
     // Filled anew, all is well.
-    explorer_index::begin_anew(&app.db).await.expect("a database");
-    explore(&app).await;
+    build_anew(&app).await;
     assert_eq!(Everything::stored(&app).await.games.len(), expected.games.len() + 7);
-}
-
-#[actix_web::test]
-async fn emptying_the_index_blocks_its_readers_for_a_moment_only() {
-    let app = TestApp::start().await;
-    resigned(&app, "C").await;
-    explore(&app).await;
-    let mut backup = app.db.begin().await.expect("a transaction");
-    sqlx::raw_sql("select count(*) from explored_move").execute(&mut *backup).await.expect("it reads");
-    let (pool, done) = (mancala_server::db::pool(app.options.clone(), 1), CancellationToken::new());
-    let emptying = async {
-        explorer_index::begin_anew(&pool).await.expect("it is emptied");
-        done.cancel();
-    };
-    let reading = async {
-        for _ in 0..30 {
-            assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
-        }
-        assert!(!done.is_cancelled());
-        backup.rollback().await.expect("it ends");
-    };
-    join(emptying, reading).await;
-    assert_eq!(explored(&app, "variant=kalah").await["games"], 0);
-    explore(&app).await;
-    assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
 }
 
 #[test]

@@ -20,12 +20,13 @@ use crate::{
     study::{
         explorer::{counts, encoded, explore, explored, resigned, waiting},
         explorer_index::{Chance, Everything, by_chance},
+        rebuild::build_anew,
     },
     support::{app::TestApp, clock::now, games::walk},
 };
 
 /// Public games by chance, stored as imports of a player.
-async fn imported_by_chance(app: &TestApp, importer: PlayerId, count: usize) -> Vec<(GameId, Chance)> {
+pub async fn imported_by_chance(app: &TestApp, importer: PlayerId, count: usize) -> Vec<(GameId, Chance)> {
     let mut lot = StdRng::seed_from_u64(6);
     let games: Vec<_> = (0..count).map(|_| by_chance(&mut lot)).collect();
     let records: Vec<_> = games.iter().map(|game| game.import.clone()).collect();
@@ -74,8 +75,7 @@ async fn deleted_games_are_counted_out_queued_or_counted() {
     }
     assert_eq!(stored, expected);
     // Counted anew, nothing of the deleted games is left.
-    explorer_index::begin_anew(&app.db).await.expect("a database");
-    explore(&app).await;
+    build_anew(&app).await;
     while !deletion::delete_some(&app.db, ana).await.expect("a database").is_empty() {}
     let mut stored = Everything::stored(&app).await;
     stored.rows.retain(|(_, is_imported, _), _| *is_imported);

@@ -9,6 +9,7 @@ pub mod explorer_removal;
 pub mod hints;
 pub mod notes;
 pub mod pictures;
-pub mod practice_analyses;
 pub mod png;
+pub mod practice_analyses;
+pub mod rebuild;
 pub mod share;

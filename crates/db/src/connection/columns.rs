@@ -16,7 +16,7 @@ macro_rules! columns {
     ) => {
         $(#[$meta])*
         $vis struct $row $(<$life>)? {
-            $($(#[$doc])* $name: $type,)*
+            $($(#[$doc])* pub(crate) $name: $type,)*
         }
 
         #[derive(Debug)]
@@ -25,7 +25,7 @@ macro_rules! columns {
         }
 
         impl $(<$life>)? $columns $(<$life>)? {
-            fn of(rows: impl Iterator<Item = $row $(<$life>)?>) -> Self {
+            pub(crate) fn of(rows: impl Iterator<Item = $row $(<$life>)?>) -> Self {
                 let count = rows.size_hint().0;
                 let mut columns = Self { $($name: Vec::with_capacity(count),)* };
                 for row in rows {

@@ -2,6 +2,7 @@
 //! knows no table.
 
 mod columns;
+pub(crate) mod copy;
 mod database;
 mod dedicated;
 mod error;

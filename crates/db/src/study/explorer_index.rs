@@ -3,29 +3,17 @@
 //! A game is queued in `unexplored_game` by the statement that ends it, and removed by the transaction that counts it.
 //! So a process that is killed in between leaves no trace. One process at a time does this work.
 
-use mancala_domain::{EXPLORED_PLIES_MIN, GameId};
-use sqlx::{Connection, PgConnection, PgPool, Postgres, Transaction};
+use mancala_domain::GameId;
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use time::OffsetDateTime;
-use tokio::time::sleep;
 use tracing::Instrument;
 
 use super::explorer_batch::PUT_OFF_FOR;
 pub use super::explorer_batch::{Batch, Explored, QueuePosition};
-use crate::{
-    connection::{DbError, statement},
-    games::columns::column,
-};
+use crate::connection::{DbError, statement};
 
-/// The advisory lock of the process that fills the explorer or empties it.
+/// The advisory lock of the process that fills the explorer or replaces it.
 const ADVISORY_LOCK: i64 = 0x6578_706c_6f72_6572;
-
-/// How long the `truncate` waits for readers before it lets them go on and is tried again; meanwhile all new readers
-/// wait.
-const EMPTYING_LOCK_TIMEOUT: &str = "set local lock_timeout = '100ms'";
-
-/// The pause between two tries, and how many there are: ten minutes.
-const EMPTYING_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
-const EMPTYING_TRIES: u32 = 600;
 
 /// At most this many queued games are counted: that there are more is enough to know.
 const COUNTED_MAX: i64 = 10_000;
@@ -119,59 +107,6 @@ pub(crate) async fn lock(connection: &mut PgConnection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Empties the explorer and queues all games; returns how many there are. Appends never wait for this. Readers of the
-/// explorer wait only while the tables are emptied, at the very end.
-pub async fn begin_anew(pool: &PgPool) -> Result<u64, DbError> {
-    let mut transaction = pool.begin().await?;
-    allow_long_work(&mut transaction).await?;
-    lock(&mut transaction).await?;
-    // A game that ends meanwhile is not seen here: the statement that ends it queues it.
-    // The condition mirrors `Exploration::counts`; a test compares both.
-    sqlx::query!(
-        r#"
-        insert into unexplored_game as waiting (game_id, is_imported)
-        select id, opponent = 'imported' from game
-        where visibility = 'public' and finished_at is not null and opponent <> 'self' and practice is not true
-            and ply >= $1
-        order by opponent = 'imported', id
-        on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
-        "#,
-        column(EXPLORED_PLIES_MIN),
-    )
-    .execute(&mut *transaction)
-    .instrument(statement("insert unexplored_game"))
-    .await?;
-    let games = sqlx::query_scalar!(r#"select count(*) as "count!" from unexplored_game"#)
-        .fetch_one(&mut *transaction)
-        .instrument(statement("count unexplored_game"))
-        .await?;
-    empty(&mut transaction).await?;
-    transaction.commit().await?;
-    Ok(u64::try_from(games).unwrap_or_default())
-}
-
-/// Empties the tables. `truncate` has to wait for all readers, such as a backup, and all new readers wait for it: so it
-/// waits for a short time, and is retried.
-async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
-    let mut tries = 1;
-    loop {
-        let mut attempt = connection.begin().await?;
-        sqlx::raw_sql(EMPTYING_LOCK_TIMEOUT).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
-        let emptied = sqlx::query!("truncate explored_move, explored_game")
-            .execute(&mut *attempt)
-            .instrument(statement("truncate explored_move"))
-            .await
-            .map_err(DbError::from);
-        match emptied {
-            Ok(_) => return Ok(attempt.commit().await?),
-            Err(DbError::Busy(_)) if tries < EMPTYING_TRIES => attempt.rollback().await?,
-            Err(error) => return Err(error),
-        }
-        tries += 1;
-        sleep(EMPTYING_PAUSE).await;
-    }
-}
-
 /// How many games are queued, counted up to `COUNTED_MAX`; and how many of them are put off.
 pub async fn count_waiting(pool: &PgPool) -> Result<(i64, i64), DbError> {
     let row = sqlx::query!(
@@ -215,7 +150,7 @@ async fn put_off_next(pool: &PgPool, now: OffsetDateTime) -> Result<Option<GameI
 }
 
 /// No request waits for this work, and it takes longer than a request may.
-async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
+pub(super) async fn allow_long_work(connection: &mut PgConnection) -> Result<(), DbError> {
     sqlx::raw_sql(
         "set local statement_timeout = '10min'; set local idle_in_transaction_session_timeout = '1min'; \
          set local lock_timeout = '1min'",

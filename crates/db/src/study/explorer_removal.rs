@@ -37,7 +37,27 @@ pub(crate) async fn remove(connection: &mut PgConnection, ids: &[Uuid]) -> Resul
     for (id, is_imported, exploration) in explorations.iter().filter(|(id, ..)| counted.contains(id)) {
         tallies.add(*id, *is_imported, exploration);
     }
-    tallies.remove(connection, ids).await
+    tallies.columns().remove(connection, ids).await
+}
+
+/// The statement that deletes rows of a table of games by position; it returns the games that had any.
+macro_rules! delete_visited_from {
+    ($table:literal, $positions:expr, $games:expr) => {
+        sqlx::query_scalar!(
+            r#"
+            with given as materialized (
+                select unnest($1::bigint[]) as position, unnest($2::uuid[]) as game_id
+            )
+            delete from "#
+                + $table
+                + r#" known using given
+            where known.position = given.position and known.game_id = given.game_id
+            returning known.game_id
+            "#,
+            $positions,
+            $games,
+        )
+    };
 }
 
 /// Deletes the rows of `explored_game`; returns the games that had any.
@@ -47,20 +67,18 @@ async fn delete_visited(
 ) -> Result<HashSet<Uuid>, DbError> {
     visited.sort_unstable();
     let (positions, games): (Vec<_>, Vec<_>) = visited.into_iter().unzip();
-    let counted = sqlx::query_scalar!(
-        r#"
-        with given as materialized (
-            select unnest($1::bigint[]) as position, unnest($2::uuid[]) as game_id
-        )
-        delete from explored_game using given
-        where explored_game.position = given.position and explored_game.game_id = given.game_id
-        returning explored_game.game_id
-        "#,
-        &positions,
-        &games,
-    )
-    .fetch_all(connection)
-    .instrument(statement("delete explored_game"))
-    .await?;
+    let deletion = delete_visited_from!("explored_game", &positions, &games);
+    let counted = deletion.fetch_all(connection).instrument(statement("delete explored_game")).await?;
     Ok(counted.into_iter().collect())
+}
+
+/// Deletes the rows that a rebuild has stored.
+pub(super) async fn delete_next_visited(
+    connection: &mut PgConnection,
+    visited: Vec<(i64, Uuid)>,
+) -> Result<(), DbError> {
+    let (positions, games): (Vec<_>, Vec<_>) = visited.into_iter().unzip();
+    let deletion = delete_visited_from!("explored_game_next", &positions, &games);
+    deletion.fetch_all(connection).instrument(statement("delete explored_game_next")).await?;
+    Ok(())
 }

@@ -8,4 +8,5 @@ pub mod explorer_index;
 pub(crate) mod explorer_removal;
 mod judged_plies;
 pub mod notes;
+pub mod rebuild;
 mod tallies;

@@ -51,59 +51,6 @@ impl Tallies {
         }
     }
 
-    /// Takes the tallies of deleted games out of the stored counts. A row without games goes. A row with others keeps
-    /// its `last_played_at`: which of them was last played is not stored.
-    pub(super) async fn remove(self, connection: &mut PgConnection, deleted: &[Uuid]) -> Result<(), DbError> {
-        let columns = self.columns();
-        sqlx::query!(
-            r#"
-            with given as materialized (
-                select
-                    unnest($1::bigint[]) as position,
-                    unnest($2::boolean[]) as is_imported,
-                    unnest($3::text[]) as mv,
-                    unnest($4::integer[]) as games,
-                    unnest($5::integer[]) as first_visits,
-                    unnest($6::integer[]) as south_wins,
-                    unnest($7::integer[]) as north_wins,
-                    unnest($8::integer[]) as played_out,
-                    unnest($9::bigint[]) as lead_sum
-            ), reduced as (
-                update explored_move known set
-                    games = known.games - given.games,
-                    first_visits = known.first_visits - given.first_visits,
-                    south_wins = known.south_wins - given.south_wins,
-                    north_wins = known.north_wins - given.north_wins,
-                    played_out = known.played_out - given.played_out,
-                    lead_sum = known.lead_sum - given.lead_sum,
-                    sample_game_ids = array(
-                        select id from unnest(known.sample_game_ids) as id where id <> all($10) order by id desc
-                    )
-                from given
-                where known.position = given.position and known.is_imported = given.is_imported
-                  and known.move = given.mv and known.games > given.games
-            )
-            delete from explored_move known using given
-            where known.position = given.position and known.is_imported = given.is_imported
-              and known.move = given.mv and known.games <= given.games
-            "#,
-            &columns.position,
-            &columns.is_imported,
-            &columns.mv,
-            &columns.games,
-            &columns.first_visits,
-            &columns.south_wins,
-            &columns.north_wins,
-            &columns.played_out,
-            &columns.lead_sum,
-            deleted,
-        )
-        .execute(connection)
-        .instrument(statement("update explored_move"))
-        .await?;
-        Ok(())
-    }
-
     /// As columns, in the order of the key, so that neighbouring rows are written one after the other.
     pub(super) fn columns(self) -> MoveColumns {
         MoveColumns::of(self.0.into_iter().map(|((position, is_imported, mv), tally)| MoveRow {
@@ -122,7 +69,75 @@ impl Tallies {
     }
 }
 
+/// The statement that takes counts out of a table. A row without games goes. A row with others keeps its `last_played_at`: which of
+/// them was last played is not stored.
+macro_rules! remove_from {
+    ($table:literal, $columns:expr, $deleted:expr) => {
+        sqlx::query!(
+            r#"
+            with given as materialized (
+                select
+                    unnest($1::bigint[]) as position,
+                    unnest($2::boolean[]) as is_imported,
+                    unnest($3::text[]) as mv,
+                    unnest($4::integer[]) as games,
+                    unnest($5::integer[]) as first_visits,
+                    unnest($6::integer[]) as south_wins,
+                    unnest($7::integer[]) as north_wins,
+                    unnest($8::integer[]) as played_out,
+                    unnest($9::bigint[]) as lead_sum
+            ), reduced as (
+                update "#
+                + $table
+                + r#" known set
+                    games = known.games - given.games,
+                    first_visits = known.first_visits - given.first_visits,
+                    south_wins = known.south_wins - given.south_wins,
+                    north_wins = known.north_wins - given.north_wins,
+                    played_out = known.played_out - given.played_out,
+                    lead_sum = known.lead_sum - given.lead_sum,
+                    sample_game_ids = array(
+                        select id from unnest(known.sample_game_ids) as id where id <> all($10) order by id desc
+                    )
+                from given
+                where known.position = given.position and known.is_imported = given.is_imported
+                  and known.move = given.mv and known.games > given.games
+            )
+            delete from "#
+                + $table
+                + r#" known using given
+            where known.position = given.position and known.is_imported = given.is_imported
+              and known.move = given.mv and known.games <= given.games
+            "#,
+            &$columns.position,
+            &$columns.is_imported,
+            &$columns.mv,
+            &$columns.games,
+            &$columns.first_visits,
+            &$columns.south_wins,
+            &$columns.north_wins,
+            &$columns.played_out,
+            &$columns.lead_sum,
+            $deleted,
+        )
+    };
+}
+
 impl MoveColumns {
+    /// Takes the counts of deleted games out of the stored ones.
+    pub(super) async fn remove(&self, connection: &mut PgConnection, deleted: &[Uuid]) -> Result<(), DbError> {
+        let removal = remove_from!("explored_move", self, deleted);
+        removal.execute(connection).instrument(statement("update explored_move")).await?;
+        Ok(())
+    }
+
+    /// Takes the counts of deleted games out of those that a rebuild has stored.
+    pub(super) async fn remove_next(&self, connection: &mut PgConnection, deleted: &[Uuid]) -> Result<(), DbError> {
+        let removal = remove_from!("explored_move_next", self, deleted);
+        removal.execute(connection).instrument(statement("update explored_move_next")).await?;
+        Ok(())
+    }
+
     /// Adds the tallies to the stored counts.
     pub(super) async fn store(&self, connection: &mut PgConnection) -> Result<(), DbError> {
         sqlx::query!(

@@ -1,0 +1,192 @@
+//! Putting the new explorer into the place of the one that is in use.
+
+use std::collections::{BTreeMap, HashSet};
+
+use mancala_domain::EXPLORED_PLIES_MIN;
+use sqlx::{Connection, PgConnection, PgPool};
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{
+    state::{Rebuild, SWAPPED, empty, hold},
+    visits::{Visit, game, is_first, position, rows as rows_of},
+};
+use crate::{
+    connection::{DbError, statement},
+    games::columns::column,
+    study::{
+        explorer_batch::PUT_OFF_FOR,
+        explorer_index::{allow_long_work, lock},
+        explorer_removal::delete_next_visited,
+        tallies::{MoveColumns, MoveRow},
+    },
+};
+
+/// How long the exchange waits for readers before it is given up and tried again; meanwhile all new readers wait.
+const LOCK_TIMEOUT: &str = "set local lock_timeout = '100ms'";
+
+/// No transaction may hold these while the names change. Taken and given back at first, so that nothing is done in vain.
+const LOCK_TABLES: &str = "lock table explored_move, explored_game in access exclusive mode";
+
+/// An automatic vacuum gives way after a second, which is longer than `LOCK_TIMEOUT`, and none begins. Readers and writers go on.
+const KEEP_VACUUM_AWAY: &str = "
+    lock table explored_move, explored_game in share update exclusive mode;
+    lock table explored_move_next, explored_game_next, explorer_rebuild_game, explorer_rebuild_visits
+        in access exclusive mode";
+
+/// The names of the tables and their keys change places.
+const RENAME: &str = "
+    alter table explored_move rename to explored_move_before;
+    alter table explored_move_next rename to explored_move;
+    alter table explored_move_before rename to explored_move_next;
+    alter table explored_move_next rename constraint explored_move_pkey to explored_move_before_pkey;
+    alter table explored_move rename constraint explored_move_next_pkey to explored_move_pkey;
+    alter table explored_move_next rename constraint explored_move_before_pkey to explored_move_next_pkey;
+    alter table explored_game rename to explored_game_before;
+    alter table explored_game_next rename to explored_game;
+    alter table explored_game_before rename to explored_game_next;
+    alter table explored_game_next rename constraint explored_game_pkey to explored_game_before_pkey;
+    alter table explored_game rename constraint explored_game_next_pkey to explored_game_pkey;
+    alter table explored_game_next rename constraint explored_game_before_pkey to explored_game_next_pkey";
+
+/// Without it the first queries would be planned as for empty tables.
+const ANALYZE: &str = "analyze explored_move_next, explored_game_next, explorer_rebuild_game";
+
+/// Sorts and hashes of all ids stay in memory.
+const WORK_MEM: &str = "set local work_mem = '64MB'";
+
+/// What is done while readers go on: the planner learns of the new tables, and games that were deleted are taken out of them. `None` if
+/// another process has taken the rebuild over.
+pub async fn prepare(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<()>, DbError> {
+    let mut transaction = pool.begin().await?;
+    allow_long_work(&mut transaction).await?;
+    if !hold(&mut transaction, rebuild.token).await? {
+        return Ok(None);
+    }
+    sqlx::raw_sql(ANALYZE).execute(&mut *transaction).instrument(statement("analyze explored_move_next")).await?;
+    remove_deleted(&mut transaction).await?;
+    transaction.commit().await?;
+    Ok(Some(()))
+}
+
+/// Exchanges the tables. Games that ended meanwhile are queued. Readers wait only while the names change, at the very end, and
+/// appends never. `None` if another process has taken the rebuild over.
+pub async fn swap(pool: &PgPool, rebuild: &Rebuild, now: OffsetDateTime) -> Result<Option<()>, DbError> {
+    let mut transaction = pool.begin().await?;
+    allow_long_work(&mut transaction).await?;
+    sqlx::raw_sql(WORK_MEM).execute(&mut *transaction).instrument(statement("set work_mem")).await?;
+    sqlx::raw_sql(KEEP_VACUUM_AWAY).execute(&mut *transaction).instrument(statement("lock explored_move")).await?;
+    wait_for_readers(&mut transaction).await?;
+    lock(&mut transaction).await?;
+    let step = sqlx::query_scalar!("select step from explorer_rebuild where token = $1 for update", rebuild.token)
+        .fetch_optional(&mut *transaction)
+        .instrument(statement("lock explorer_rebuild"))
+        .await?;
+    match step.as_deref() {
+        None => return Ok(None),
+        // The answer to an earlier attempt was lost.
+        Some(SWAPPED) => return Ok(Some(())),
+        Some(_) => {}
+    }
+    remove_deleted(&mut transaction).await?;
+    settle(&mut transaction, now).await?;
+    sqlx::query!("update explorer_rebuild set step = $1", SWAPPED)
+        .execute(&mut *transaction)
+        .instrument(statement("update explorer_rebuild"))
+        .await?;
+    sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *transaction).instrument(statement("set lock_timeout")).await?;
+    sqlx::raw_sql(RENAME).execute(&mut *transaction).instrument(statement("alter table explored_move")).await?;
+    // The former tables have these names now.
+    empty(&mut transaction).await?;
+    transaction.commit().await?;
+    Ok(Some(()))
+}
+
+/// Fails if a transaction reads the tables, such as a backup.
+async fn wait_for_readers(connection: &mut PgConnection) -> Result<(), DbError> {
+    let mut attempt = connection.begin().await?;
+    sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *attempt).instrument(statement("set lock_timeout")).await?;
+    sqlx::raw_sql(LOCK_TABLES).execute(&mut *attempt).instrument(statement("lock explored_move")).await?;
+    Ok(attempt.rollback().await?)
+}
+
+/// Takes games out of the new tables that were deleted after they had been read.
+async fn remove_deleted(connection: &mut PgConnection) -> Result<(), DbError> {
+    let rows = sqlx::query!(
+        r#"
+        delete from explorer_rebuild_game read
+        where not exists (select from game where game.id = read.game_id)
+        returning game_id, batch
+        "#,
+    )
+    .fetch_all(&mut *connection)
+    .instrument(statement("delete explorer_rebuild_game"))
+    .await?;
+    let mut batches = BTreeMap::<i32, HashSet<Uuid>>::new();
+    for row in rows {
+        batches.entry(row.batch).or_default().insert(row.game_id);
+    }
+    for (batch, deleted) in batches {
+        let visits = visits_of(connection, batch, &deleted).await?;
+        let moves = MoveColumns::of(rows_of(&visits).map(|(_, row)| MoveRow::from(row)));
+        let visited = visits.iter().filter(|visit| is_first(visit));
+        delete_next_visited(connection, visited.map(|visit| (position(visit), game(visit))).collect()).await?;
+        moves.remove_next(connection, &deleted.into_iter().collect::<Vec<_>>()).await?;
+    }
+    Ok(())
+}
+
+/// The sorted visits of games of a batch.
+async fn visits_of(connection: &mut PgConnection, batch: i32, games: &HashSet<Uuid>) -> Result<Vec<Visit>, DbError> {
+    let blocks =
+        sqlx::query_scalar!("select visits from explorer_rebuild_visits where batch = $1 order by range", batch)
+            .fetch_all(connection)
+            .instrument(statement("select explorer_rebuild_visits"))
+            .await?;
+    let visits = blocks.iter().flat_map(|bytes| bytes.as_chunks().0);
+    Ok(visits.filter(|visit| games.contains(&game(visit))).copied().collect())
+}
+
+/// Games that the new tables count leave the queue, those that cannot be read are put off, and those that ended meanwhile are
+/// queued, also if the former tables count them.
+async fn settle(connection: &mut PgConnection, now: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        delete from unexplored_game using explorer_rebuild_game read
+        where unexplored_game.game_id = read.game_id and read.is_readable
+        "#,
+    )
+    .execute(&mut *connection)
+    .instrument(statement("delete unexplored_game"))
+    .await?;
+    sqlx::query!(
+        r#"
+        insert into unexplored_game (game_id, is_imported, put_off_until)
+        select id, opponent = 'imported', $1 from explorer_rebuild_game read join game on game.id = read.game_id
+        where not is_readable
+        on conflict (game_id) do update set put_off_until = excluded.put_off_until
+        "#,
+        now + PUT_OFF_FOR,
+    )
+    .execute(&mut *connection)
+    .instrument(statement("insert unexplored_game"))
+    .await?;
+    // The condition mirrors `Exploration::counts`; a test compares both.
+    sqlx::query!(
+        r#"
+        insert into unexplored_game as waiting (game_id, is_imported)
+        select id, opponent = 'imported' from game
+        where visibility = 'public' and finished_at is not null and opponent <> 'self'
+            and practice is not true and ply >= $1
+          and not exists (select from explorer_rebuild_game read where read.game_id = game.id)
+        order by opponent = 'imported', id
+        on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
+        "#,
+        column(EXPLORED_PLIES_MIN),
+    )
+    .execute(connection)
+    .instrument(statement("insert unexplored_game"))
+    .await?;
+    Ok(())
+}
