@@ -45,10 +45,6 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(my_imports::list_imports)
                 .service(my_imports::delete_imports)
                 .service(my_imports::delete_game)
-                .service(boards::get_board_picture)
-                .service(boards::get_board_png)
-                .service(graphs::get_game_graph)
-                .service(graphs::get_game_graph_png)
                 .service(verify::verify_game)
                 .service(analyses::analyse_game)
                 .service(analyses::get_analysis)
@@ -74,8 +70,6 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(catalog::list_variants)
                 .service(catalog::get_variant)
                 .service(line::play_line)
-                .service(boards::get_variant_board_picture)
-                .service(boards::get_variant_board_png)
                 .service(create::create_game)
                 .service(seek::seek_game)
                 .service(list::list_games)
@@ -93,6 +87,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(notes::delete_note)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
+                .configure(pictures)
                 .configure(webhooks),
         )
         .service(share::get_game_page)
@@ -100,6 +95,16 @@ fn routes(routes: &mut Routes<'_>) {
         .service(tokens::get_jwks)
         .service(health::get_liveness)
         .service(health::get_readiness);
+}
+
+fn pictures(routes: &mut Routes<'_>) {
+    routes
+        .service(boards::get_board_picture)
+        .service(boards::get_board_png)
+        .service(graphs::get_game_graph)
+        .service(graphs::get_game_graph_png)
+        .service(boards::get_variant_board_picture)
+        .service(boards::get_variant_board_png);
 }
 
 fn webhooks(routes: &mut Routes<'_>) {

@@ -345,7 +345,7 @@ impl Problem {
     }
 
     /// Shows the failure as a page for people, for clients that prefer one.
-    pub fn as_page(self) -> Self {
+    pub fn shown_as_page(self) -> Self {
         Self { is_page: true, ..self }
     }
 

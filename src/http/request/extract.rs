@@ -27,7 +27,7 @@ use super::faults::{self, pointer_token};
 use crate::{
     domain::GameId,
     http::{
-        answer::problem::{Code, Problem},
+        answer::problem::{Code, FieldError, Problem},
         paths,
     },
     rules::Variant,
@@ -113,8 +113,17 @@ pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
     serde_path_to_error::deserialize(pairs).map_err(|error| {
         let detail = error.inner().to_string();
         let name = named_field(&detail).map_or_else(|| error.path().to_string(), ToOwned::to_owned);
-        Problem::invalid_as(code_of(&detail), format!("?{name}"), in_terms_of_json(&detail))
+        let (pointer, code) = (format!("?{name}"), code_of(&detail));
+        let fault = FieldError { values: accepted_words(&detail), ..FieldError::new(pointer.clone(), code, "") };
+        Problem::invalid_as(code, pointer, in_terms_of_json(&detail)).with_faults(vec![fault])
     })
+}
+
+/// The words that serde's message about an unknown one accepts.
+fn accepted_words(message: &str) -> Option<Vec<String>> {
+    let (_, expected) = message.strip_prefix("unknown variant")?.rsplit_once(", expected ")?;
+    // Every second part stands in backticks.
+    Some(expected.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect())
 }
 
 /// The query of a call that takes no parameters.

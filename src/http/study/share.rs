@@ -2,11 +2,7 @@
 //!
 //! It shows what callers without a token may see, and runs no script. It does not know how a board is drawn.
 
-use actix_web::{
-    HttpRequest, HttpResponse, get,
-    http::header::{self, ACCEPT},
-    web::Data,
-};
+use actix_web::{HttpRequest, HttpResponse, get, http::header, web::Data};
 use askama::Template;
 use uuid::Uuid;
 
@@ -63,13 +59,11 @@ pub async fn get_game_page(
 ) -> Result<HttpResponse, Problem> {
     let page = page(&state, &request)
         .await
-        .map_err(|problem| if accept::prefers_page(&request) { problem.as_page() } else { problem })?;
+        .map_err(|problem| if accept::prefers_page(&request) { problem.shown_as_page() } else { problem })?;
     let etag = digest_tag(&page);
     let mut response = if if_none_match.has(&etag) { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag.clone())).insert_header(NOT_KEPT);
-    response
-        .insert_header((header::VARY, ACCEPT.as_str()))
-        .insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY));
+    response.insert_header((header::VARY, "Accept")).insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY));
     if if_none_match.has(&etag) {
         return Ok(response.finish());
     }

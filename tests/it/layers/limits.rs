@@ -185,7 +185,7 @@ async fn whole_games_are_charged_by_their_plies_from_a_budget_of_their_own() {
     assert_eq!(export(&guest).await.status, 429);
     assert_eq!(export(&bo).await.status, 200);
     // Pixels are charged to the same budget, before they are drawn.
-    let png = "/v1/variants/kalah/board.png?width=16";
+    let png = "/v1/variants/kalah/board.png?width=960";
     from(&app, "192.0.2.1", Method::GET, png).await.is_problem(429, "rate_limited");
     assert_eq!(from(&app, "192.0.2.2", Method::GET, png).await.status, 200);
     assert_eq!(from(&app, "192.0.2.1", Method::GET, "/v1/variants/kalah/board.svg").await.status, 200);

@@ -31,7 +31,8 @@ async fn game_of(app: &TestApp, names: [&str; 2], visibility: &str) -> (String, 
 /// The content of a tag of the head.
 #[track_caller]
 fn meta<'a>(page: &'a str, name: &str) -> &'a str {
-    let mut after = page.split(&format!("\"{name}\" content=\"")).skip(1);
+    let begin = format!("\"{name}\" content=\"");
+    let mut after = page.split(&begin).skip(1);
     let (one, more) = (after.next().unwrap_or_else(|| panic!("no {name}: {page}")), after.next());
     assert!(more.is_none(), "{name} twice: {page}");
     one.split('"').next().expect("it ends")
@@ -126,11 +127,12 @@ async fn a_page_runs_nothing_and_is_revalidated() {
 async fn what_is_hidden_and_what_is_not_there_look_alike() {
     let app = TestApp::start().await;
     let (private, ana, _) = game_of(&app, ["Ana", "Bo"], "private").await;
-    // An imported game is deleted, and its page with it.
-    let erased = import(&app, &ana, "?visibility=public", "text/plain", WHOLE).await.string("/items/0/game_id");
+    // An imported game is deleted, and its page with it. What guests import is private.
+    let cleo = app.account("Cleo", "correct horse").await;
+    let erased = import(&app, &cleo, "?visibility=public", "text/plain", WHOLE).await.string("/items/0/game_id");
     assert_eq!(page(&app, &erased).await.status, 200);
     let deletion = app.request(Method::DELETE, &format!("/v1/games/{erased}"));
-    assert_eq!(send(signed(deletion, Some(&ana))).await.status, 204);
+    assert_eq!(send(signed(deletion, Some(&cleo))).await.status, 204);
     let unknown = "0199aaaa-0000-7000-8000-000000000000".to_owned();
     let ids: Vec<_> = [private.clone(), unknown, "kalah".to_owned(), erased].into();
     let mut pages = vec![];

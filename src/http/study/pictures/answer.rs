@@ -28,8 +28,10 @@ const PNG: &str = "image/png";
 /// Part of the tags of pictures: another release may draw them otherwise.
 pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
-/// Pixels that are drawn and compressed in the time in which a ply is replayed, about 10 µs.
-const PIXELS_PER_PLY: u32 = 300;
+/// What a PNG costs, in plies, each of which is replayed in about 10 µs: reading the SVG and setting its text, and then the square of the
+/// width in pixels for each ply. `cargo bench -p mancala-picture` measures it.
+const PLIES_PER_PNG: u32 = 500;
+const PIXELS_PER_PLY: u32 = 250;
 
 /// A PNG in the document.
 #[derive(ToSchema)]
@@ -95,7 +97,7 @@ pub async fn png(
 /// The PNG of an SVG. It is charged by its pixels.
 pub async fn pixels(state: &AppState, budget: &HeavyBudget, svg: String, width: u32) -> Result<Vec<u8>, Problem> {
     // No picture is higher than wide.
-    budget.charge(width * width / PIXELS_PER_PLY)?;
+    budget.charge(PLIES_PER_PNG + width * width / PIXELS_PER_PLY)?;
     let render = move |_| async move { render_png(&svg, width).map_err(Problem::internal) };
     state.heavy.run(HeavyClass::Pixels, budget.turn(), render).await
 }

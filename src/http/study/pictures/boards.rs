@@ -58,7 +58,7 @@ pub async fn get_board_picture(
     admission: Query<Admission>,
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    let view = look.0.view(query.0.side, query.0.mirror);
+    let view = look.0.view(query.0.side, query.0.mirror)?;
     let svg = game_board(&state, &request, path.0, (query.0.ply, view), &admission.0).await?;
     Ok(answer::svg(svg, Kept::OF_GAME, &if_none_match))
 }
@@ -100,7 +100,7 @@ pub async fn get_board_png(
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let width = size.0.width()?;
-    let view = in_pixels(look.0.view(query.0.side, query.0.mirror));
+    let view = in_pixels(look.0.view(query.0.side, query.0.mirror)?);
     let svg = game_board(&state, &request, path.0, (query.0.ply, view), &admission.0).await?;
     answer::png(&state, &budget, (svg, width), Kept::OF_GAME, &if_none_match).await
 }
@@ -133,7 +133,7 @@ pub async fn get_variant_board_picture(
     look: Query<Look>,
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    let view = look.0.view(query.0.side, query.0.mirror);
+    let view = look.0.view(query.0.side, query.0.mirror)?;
     let svg = position_board(path.0, &query.0, view)?;
     Ok(answer::svg(svg, Kept::for_everyone(KEPT_FOR_MINUTES.1), &if_none_match))
 }
@@ -172,7 +172,7 @@ pub async fn get_variant_board_png(
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let width = size.0.width()?;
-    let view = in_pixels(look.0.view(query.0.side, query.0.mirror));
+    let view = in_pixels(look.0.view(query.0.side, query.0.mirror)?);
     let svg = position_board(path.0, &query.0, view)?;
     answer::png(&state, &budget, (svg, width), Kept::for_everyone(KEPT_FOR_MINUTES.1), &if_none_match).await
 }

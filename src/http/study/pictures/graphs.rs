@@ -64,7 +64,7 @@ pub async fn get_game_graph(
     budget: HeavyBudget,
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    let wanted = Wanted { view: look.0.view(query.0.side, None), width: None };
+    let wanted = Wanted { view: look.0.view(query.0.side, None)?, width: None };
     let found = find(&state, &request, path.0, &admission.0).await?;
     let etag = wanted.tag(&found.seated);
     if if_none_match.has(&etag) {
@@ -111,7 +111,7 @@ pub async fn get_game_graph_png(
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let width = size.0.width()?;
-    let wanted = Wanted { view: in_pixels(look.0.view(query.0.side, None)), width: Some(width) };
+    let wanted = Wanted { view: in_pixels(look.0.view(query.0.side, None)?), width: Some(width) };
     let found = find(&state, &request, path.0, &admission.0).await?;
     let etag = wanted.tag(&found.seated);
     if if_none_match.has(&etag) {

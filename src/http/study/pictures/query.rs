@@ -1,7 +1,7 @@
 //! What the address of a picture says. Pictures are shared as links, and services add parameters to links: unknown ones are
 //! ignored, those that are known are checked. Each handler reads several of these from one query.
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
@@ -67,9 +67,8 @@ pub struct Look {
     #[param(inline)]
     theme: Option<ThemeWord>,
     /// What lies behind the board or the graph: `theme` (unless given), `none`, or a colour of six hexadecimal digits.
-    #[serde(default, deserialize_with = "background")]
-    #[param(value_type = Option<String>, pattern = "^(theme|none|#?[0-9A-Fa-f]{6})$", default = "theme", example = "fcf8f1")]
-    background: Option<Background>,
+    #[param(pattern = "^(theme|none|#?[0-9A-Fa-f]{6})$", default = "theme", example = "fcf8f1")]
+    background: Option<String>,
     /// Whether names, the state of the game and the key of a graph stand in the picture. Without them it is as large as the board or graph.
     #[param(default = true)]
     caption: Option<bool>,
@@ -80,8 +79,16 @@ pub struct Look {
 
 impl Look {
     /// The view of a picture that looks so.
-    pub fn view(&self, side: Option<SideWord>, mirror: Option<bool>) -> View {
-        View {
+    pub fn view(&self, side: Option<SideWord>, mirror: Option<bool>) -> Result<View, Problem> {
+        let background = match self.background.as_deref() {
+            None | Some("theme") => Background::Theme,
+            Some("none") => Background::None,
+            Some(colour) => Background::Colour(colour.parse().map_err(|_| {
+                let detail = "a background is `theme`, `none`, or a colour of six hexadecimal digits";
+                Problem::invalid_as("wrong_format", "?background", detail)
+            })?),
+        };
+        Ok(View {
             bottom: side.map_or(Side::South, Side::from),
             handedness: if mirror == Some(true) { Handedness::Mirrored } else { Handedness::Plain },
             theme: match self.theme {
@@ -89,7 +96,7 @@ impl Look {
                 Some(ThemeWord::Dark) => Theme::Dark,
                 Some(ThemeWord::Auto) | None => Theme::Auto,
             },
-            background: self.background.unwrap_or(Background::Theme),
+            background,
             caption: if self.caption == Some(false) { Caption::Hidden } else { Caption::Shown },
             language: match self.lang {
                 Some(LanguageWord::En) | None => Language::En,
@@ -97,7 +104,7 @@ impl Look {
                 Some(LanguageWord::Fr) => Language::Fr,
                 Some(LanguageWord::Es) => Language::Es,
             },
-        }
+        })
     }
 }
 
@@ -153,18 +160,4 @@ enum LanguageWord {
     De,
     Fr,
     Es,
-}
-
-fn background<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Background>, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    match word.as_str() {
-        "theme" => Ok(Some(Background::Theme)),
-        "none" => Ok(Some(Background::None)),
-        colour => match colour.parse() {
-            Ok(colour) => Ok(Some(Background::Colour(colour))),
-            Err(_) => Err(D::Error::custom(
-                "unknown variant, expected `theme`, `none`, or six hexadecimal digits of a colour",
-            )),
-        },
-    }
 }
