@@ -169,7 +169,7 @@ pub async fn get_game_graph(
     // again with other moves, at another time.
     let (game, names) = (&found.seated.game, names(&found.seated, found.seated.game.position()));
     let drawn = (game.id().0, game.version(), game.updated_at());
-    let etag = digest_tag(&format!("{RELEASE} {drawn:?} {names:?} {view:?}"));
+    let etag = digest_tag(format!("{RELEASE} {drawn:?} {names:?} {view:?}"));
     if if_none_match.has(&etag) {
         return Ok(vary(unchanged(etag, NOT_KEPT)));
     }
