@@ -131,15 +131,14 @@ impl Comparison {
         let branches: Vec<_> = branches.iter().map(|branch| self.resolved(branch)).collect();
         if let Some(tag) = tag_of(&branches).filter(|_| value.is_object()) {
             let word = |branch: &Value| branch["properties"][&tag]["enum"][0].clone();
-            match value.get(&tag) {
-                None => self.add(&below(pointer, &tag), "required", format!("missing field `{tag}`")),
-                Some(given) => match branches.iter().find(|branch| word(branch) == *given) {
-                    Some(branch) => self.compare(branch, value, pointer, depth),
-                    None => {
-                        let words: Vec<_> = branches.iter().map(word).collect();
-                        self.add_not_one_of(&below(pointer, &tag), &words);
-                    }
-                },
+            let Some(given) = value.get(&tag) else {
+                return self.add(&below(pointer, &tag), "required", format!("missing field `{tag}`"));
+            };
+            if let Some(branch) = branches.iter().find(|branch| word(branch) == *given) {
+                self.compare(branch, value, pointer, depth);
+            } else {
+                let words: Vec<_> = branches.iter().map(word).collect();
+                self.add_not_one_of(&below(pointer, &tag), &words);
             }
             return;
         }
