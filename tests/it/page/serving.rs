@@ -59,7 +59,7 @@ async fn every_address_of_the_page_has_the_same_document() {
 }
 
 #[actix_web::test]
-async fn the_files_of_the_page_are_kept_by_browsers_as_long_as_they_are_the_same() {
+async fn files_of_the_page_are_kept_by_browsers_as_long_as_they_are_the_same() {
     let app = TestApp::start().await;
     let document = app.get("/", None).await;
     let files = files(&document);
