@@ -29,7 +29,8 @@ for (const [name, device] of Object.entries(DEVICES)) {
     await ana.open("/rules");
     await eventually("all variants are listed", async () => (await ana.page.locator(".variants li").count()) === variants.length);
     await ana.isAccessible(`/rules (${name})`);
-    for (const { name: variant } of variants) {
+    // Every variant in both colours; one is enough for what is narrow or from right to left.
+    for (const { name: variant } of name.includes("narrow") ? variants.slice(-1) : variants) {
       for (const path of [`/rules/${variant}`, `/explore/${variant}`, `/new?variant=${variant}`]) {
         await ana.open(path);
         await ana.page.locator(".board").first().waitFor();
@@ -82,9 +83,10 @@ test("the form has every option of every preset of every variant, and the game g
   const ana = await Person.arrive();
   await ana.begin("Two players at this device", "Ana");
   for (const { name, presets, options } of variants) {
+    await ana.open(`/new?variant=${name}`);
+    await ana.page.locator(".all-options summary").click();
     for (const preset of presets) {
-      await ana.open(`/new?variant=${name}&preset=${preset.name}`);
-      await ana.page.locator(".all-options summary").click();
+      await ana.page.getByLabel(preset.title, { exact: true }).check();
       assert.equal(await ana.page.locator("[id^=new-options-]:is(input, select)").count(), options.length, `${name} ${preset.name}`);
     }
     // One option of each kind is changed.

@@ -104,10 +104,12 @@ function Desk({ store, game }: { store: ReviewStore; game: Game }) {
           </div>
         </section>
         <Analysis store={store} />
-        <NotePanel store={store} />
         <ExplorerPanel rules={game} position={store.now.value?.position ?? ""} onMove={(move) => void store.try(move)} />
-        <ShareGame store={store} game={game} />
       </aside>
+      <div class="under">
+        <NotePanel store={store} />
+        <ShareGame store={store} game={game} />
+      </div>
     </div>
   );
 }

@@ -9,6 +9,9 @@ import type { Judged, ReviewStore } from "./store.ts";
 
 const [HEIGHT, MARGIN] = [150, 14];
 
+/** Beside the curve stands what its height means. */
+const LEFT = 50;
+
 /** A narrow screen has a graph of its own measures, so that it is no less tall, and its text no smaller. */
 const NARROW = "(max-width: 560px)";
 
@@ -34,11 +37,11 @@ export function Graph({ store }: { store: ReviewStore }) {
     const leads = points.map(({ board }) => own * (board.south.store - board.north.store));
     return curveOf(isJudged ? points.map((_, n) => valueAt(judged, n, own)) : leads);
   }, [points, judged, own]);
-  const x = (at: number) => MARGIN + (at * (WIDTH - 2 * MARGIN)) / Math.max(1, last);
+  const x = (at: number) => LEFT + (at * (WIDTH - LEFT - MARGIN)) / Math.max(1, last);
   const y = (value: number) => HEIGHT / 2 - (value / curve.reach) * (HEIGHT / 2 - MARGIN);
   const jump = (event: PointerEvent & { currentTarget: SVGSVGElement }) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
-    const at = (((event.clientX - left) / width) * WIDTH - MARGIN) / (WIDTH - 2 * MARGIN);
+    const at = (((event.clientX - left) / width) * WIDTH - LEFT) / (WIDTH - LEFT - MARGIN);
     store.pause();
     store.go(Math.round(at * last));
   };
@@ -60,7 +63,7 @@ export function Graph({ store }: { store: ReviewStore }) {
         onPointerMove={(event) => event.buttons === 1 && jump(event)}
       >
         <rect class="ground" width={WIDTH} height={HEIGHT} rx="12" />
-        <path class="zero" d={`M${MARGIN} ${HEIGHT / 2}H${WIDTH - MARGIN}`} />
+        <path class="zero" d={`M${LEFT} ${HEIGHT / 2}H${WIDTH - MARGIN}`} />
         <path class="area" d={areaOf(curve.values, x, y)} />
         <path class="curve" d={lineOf(curve.values, x, y)} />
         {[...judged.values()].map((each) => (
@@ -68,10 +71,10 @@ export function Graph({ store }: { store: ReviewStore }) {
         ))}
         <path class="cursor" d={`M${x(ply)} 4V${HEIGHT - 4}`} />
         <circle class="cursor" cx={x(ply)} cy={y(curve.values[ply] ?? 0)} r="5" />
-        <text class="reach" x={MARGIN} y={MARGIN + 6}>
+        <text class="reach" x={LEFT - 8} y={MARGIN + 6}>
           {signed(curve.reach)}
         </text>
-        <text class="reach" x={MARGIN} y={HEIGHT - 7}>
+        <text class="reach" x={LEFT - 8} y={HEIGHT - 9}>
           {signed(-curve.reach)}
         </text>
       </svg>

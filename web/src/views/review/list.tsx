@@ -1,8 +1,9 @@
 // The moves of a game as a listbox: one option for each ply, with what the engine thinks of it.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useComputed } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import { t, word } from "../../texts/index.ts";
+import { language, t, word } from "../../texts/index.ts";
 import { plain } from "./numbers.ts";
 import type { Point } from "./line.ts";
 import type { Judged, ReviewStore } from "./store.ts";
@@ -17,6 +18,11 @@ export function PlyList({ store }: { store: ReviewStore }) {
   const list = useRef<HTMLOListElement>(null);
   const [points, judged, notes] = [store.points.value, store.judged.value, store.notes.texts.value];
   const { value: ply } = store.ply;
+  // A step changes two options of perhaps 2,000; the others are not drawn again.
+  const options = useMemo(
+    () => points.map((point, n) => <Ply key={n} ply={n} point={point} judged={judged.get(n)} hasNote={notes.has(n)} store={store} />),
+    [points, judged, notes, language.value, store],
+  );
   useEffect(() => reveal(list.current, ply), [ply, points.length]);
   const onKeyDown = (event: KeyboardEvent) => {
     const to = target(event.key, ply, store.last.value);
@@ -36,9 +42,7 @@ export function PlyList({ store }: { store: ReviewStore }) {
       aria-activedescendant={`ply-${ply}`}
       onKeyDown={onKeyDown}
     >
-      {points.map((point, n) => (
-        <Ply key={n} ply={n} point={point} judged={judged.get(n)} hasNote={notes.has(n)} isShown={n === ply} store={store} />
-      ))}
+      {options}
     </ol>
   );
 }
@@ -48,11 +52,11 @@ interface PlyProps {
   point: Point;
   judged: Judged | undefined;
   hasNote: boolean;
-  isShown: boolean;
   store: ReviewStore;
 }
 
-function Ply({ ply, point, judged, hasNote, isShown, store }: PlyProps) {
+function Ply({ ply, point, judged, hasNote, store }: PlyProps) {
+  const isShown = useComputed(() => (store.ply.value === ply ? "true" : "false"));
   const sign = judged && SIGNS[judged.class];
   return (
     <li

@@ -28,6 +28,9 @@ export type Judged = Schemas["JudgedPly"];
 /** The pause between two moves that are played by themselves. */
 const PLAY_MS = 700;
 
+/** After the last of several steps the address takes over the ply. */
+const NAMING_MS = 300;
+
 /** How often the progress of an analysis is read. */
 const PROGRESS_MS = 1500;
 
@@ -53,6 +56,7 @@ export class ReviewStore {
   readonly notes: Notes;
   readonly #ending = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #naming: ReturnType<typeof setTimeout> | undefined;
   #tries = 0;
 
   constructor(
@@ -84,6 +88,7 @@ export class ReviewStore {
 
   close(): void {
     this.pause();
+    clearTimeout(this.#naming);
     this.#ending.abort();
   }
 
@@ -315,10 +320,14 @@ export class ReviewStore {
     if (!tried) this.#name();
   }
 
-  // The address names the ply, so that it can be shared and survives a reload.
+  // The address names the ply, so that it survives a reload. Browsers refuse to change it at every step of a key that is held.
   #name(): void {
-    const hash = `#ply=${this.ply.value}`;
-    if (this.#isThere && location.hash !== hash) history.replaceState(null, "", location.pathname + hash);
+    clearTimeout(this.#naming);
+    if (!this.#isThere) return;
+    this.#naming = setTimeout(() => {
+      const hash = `#ply=${this.ply.value}`;
+      if (location.hash !== hash) history.replaceState(null, "", location.pathname + hash);
+    }, NAMING_MS);
   }
 
   #inWords(point: Point): string {
