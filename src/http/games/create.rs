@@ -24,11 +24,11 @@ use crate::{
     },
     http::{
         answer::problem::{Code, Problem},
-        players::profiles::parse_name_at,
         request::{
             conditional::IfMatch,
             extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, IdempotencyKey, KeyedRequest},
+            names::parse_name_at,
             player,
         },
         state::{AppState, tokens::Caller},

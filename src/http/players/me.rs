@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    profiles::{ProfileView, choose_password, name_taken, parse_name, refuse_reserved},
+    profiles::{ProfileView, choose_password, name_taken},
     recovery,
     tokens::TokenSet,
 };
@@ -28,6 +28,7 @@ use crate::{
         request::{
             auth::ErasedCaller,
             extract::{Body, NoQuery, Query},
+            names::{parse_name, refuse_reserved},
             player::{find, gone},
         },
         state::{AppState, tokens::Caller},

@@ -20,7 +20,7 @@ use crate::{
         self, Counts,
         player_keys::{self, PlayerKey},
     },
-    domain::{Password, Player, PlayerId, PlayerKind, PlayerName, ReservedNames},
+    domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
@@ -30,6 +30,7 @@ use crate::{
         request::{
             extract::{NoQuery, OptionalBody, Query},
             idempotency::{IdempotencyKey, REPLAYED},
+            names::parse_name,
         },
         state::AppState,
         view::wire::{PlayerKindWord, Timestamp},
@@ -150,31 +151,6 @@ impl FromRequest for PlayerPath {
 
 pub(crate) fn no_player() -> Problem {
     Problem::not_found("there is no such player")
-}
-
-/// A name that a player takes.
-pub(crate) fn parse_name(name: &str, reserved: &ReservedNames) -> Result<PlayerName, Problem> {
-    parse_name_at("/name", name, reserved)
-}
-
-/// The same of a name in another field.
-pub(crate) fn parse_name_at(
-    pointer: &'static str,
-    name: &str,
-    reserved: &ReservedNames,
-) -> Result<PlayerName, Problem> {
-    let name: PlayerName = name.parse().map_err(|error| Problem::invalid(pointer, format!("{error}")))?;
-    refuse_reserved_at(pointer, &name, reserved)?;
-    Ok(name)
-}
-
-pub(crate) fn refuse_reserved(name: &PlayerName, reserved: &ReservedNames) -> Result<(), Problem> {
-    refuse_reserved_at("/name", name, reserved)
-}
-
-fn refuse_reserved_at(pointer: &'static str, name: &PlayerName, reserved: &ReservedNames) -> Result<(), Problem> {
-    let detail = "this name, or one that reads alike, is reserved";
-    if reserved.contains(name.as_str()) { Err(Problem::invalid(pointer, detail)) } else { Ok(()) }
 }
 
 /// A password that the player of this name chooses.

@@ -6,6 +6,7 @@ pub(crate) mod conditional;
 pub(crate) mod extract;
 pub(crate) mod faults;
 pub(crate) mod idempotency;
+pub(crate) mod names;
 pub(crate) mod origin;
 pub(crate) mod player;
 pub(crate) mod prefer;

@@ -440,7 +440,7 @@ async fn appends_and_the_reindex_queue_the_games_that_count() {
 /// A public game of six plies that is marked as practice.
 async fn imported_practice(app: &TestApp, importer: &Guest) -> GameId {
     let result = json!({"winner": "south", "reason": "resignation"});
-    let moves: Vec<_> = ["C", "A", "f", "e", "B", "a"].map(|mv| json!({ "move": mv })).to_vec();
+    let moves: Vec<_> = ["C", "A", "f", "B", "a", "C"].map(|mv| json!({ "move": mv })).to_vec();
     let game = json!({"game": {"variant": "kalah", "practice": true, "result": result}, "moves": moves});
     let imported = app.post("/v1/games/import?visibility=public", Some(importer), &game).await;
     assert_eq!(imported.body["imported"], 1, "{imported:?}");
