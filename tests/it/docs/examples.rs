@@ -118,7 +118,7 @@ async fn send_form(
     }
     match body {
         Some((content_type, Value::String(text))) => {
-            request = request.header("content-type", content_type).body(text.clone())
+            request = request.header("content-type", content_type).body(text.clone());
         }
         Some((_, json)) => request = request.json(json),
         None => {}
