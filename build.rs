@@ -34,7 +34,8 @@ fn embed_page() {
     for file in &files {
         let below = file.strip_prefix(&root).expect("it was found there");
         let name = below.to_str().expect("names are ASCII").replace('\\', "/");
-        writeln!(list, "    ({name:?}, include_bytes!({file:?})),").expect("a String takes everything");
+        let path = file.to_str().expect("the compiler reads paths in UTF-8");
+        writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("a String takes everything");
     }
     list.push_str("]\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("page_files.rs");
