@@ -1,6 +1,6 @@
 // Moves that are made without a network: kept in the storage, and sent when it is back.
 
-import type { CallOptions, Core } from "./core.js";
+import { check, reasonOf, type CallOptions, type Core } from "./core.js";
 import { isTemporary, MancalaError, type Failure } from "./failure.js";
 import type { Games } from "./games.js";
 import { ignore, type ChannelLike } from "./platform.js";
@@ -49,7 +49,7 @@ export class Queue {
   #stored: Stored = { pending: [], refused: [] };
   #flushing: Promise<void> | undefined;
   #isDirty = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Resolves when the stored queue is read. At once, unless the storage is asynchronous. */
   readonly ready: Promise<void>;
@@ -118,14 +118,14 @@ export class Queue {
       .then(() => this.#core.locks.request(`${this.#key}:flush`, {}, () => this.#send(options)))
       .finally(() => {
         this.#flushing = undefined;
-        if (this.#isDirty) void this.flush().catch(ignore);
+        if (this.#isDirty && !this.#closing.signal.aborted) void this.flush().catch(ignore);
         else this.#schedule();
       });
     return this.#flushing;
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     clearTimeout(this.#timer);
     for (const forget of this.#forget) forget();
     this.#channel?.close();
@@ -139,7 +139,7 @@ export class Queue {
   // Not every loss of the network is followed by a notice that it is back.
   #schedule(): void {
     clearTimeout(this.#timer);
-    if (this.#isClosed || this.#stored.pending.length === 0) return;
+    if (this.#closing.signal.aborted || this.#stored.pending.length === 0) return;
     this.#timer = setTimeout(() => void this.flush().catch(ignore), this.#core.retry.maxMs);
     // In Node a timer would keep the process alive.
     (this.#timer as { unref?: () => void }).unref?.();
@@ -147,20 +147,47 @@ export class Queue {
 
   async #send(options?: CallOptions): Promise<void> {
     for (;;) {
+      check(this.#closing.signal);
       const { pending } = await this.#read();
       const player = this.#session.current()?.player;
       const move = pending.find(({ playerId }) => playerId === player?.id);
       if (!move) return;
+      const sending = this.#sendingOf(move, options?.signal);
       try {
-        const played = await this.#games.play(move.gameId, move.play, options);
+        const played = await this.#games.play(move.gameId, move.play, { ...options, signal: sending.signal });
         await this.#update((stored) => void (stored.pending = stored.pending.filter(({ id }) => id !== move.id)));
         this.#emit({ type: "played", move, played });
       } catch (error) {
+        // Its player has signed out meanwhile: it waits on, and those of the present player come next.
+        if (sending.isOver()) continue;
         // It waits on: there was no answer, or the player has to sign in first.
         if (!(error instanceof MancalaError) || isTemporary(error.failure, error.status) || error.status === 401) throw error;
         await this.#refuse(move, error.failure);
+      } finally {
+        sending.clear();
       }
     }
+  }
+
+  // A move goes out with the token of its player, or not at all.
+  #sendingOf(move: QueuedMove, signal: AbortSignal | undefined) {
+    const controller = new AbortController();
+    let isOver = false;
+    const forget = this.#session.onChange((session) => {
+      if (session?.player.id === move.playerId) return;
+      isOver = true;
+      controller.abort();
+    });
+    const abort = () => controller.abort(reasonOf(signal));
+    for (const each of [signal, this.#closing.signal]) {
+      each?.addEventListener("abort", abort);
+      if (each?.aborted) abort();
+    }
+    const clear = () => {
+      forget();
+      for (const each of [signal, this.#closing.signal]) each?.removeEventListener("abort", abort);
+    };
+    return { signal: controller.signal, isOver: () => isOver, clear };
   }
 
   // What followed in the game was made on a board that never came about.
