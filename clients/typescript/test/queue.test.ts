@@ -166,6 +166,6 @@ test("a storage that is full refuses the move to its face", async (context) => {
   context.after(() => client.close());
   await client.session.guest("Ana");
   storage.setItem = () => assert.fail("the quota is exceeded");
-  await assert.rejects(client.queue.add("0199", { ply: 1, move: "A" }), /quota/);
+  await assert.rejects(client.queue.add("0199", { ply: 1, move: "A" }), /full or blocked/);
   assert.equal(client.queue.pending().length, 0);
 });
