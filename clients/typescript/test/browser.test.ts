@@ -138,7 +138,7 @@ test("in Chromium a reload keeps the session and the queue", async (context) => 
   assert.equal((await bo.games.get(id)).ply, 1);
 });
 
-test("in Chromium two pages lose none of the moves that they queue together", async (context) => {
+test("in Chromium two pages lose no move that they queue together", async (context) => {
   const { network, one, other } = await setting(context);
   await Promise.all([one, other].map((page) => page.evaluate(() => window.client.session.guest("Ana"))));
   network.isDown = true;

@@ -52,7 +52,7 @@ test("an unknown code survives with all that the server said", async () => {
   assert.equal(isTemporary(failure, 503), true);
 });
 
-test("a proxy's page is a bad answer, and temporary if its status is", async () => {
+test("a page of a proxy is a bad answer, temporary by its status", async () => {
   const page = "<html>Bad gateway</html>";
   const gateway = await answered({ status: 502, headers: { "content-type": "text/html" }, body: page });
   assert.deepEqual([gateway.failure.code, gateway.status, isTemporary(gateway.failure, 502)], ["bad_answer", 502, true]);
