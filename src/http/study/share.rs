@@ -159,6 +159,7 @@ fn mark(label: PlayerLabel<'_>) -> &'static str {
     match label.mark {
         Some(PlayerMark::Guest) => " (guest)",
         Some(PlayerMark::Imported) => " (imported)",
+        Some(PlayerMark::Hotseat) => " (hotseat)",
         None => "",
     }
 }
