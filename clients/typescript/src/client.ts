@@ -124,7 +124,7 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
     api: apiOf(baseUrl, authorized),
     authorized,
     storage: shared ?? new MemoryStorage(),
-    // What nobody shares needs no locks and no messages beyond this client.
+    // A storage of this client alone needs no locks and no messages beyond it.
     locks: options.locks ?? (shared ? defaultLocks() : new ProcessLocks()),
     channel: options.channel === null ? undefined : (options.channel ?? (shared ? defaultChannel() : undefined)),
     online: options.online ?? defaultOnline,

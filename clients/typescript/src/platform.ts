@@ -9,7 +9,13 @@ export interface StorageLike {
 
 /** Mutual exclusion of everything that shares the storage: `navigator.locks`, or anything like it. */
 export interface LocksLike {
-  request<T>(name: string, options: { signal?: AbortSignal }, work: () => Promise<T>): Promise<T>;
+  /** With `ifAvailable` the work is called at once, with null if another one holds the lock. */
+  request<T>(name: string, options: LockOptionsLike, work: (lock: unknown) => Promise<T>): Promise<T>;
+}
+
+export interface LockOptionsLike {
+  signal?: AbortSignal;
+  ifAvailable?: boolean;
 }
 
 /** Messages to everything else that shares the storage: `BroadcastChannel`, or anything like it. */
@@ -40,12 +46,13 @@ export class MemoryStorage implements StorageLike {
 export class ProcessLocks implements LocksLike {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async request<T>(name: string, options: { signal?: AbortSignal }, work: () => Promise<T>): Promise<T> {
+  async request<T>(name: string, options: LockOptionsLike, work: (lock: unknown) => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
+    if (before && options.ifAvailable) return work(null);
     const run = (async () => {
       await before;
       if (options.signal?.aborted) throw options.signal.reason;
-      return work();
+      return work({ name });
     })();
     const settled = run.then(ignore, ignore);
     this.#last.set(name, settled);

@@ -1,10 +1,11 @@
 // Moves that are made without a network: kept in the storage, and sent when it is back.
 
-import type { CallOptions, Core } from "./core.js";
+import { check, reasonOf, type CallOptions, type Core } from "./core.js";
 import { isTemporary, MancalaError, type Failure } from "./failure.js";
 import type { Games } from "./games.js";
-import { ignore, type ChannelLike } from "./platform.js";
+import { ignore } from "./platform.js";
 import type { Session } from "./session.js";
+import { Shared } from "./shared.js";
 import type { Play, PlayedMove } from "./types.js";
 
 /** A move that waits to be sent. */
@@ -44,12 +45,11 @@ export class Queue {
   readonly #session: Session;
   readonly #games: Games;
   readonly #listeners = new Set<(event: QueueEvent) => void>();
-  readonly #channel: ChannelLike | undefined;
   readonly #forget: (() => void)[];
-  #stored: Stored = { pending: [], refused: [] };
+  readonly #shared: Shared<Stored>;
   #flushing: Promise<void> | undefined;
   #isDirty = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Resolves when the stored queue is read. At once, unless the storage is asynchronous. */
   readonly ready: Promise<void>;
@@ -58,14 +58,8 @@ export class Queue {
     this.#core = core;
     this.#session = session;
     this.#games = games;
-    this.#channel = core.channel?.(this.#key);
-    if (this.#channel) this.#channel.onmessage = () => void this.#read().then(() => this.#emit({ type: "changed" }), ignore);
-    const text = core.storage.getItem(this.#key);
-    if (text instanceof Promise) this.ready = text.then((text) => void (this.#stored = parse(text)), ignore);
-    else {
-      this.#stored = parse(text);
-      this.ready = Promise.resolve();
-    }
+    this.#shared = new Shared<Stored>(core, "queue", { pending: [], refused: [] }, () => this.#emit({ type: "changed" }));
+    this.ready = this.#shared.ready;
     const flush = () => {
       if (this.#stored.pending.length > 0) void this.flush().catch(ignore);
     };
@@ -79,9 +73,9 @@ export class Queue {
     if (!player) throw new MancalaError({ code: "unauthenticated", detail: "no player is signed in" }, 0, undefined);
     const id = this.#core.uuid() ?? `${this.#core.now()}-${Math.random()}`;
     const move: QueuedMove = { id, playerId: player.id, gameId, play, at: this.#core.now() };
-    await this.#update((stored) => {
-      if (stored.pending.length >= PENDING_MAX) throw new Error(`${PENDING_MAX} moves wait already`);
-      stored.pending.push(move);
+    await this.#update(({ pending, refused }) => {
+      if (pending.length >= PENDING_MAX) throw new Error(`${PENDING_MAX} moves wait already`);
+      return { pending: [...pending, move], refused };
     });
     void this.flush().catch(ignore);
     return move;
@@ -99,10 +93,10 @@ export class Queue {
 
   /** The player has seen a refusal, or takes back a move that waits. A move that is being sent may be played all the same. */
   async dismiss(id: string): Promise<void> {
-    await this.#update((stored) => {
-      stored.pending = stored.pending.filter((move) => move.id !== id);
-      stored.refused = stored.refused.filter((move) => move.id !== id);
-    });
+    await this.#update(({ pending, refused }) => ({
+      pending: pending.filter((move) => move.id !== id),
+      refused: refused.filter((move) => move.id !== id),
+    }));
   }
 
   onChange(listener: (event: QueueEvent) => void): () => void {
@@ -115,31 +109,31 @@ export class Queue {
     // What is added after the last look at the queue is sent by another round.
     this.#isDirty = this.#flushing !== undefined;
     this.#flushing ??= this.ready
-      .then(() => this.#core.locks.request(`${this.#key}:flush`, {}, () => this.#send(options)))
+      .then(() => this.#core.locks.request(`${this.#core.scope}:queue:flush`, {}, () => this.#send(options)))
       .finally(() => {
         this.#flushing = undefined;
-        if (this.#isDirty) void this.flush().catch(ignore);
+        if (this.#isDirty && !this.#closing.signal.aborted) void this.flush().catch(ignore);
         else this.#schedule();
       });
     return this.#flushing;
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     clearTimeout(this.#timer);
     for (const forget of this.#forget) forget();
-    this.#channel?.close();
+    this.#shared.close();
     this.#listeners.clear();
   }
 
-  get #key(): string {
-    return `${this.#core.scope}:queue`;
+  get #stored(): Stored {
+    return this.#shared.value;
   }
 
   // Not every loss of the network is followed by a notice that it is back.
   #schedule(): void {
     clearTimeout(this.#timer);
-    if (this.#isClosed || this.#stored.pending.length === 0) return;
+    if (this.#closing.signal.aborted || this.#stored.pending.length === 0) return;
     this.#timer = setTimeout(() => void this.flush().catch(ignore), this.#core.retry.maxMs);
     // In Node a timer would keep the process alive.
     (this.#timer as { unref?: () => void }).unref?.();
@@ -147,20 +141,47 @@ export class Queue {
 
   async #send(options?: CallOptions): Promise<void> {
     for (;;) {
-      const { pending } = await this.#read();
+      check(this.#closing.signal);
+      const pending = await this.#shared.exclusive(async () => this.#stored.pending);
       const player = this.#session.current()?.player;
       const move = pending.find(({ playerId }) => playerId === player?.id);
       if (!move) return;
+      const sending = this.#sendingOf(move, options?.signal);
       try {
-        const played = await this.#games.play(move.gameId, move.play, options);
-        await this.#update((stored) => void (stored.pending = stored.pending.filter(({ id }) => id !== move.id)));
+        const played = await this.#games.play(move.gameId, move.play, { ...options, signal: sending.signal });
+        await this.#update(({ pending, refused }) => ({ pending: pending.filter(({ id }) => id !== move.id), refused }));
         this.#emit({ type: "played", move, played });
       } catch (error) {
+        // Its player has signed out meanwhile: it waits on, and those of the present player come next.
+        if (sending.isOver()) continue;
         // It waits on: there was no answer, or the player has to sign in first.
         if (!(error instanceof MancalaError) || isTemporary(error.failure, error.status) || error.status === 401) throw error;
         await this.#refuse(move, error.failure);
+      } finally {
+        sending.clear();
       }
     }
+  }
+
+  // A move goes out with the token of its player, or not at all.
+  #sendingOf(move: QueuedMove, signal: AbortSignal | undefined) {
+    const controller = new AbortController();
+    let isOver = false;
+    const forget = this.#session.onChange((session) => {
+      if (session?.player.id === move.playerId) return;
+      isOver = true;
+      controller.abort();
+    });
+    const abort = () => controller.abort(reasonOf(signal));
+    for (const each of [signal, this.#closing.signal]) {
+      each?.addEventListener("abort", abort);
+      if (each?.aborted) abort();
+    }
+    const clear = () => {
+      forget();
+      for (const each of [signal, this.#closing.signal]) each?.removeEventListener("abort", abort);
+    };
+    return { signal: controller.signal, isOver: () => isOver, clear };
   }
 
   // What followed in the game was made on a board that never came about.
@@ -170,39 +191,24 @@ export class Queue {
       const first = stored.pending.findIndex(({ id }) => id === move.id);
       const falls = ({ gameId, playerId }: QueuedMove, n: number) => n >= first && gameId === move.gameId && playerId === move.playerId;
       refused = stored.pending.filter((each, n) => first >= 0 && falls(each, n)).map((each) => ({ ...each, failure }));
-      stored.pending = stored.pending.filter((each, n) => first < 0 || !falls(each, n));
-      stored.refused.push(...refused);
+      const pending = stored.pending.filter((each, n) => first < 0 || !falls(each, n));
+      return { pending, refused: [...stored.refused, ...refused] };
     });
     if (refused.length > 0) this.#emit({ type: "refused", moves: refused });
   }
 
-  async #read(): Promise<Stored> {
-    this.#stored = parse(await this.#core.storage.getItem(this.#key));
-    return this.#stored;
-  }
-
-  async #update(change: (stored: Stored) => void): Promise<void> {
-    await this.ready;
-    await this.#core.locks.request(this.#key, {}, async () => {
-      const stored = parse(await this.#core.storage.getItem(this.#key));
-      change(stored);
-      await this.#core.storage.setItem(this.#key, JSON.stringify(stored));
-      this.#stored = stored;
+  async #update(change: (stored: Stored) => Stored): Promise<void> {
+    await this.#shared.exclusive(async () => {
+      const before = this.#stored;
+      if (await this.#shared.set(change(before))) return;
+      // What would not survive a reload is refused.
+      await this.#shared.set(before);
+      throw new Error("the storage is full or blocked");
     });
-    this.#channel?.postMessage("changed");
     this.#emit({ type: "changed" });
   }
 
   #emit(event: QueueEvent): void {
     for (const listener of this.#listeners) listener(event);
-  }
-}
-
-function parse(text: string | null): Stored {
-  try {
-    const { pending = [], refused = [] } = (text === null ? {} : JSON.parse(text)) as Partial<Stored>;
-    return { pending, refused };
-  } catch {
-    return { pending: [], refused: [] };
   }
 }

@@ -2,7 +2,8 @@
 
 import { call, type CallOptions, type Core } from "./core.js";
 import { MancalaError } from "./failure.js";
-import { ignore, type ChannelLike } from "./platform.js";
+import { ignore } from "./platform.js";
+import { attempt, Shared } from "./shared.js";
 import type { Player, Profile, Schemas } from "./types.js";
 
 export interface SessionInfo {
@@ -46,23 +47,18 @@ const PENDING_MS = 23 * 3_600_000;
 export class Session {
   readonly #core: Core;
   readonly #listeners = new Set<SessionListener>();
-  readonly #channel: ChannelLike | undefined;
-  #stored: Stored | null = null;
-  #isUnstored = false;
+  readonly #shared: Shared<Stored | null>;
+  // What the listeners know.
+  #told = "null";
   #renewing: Promise<Grant | null> | undefined;
   /** Resolves when the stored session is read. At once, unless the storage is asynchronous. */
   readonly ready: Promise<void>;
 
   constructor(core: Core) {
     this.#core = core;
-    this.#channel = core.channel?.(`${core.scope}:session`);
-    if (this.#channel) this.#channel.onmessage = () => void this.#load().then((stored) => this.#adopt(stored), ignore);
-    const text = core.storage.getItem(this.#key);
-    if (text instanceof Promise) this.ready = text.then((text) => void this.#adopt(parse(text)), ignore);
-    else {
-      this.#stored = parse(text);
-      this.ready = Promise.resolve();
-    }
+    this.#shared = new Shared<Stored | null>(core, "session", null, () => this.#tell());
+    this.#told = JSON.stringify(this.current());
+    this.ready = this.#shared.ready;
   }
 
   /** The player that is signed in, or null. With asynchronous storage, await `ready` first. */
@@ -79,7 +75,7 @@ export class Session {
   /** The player that is signed in, or else a new guest. Several tabs that begin together get the same guest. */
   async guest(name?: string, options?: CallOptions): Promise<Player> {
     return this.#exclusive(async () => {
-      const there = this.#adopt(await this.#load());
+      const there = this.#stored;
       if (there) return there.player;
       const key = this.#pendingKey;
       const old = parse<Pending>(await this.#core.storage.getItem(key));
@@ -99,7 +95,7 @@ export class Session {
   /** A new account; a guest that is signed in becomes the account and keeps its games. */
   async register(name: string, password: string, options?: CallOptions): Promise<Player> {
     return this.#exclusive(async () => {
-      const stored = this.#adopt(await this.#load());
+      const stored = this.#stored;
       if (stored?.player.kind !== "guest") return this.#create({ name, password }, this.#core.uuid(), options);
       return this.#upgrade({ name, password }, options);
     });
@@ -136,7 +132,7 @@ export class Session {
   /** Lets the kept guest go. Without its recovery code its games are lost. */
   async forgetGuest(): Promise<void> {
     await this.#exclusive(async () => {
-      const stored = await this.#load();
+      const stored = this.#stored;
       if (!stored?.guest) return;
       delete stored.guest;
       await this.#store(stored);
@@ -179,7 +175,7 @@ export class Session {
       await call(this.#core, ({ signal }) => this.#core.api.DELETE("/v1/me/sign-ins", { signal }), options).catch(unlessVoid);
     }
     await this.#exclusive(async () => {
-      const stored = await this.#load();
+      const stored = this.#stored;
       await this.#store(null);
       await this.#core.storage.removeItem(this.#pendingKey);
       if (!stored || options?.everywhere) return;
@@ -209,12 +205,12 @@ export class Session {
 
   /** Ends the exchange with other tabs. */
   close(): void {
-    this.#channel?.close();
+    this.#shared.close();
     this.#listeners.clear();
   }
 
-  get #key(): string {
-    return `${this.#core.scope}:session`;
+  get #stored(): Stored | null {
+    return this.#shared.value;
   }
 
   get #pendingKey(): string {
@@ -226,11 +222,11 @@ export class Session {
   }
 
   #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    return this.ready.then(() => this.#core.locks.request(this.#key, {}, work));
+    return this.#shared.exclusive(work);
   }
 
   async #refresh(used: Grant): Promise<Grant | null> {
-    const stored = this.#adopt(await this.#load());
+    const stored = this.#stored;
     if (!stored) return null;
     // Another tab has done it meanwhile. Access tokens of one second are equal, refresh tokens are not.
     if (stored.refreshToken !== used.refreshToken && this.#isFresh(stored)) return stored;
@@ -241,8 +237,8 @@ export class Session {
     } catch (error) {
       if (!(error instanceof MancalaError) || error.status !== 401) throw error;
       // Where locks do not reach all tabs, one of them may have been faster.
-      const other = await this.#load();
-      if (other && other.refreshToken !== stored.refreshToken) return this.#adopt(other);
+      const other = this.#stored;
+      if (other && other.refreshToken !== stored.refreshToken) return other;
       await this.#store(null, error);
       return null;
     }
@@ -262,7 +258,7 @@ export class Session {
 
   async #grant(body: Schemas["CreateToken"], options?: CallOptions): Promise<Player> {
     const { data } = await call(this.#core, ({ signal }) => this.#core.anonymous.POST("/v1/tokens", { body, signal }), options);
-    const before = await this.#load();
+    const before = this.#stored;
     const isGuest = before?.player.kind === "guest" && before.player.id !== data.player.id;
     const guest = isGuest ? { player: before.player, refreshToken: before.refreshToken } : before?.guest;
     return (await this.#take(data, guest && { guest })).player;
@@ -270,7 +266,7 @@ export class Session {
 
   // A new password voids all tokens, also those with which the call would be repeated: then the new password signs in.
   async #upgrade(body: { name?: string; password: string }, options?: CallOptions): Promise<Player> {
-    const before = await this.#load();
+    const before = this.#stored;
     const name = body.name ?? before?.player.name ?? "";
     const authorization = `Bearer ${(before && !this.#isFresh(before) ? await this.#refresh(before) : before)?.accessToken}`;
     const headers = { Authorization: authorization };
@@ -312,40 +308,23 @@ export class Session {
 
   async #change(change: (stored: Stored) => Stored): Promise<void> {
     await this.#exclusive(async () => {
-      const stored = await this.#load();
+      const stored = this.#stored;
       if (stored) await this.#store(change(stored));
     });
   }
 
-  async #load(): Promise<Stored | null> {
-    if (this.#isUnstored) return this.#stored;
-    return parse(await this.#core.storage.getItem(this.#key));
-  }
-
   async #store(stored: Stored | null, cause?: MancalaError): Promise<void> {
-    const { storage } = this.#core;
     // If the storage is full or blocked, the session lasts as long as this client: the stored tokens are used up.
-    this.#isUnstored = !(await attempt(() => (stored ? storage.setItem(this.#key, JSON.stringify(stored)) : storage.removeItem(this.#key))));
-    this.#adopt(stored, cause);
-    this.#channel?.postMessage("changed");
+    await this.#shared.set(stored);
+    this.#tell(cause);
   }
 
-  #adopt(stored: Stored | null, cause?: MancalaError): Stored | null {
-    const before = JSON.stringify(this.current());
-    this.#stored = stored;
+  #tell(cause?: MancalaError): void {
     const session = this.current();
-    if (JSON.stringify(session) !== before) for (const listener of this.#listeners) listener(session, cause);
-    return stored;
-  }
-}
-
-// Whether the storage took it.
-async function attempt(write: () => unknown): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch {
-    return false;
+    const text = JSON.stringify(session);
+    if (text === this.#told) return;
+    this.#told = text;
+    for (const listener of this.#listeners) listener(session, cause);
   }
 }
 

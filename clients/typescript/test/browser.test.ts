@@ -89,10 +89,13 @@ test("in Chromium two pages share a guest, one renewal and one stream", async (c
   const ids = await Promise.all([one, other].map((page) => page.evaluate(async () => (await window.client.session.guest("Ana")).id)));
   assert.equal(ids[0], ids[1]);
   assert.equal(network.count("POST", /^\/v1\/players$/), 1);
-  // The token of both pages has expired.
-  for (const page of [one, other]) await page.evaluate(() => void (window.offset = 3_600_000));
-  await Promise.all([one, other].map((page) => page.evaluate(() => window.client.games.summary())));
-  assert.equal(network.count("POST", /^\/v1\/tokens$/), 1);
+  // The token of both pages expires, again and again. A page sees what the other one has stored a moment later.
+  const rounds = 8;
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const page of [one, other]) await page.evaluate((round) => void (window.offset = round * 3_600_000), round);
+    await Promise.all([one, other].map((page) => page.evaluate(() => window.client.games.summary())));
+  }
+  assert.equal(network.count("POST", /^\/v1\/tokens$/), rounds, "one renewal for both pages in each round");
   for (const page of [one, other]) {
     await page.evaluate(() => {
       window.events = [];
@@ -133,6 +136,18 @@ test("in Chromium a reload keeps the session and the queue", async (context) => 
   await shared.setOffline(false);
   await one.waitForFunction(() => window.client.queue.pending().length === 0);
   assert.equal((await bo.games.get(id)).ply, 1);
+});
+
+test("in Chromium two pages lose no move that they queue together", async (context) => {
+  const { network, one, other } = await setting(context);
+  await Promise.all([one, other].map((page) => page.evaluate(() => window.client.session.guest("Ana"))));
+  network.isDown = true;
+  const add = (page: Page, name: string) =>
+    page.evaluate(async (name) => {
+      for (let n = 1; n <= 10; n += 1) await window.client.queue.add(`${name}-${n}`, { ply: 1, move: "A" });
+    }, name);
+  await Promise.all([add(one, "one"), add(other, "other")]);
+  for (const page of [one, other]) await page.waitForFunction(() => window.client.queue.pending().length === 20);
 });
 
 test("in Chromium a game is followed by a stream with its token in a header", async (context) => {

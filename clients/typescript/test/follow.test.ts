@@ -53,7 +53,7 @@ for (const mode of ["stream", "poll", "auto"] as const) {
   });
 }
 
-test("where streams do not get through, pages that wait take their place", async (context) => {
+test("where streams do not get through, pages that wait replace them", async (context) => {
   const { network, ana, bo, game } = await setting(context, { holdsStreams: true });
   const spectator = await guest(network.url, "Eva", { retry: { ...QUICK, streamMs: 100 } });
   const following = follow(spectator, game, { after: game.version });
@@ -96,7 +96,7 @@ test("following ends where nothing can follow, and with the signal", async (cont
   await assert.rejects(async () => iterator.next(), { name: "TimeoutError" });
 });
 
-test("following a game that cannot be seen fails, and one that the server has forgotten", async (context) => {
+test("following fails for a hidden game and for a place not reached", async (context) => {
   const { ana, bo, game } = await setting(context);
   const hidden = await ana.games.create({ ...SMALL, visibility: "private" });
   assert.equal((await failureOf(bo.follow(hidden.id).next())).code, "not_found");
@@ -133,7 +133,7 @@ test("all tabs share one stream, which outlives the tab that reads it", async (c
   assert.equal((await bo.games.get(game.id)).status, "active");
 });
 
-test("tabs that follow one game share its stream and begin where each wants", async (context) => {
+test("tabs that follow one game share its stream", async (context) => {
   const { network, ana, bo, game } = await setting(context);
   const browser = new Browser();
   const [one, other] = [browser.tab(network.url), browser.tab(network.url)];
@@ -183,7 +183,7 @@ test("all games over a network that loses 30 %: each event once, in order", asyn
   for (const { id } of begun) assert.deepEqual(games.get(id), await eventsOf(ana, id));
 });
 
-test("a place that the server has forgotten is a gap, and the feed begins anew", async (context) => {
+test("a forgotten place is a gap, and the feed begins anew", async (context) => {
   const { ana, bo } = await setting(context);
   const opens: boolean[] = [];
   const heard: string[] = [];

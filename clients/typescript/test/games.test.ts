@@ -15,7 +15,7 @@ async function two(context: { after(work: () => void): void }, options = {}): Pr
 }
 
 for (const variant of ["kalah", "oware", "congkak"]) {
-  test(`a whole game of ${variant} over a network that loses 30 % of the answers`, async (context) => {
+  test(`a game of ${variant} over a network that loses 30 %`, async (context) => {
     const { network, ana, bo } = await two(context, { loss: 0.3, seed: variant.length });
     const game = await begin(ana, bo, { variant });
     const plies: number[] = [];
@@ -43,7 +43,7 @@ test("a whole turn is one request, and is played once", async (context) => {
   assert.deepEqual([played.game.ply, played.game.turn], [2, "north"]);
 });
 
-test("each answer that is lost after the server has acted is asked for again", async (context) => {
+test("each answer that is lost is asked for again", async (context) => {
   const { network, ana, bo } = await two(context);
   const losing = async (call: () => Promise<Game>, fate: Fate = "unanswered", requests = 2) => {
     network.next.push(fate);
@@ -88,7 +88,7 @@ test("two players who seek the same are brought together", async (context) => {
   assert.deepEqual([joined.id, joined.status], [opened.id, "active"]);
 });
 
-test("a game by link is shown to the one who holds the link, and joined once", async (context) => {
+test("a game by link is shown to a client with the link, and joined", async (context) => {
   const { ana, bo } = await two(context);
   const game = await ana.games.create({ ...SMALL, opponent: { type: "link" }, visibility: "private" });
   const joinCode = game.join_code ?? "";
@@ -153,7 +153,7 @@ test("a call that is limited is sent again after Retry-After", async (context) =
   assert.ok(Date.now() - begun >= 2000, "it waited for a second, twice");
 });
 
-test("a whole game that is followed by stream takes a request for each turn, and three besides", async (context) => {
+test("a followed game takes one request a turn, and three besides", async (context) => {
   const networks = [await Network.open(), await Network.open()] as const;
   context.after(() => networks.forEach((network) => network.close()));
   const [ana, bo] = [await guest(networks[0].url, "Ana"), await guest(networks[1].url, "Bo")];

@@ -18,7 +18,7 @@ delete (Response.prototype as { body?: unknown }).body;
 for (const name of ["throwIfAborted", "reason"]) delete (AbortSignal.prototype as unknown as Record<string, unknown>)[name];
 delete (AbortSignal as { any?: unknown }).any;
 
-test("a client plays, follows and queues with what React Native has", async (context) => {
+test("a client works with what React Native has", async (context) => {
   const network = await Network.open({ loss: 0.2, seed: 8 });
   context.after(() => network.close());
   const kept = new MemoryStorage();

@@ -39,7 +39,7 @@ async function setting(context: { after(work: () => void): void }): Promise<Sett
   return { network, storage, ana, bo: await guest(baseUrl, "Bo"), goOnline };
 }
 
-test("moves that are made offline survive a reload and are sent in order", async (context) => {
+test("moves made offline survive a reload and are sent in order", async (context) => {
   const { network, storage, ana, bo } = await setting(context);
   const [one, two] = [await begin(ana, bo, GAME), await begin(ana, bo, GAME)];
   network.isDown = true;
@@ -72,7 +72,7 @@ test("what waits is sent when the network is back", async (context) => {
   assert.equal((await bo.games.get(game.id)).ply, 1);
 });
 
-test("what waits is tried again though nothing says that the network is back", async (context) => {
+test("what waits is tried again without a notice of the network", async (context) => {
   const { network, ana, bo } = await setting(context);
   const game = await begin(ana, bo, GAME);
   network.isDown = true;
@@ -82,7 +82,7 @@ test("what waits is tried again though nothing says that the network is back", a
   await until(() => ana.queue.pending().length === 0, "the move is sent");
 });
 
-test("a move whose answer was lost before the reload is not played twice", async (context) => {
+test("a move whose answer was lost before a reload is played once", async (context) => {
   const { network, storage, ana, bo } = await setting(context);
   const game = await begin(ana, bo, GAME);
   network.next.push("unanswered", "cut");
@@ -95,7 +95,7 @@ test("a move whose answer was lost before the reload is not played twice", async
   assert.deepEqual([(await bo.games.get(game.id)).ply, again.queue.refused().length], [1, 0]);
 });
 
-test("a conflict is reported with what was missed, and stays until it is dismissed", async (context) => {
+test("a conflict is reported, and stays until it is dismissed", async (context) => {
   const { network, storage, ana, bo } = await setting(context);
   const [game, other] = [await begin(ana, bo, GAME), await begin(ana, bo, GAME)];
   const tablet = alone(baseUrl);
@@ -166,6 +166,6 @@ test("a storage that is full refuses the move to its face", async (context) => {
   context.after(() => client.close());
   await client.session.guest("Ana");
   storage.setItem = () => assert.fail("the quota is exceeded");
-  await assert.rejects(client.queue.add("0199", { ply: 1, move: "A" }), /quota/);
+  await assert.rejects(client.queue.add("0199", { ply: 1, move: "A" }), /full or blocked/);
   assert.equal(client.queue.pending().length, 0);
 });
