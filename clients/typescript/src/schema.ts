@@ -24,6 +24,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/g/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a game to people
+         * @description A page for links in messages, with Open Graph tags from which chats make a preview. Public and unlisted games have one. For all others,
+         *     whether they are private or do not exist, a browser gets the same page with status 404. Unknown parameters are ignored.
+         */
+        get: operations["get_game_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/livez": {
         parameters: {
             query?: never;
@@ -53,7 +74,7 @@ export interface paths {
         };
         /**
          * What a failure code means
-         * @description A short page for people: what the code means, and what the client does about it.
+         * @description A short page for people: what the code means, and what the client does about it. Unknown parameters are ignored.
          */
         get: operations["get_problem"];
         put?: never;
@@ -275,10 +296,30 @@ export interface paths {
          * Request a game's analysis
          * @description The engine judges every ply: its value, the best move, the seeds that it lost. That takes some seconds, and players are served in
          *     rounds. `Location` names the address of the progress; the game's event `analysed` reports the end. A running game is refused, so that
-         *     no player gets help during play, unless one person plays both sides. The request is idempotent: an analysis that exists or is queued
+         *     no player gets help during play, unless one person plays both sides, or practises against the computer. The request is idempotent: an analysis that exists or is queued
          *     is not made again.
          */
         post: operations["analyse_game"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/games/{id}/board.png": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw a game's board as PNG
+         * @description The same picture in pixels, for messages, mails and previews of links, which show no SVG. Unknown parameters are ignored.
+         */
+        get: operations["get_board_png"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -295,7 +336,7 @@ export interface paths {
         /**
          * Draw a game's board
          * @description The present board, or the board after a ply: seeds and their counts, the players' sides, the side to move, and the effects of the last
-         *     move. The picture's `title` and `desc` describe all of it in words.
+         *     move. The picture's `title` and `desc` describe all of it in words. Unknown parameters are ignored.
          */
         get: operations["get_board_picture"];
         put?: never;
@@ -363,9 +404,29 @@ export interface paths {
         /**
          * Export a game
          * @description As JSON, with all plies, also those that were taken back; as a text record, with the moves that count; or as OGN, for Oware by the
-         *     rules of Aualé. `docs/rules.md` describes text records.
+         *     rules of Aualé. [The rules](/docs/rules) describe text records.
          */
         get: operations["export_game"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/games/{id}/graph.png": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw a game's graph as PNG
+         * @description The same picture in pixels. Unknown parameters are ignored.
+         */
+        get: operations["get_game_graph_png"];
         put?: never;
         post?: never;
         delete?: never;
@@ -383,10 +444,32 @@ export interface paths {
         };
         /**
          * Draw a game's graph
-         * @description The lead of one store over the other in seeds, ply by ply. Mistakes and blunders are marked once the game is analysed. In a game of more
-         *     than 2,000 plies, the graph shows the last 2,000.
+         * @description The lead of one store over the other in seeds, ply by ply. Once the game is analysed, its value for a side: the margin at the end by
+         *     best play. Mistakes and blunders are marked then, those of both players by different shapes and colours. In a game of more than 2,000
+         *     plies, the graph shows the last 2,000. Unknown parameters are ignored.
          */
         get: operations["get_game_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/games/{id}/hint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a hint
+         * @description The value of every legal move, best first. Only for the player of practice against the computer, when that player is to move. It takes
+         *     the server about a third of a second. Closing the connection cancels it. The same position has the same hint.
+         */
+        get: operations["get_hint"];
         put?: never;
         post?: never;
         delete?: never;
@@ -525,6 +608,9 @@ export interface paths {
          *     A draw and an agreed end (`end`, in Oware) end the game. A takeback undoes the caller's last turn and all moves since. A pause
          *     stops the clock until either player withdraws it. A rematch, once the game is over, begins another game with the sides
          *     exchanged. A move by the other side declines a draw, an end and a takeback.
+         *
+         *     In practice the computer agrees at once to a takeback and to a rematch: the answer shows their effect. Under an
+         *     `Idempotency-Key`, a takeback that is sent again takes back nothing more.
          */
         post: operations["make_offer"];
         delete?: never;
@@ -788,8 +874,9 @@ export interface paths {
         /**
          * Take a guest's games along
          * @description For an account whose player has played as a guest before. In one step the account takes the guest's seats in all games, and gets
-         *     its notes, webhooks and imported games. Games between the two stay as they are, open invitations to the guest are declined, and the
-         *     guest's tokens and recovery code are void. Merging the same guest again is 200.
+         *     its notes, webhooks and imported games. Games between the two become games against oneself, open invitations to the guest are
+         *     declined, those of the account by the guest are aborted, and the guest's tokens and recovery code are void. Merging the same guest
+         *     again is 200.
          */
         post: operations["merge_guest"];
         delete?: never;
@@ -875,10 +962,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a ticket for a stream
-         * @description For clients that cannot send headers, like a browser's `EventSource`. `GET /v1/games/{id}/events?ticket=…` and
-         *     `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is valid for that stream only, for an hour, any number of
-         *     times.
+         * Get a ticket for a stream or for pictures
+         * @description For clients that cannot send headers, like a browser's `EventSource` and `<img>`. `GET /v1/games/{id}/events?ticket=…` and
+         *     `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is valid for that stream and for the pictures of that game, or
+         *     of all the caller's games, for an hour, any number of times.
          */
         post: operations["create_stream_ticket"];
         delete?: never;
@@ -1051,6 +1138,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/variants/{variant}/board.png": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw a position as PNG
+         * @description The same picture in pixels. Unknown parameters are ignored.
+         */
+        get: operations["get_variant_board_png"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/variants/{variant}/board.svg": {
         parameters: {
             query?: never;
@@ -1060,7 +1167,7 @@ export interface paths {
         };
         /**
          * Draw a position
-         * @description Any position of a variant, without a game. Unless given, the opening.
+         * @description Any position of a variant, without a game. Unless given, the opening. Unknown parameters are ignored.
          */
         get: operations["get_variant_board_picture"];
         put?: never;
@@ -1442,7 +1549,7 @@ export interface components {
              * @example 1
              */
             edition: number;
-            /** @description In the order of play, without takebacks. */
+            /** @description In the order of play, without takebacks. Of practice, without the plies that were taken back. */
             plies: components["schemas"]["JudgedPly"][];
             /**
              * Format: int32
@@ -1647,6 +1754,12 @@ export interface components {
                 [key: string]: components["schemas"]["OptionValue"];
             };
             /**
+             * @description Whether it is practice, which only a game against the `computer` can be. The player takes turns back at once, gets hints and
+             *     analyses during play, and a rematch at once. Practice counts in no figure and in no explorer.
+             * @default false
+             */
+            practice?: boolean;
+            /**
              * @description One of the variant's presets; `standard` unless given.
              * @example standard
              */
@@ -1660,7 +1773,7 @@ export interface components {
              * @example kalah
              */
             variant?: string;
-            /** @description `public` unless given; of games by link and against the computer `unlisted`. */
+            /** @description `public` unless given; `unlisted` of games by link, against the computer, and against oneself with a second name. */
             visibility?: components["schemas"]["Visibility"];
         };
         /** @description The name and the password of the new player. */
@@ -1676,11 +1789,11 @@ export interface components {
              */
             password?: string | null;
         };
-        /** @description The stream that the ticket admits to. */
+        /** @description What the ticket admits to. */
         CreateStreamTicket: {
             /**
              * Format: uuid
-             * @description The game whose events the ticket admits to. Unless given, the events of all the caller's games.
+             * @description The game whose events and pictures the ticket admits to. Unless given, those of all the caller's games.
              */
             game_id?: string | null;
         };
@@ -1832,7 +1945,7 @@ export interface components {
          *
          *     | `type` | fields | |
          *     | --- | --- | --- |
-         *     | `created` | `player`, `side` | The game was created. |
+         *     | `created` | `player`, maybe `practice`, `side` | The game was created. |
          *     | `joined` | `player`, `side` | The free seat was taken: the game began. |
          *     | `declined` |  | The invited player declined: the game ended without a result. |
          *     | `moved` | `move` | A ply was played. |
@@ -1849,7 +1962,7 @@ export interface components {
          *     | `resigned` | `side` | A player gave up; `finished` follows. |
          *     | `aborted` | `side` | The game ended without a result. |
          *     | `finished` |  | The game ended with a result. |
-         *     | `analysed` |  | The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself. |
+         *     | `analysed` |  | The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself or of practice. |
          */
         Event: {
             at: components["schemas"]["Timestamp"];
@@ -1882,6 +1995,8 @@ export interface components {
             offer?: string;
             /** @description Of `created`, `joined`, `reseated`. */
             player?: components["schemas"]["Player"];
+            /** @description Of `created`: `true` of practice against the computer, and otherwise absent. */
+            practice?: boolean;
             /**
              * Format: uuid
              * @description Of `rematched`.
@@ -2110,6 +2225,8 @@ export interface components {
              * @example 4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S
              */
             position: string;
+            /** @description Whether it is practice against the computer: it counts in no figure and in no explorer. */
+            practice: boolean;
             /** @example standard */
             preset: string;
             /**
@@ -2170,6 +2287,8 @@ export interface components {
              * @example 3
              */
             ply: number;
+            /** @description `true` of practice against the computer, and otherwise absent. */
+            practice?: boolean;
             /**
              * Format: int32
              * @description The event's `seq`, which is the game's `version` after it; in a reminder of a deadline, that of the last event.
@@ -2192,6 +2311,55 @@ export interface components {
         Health: {
             /** @example ok */
             status: string;
+        };
+        /** @description What each move of a position is worth. */
+        Hint: {
+            /**
+             * Format: int32
+             * @description How many plies ahead all moves were compared; 0 if they are only estimated.
+             * @example 12
+             */
+            depth: number;
+            /** Format: uuid */
+            game_id: string;
+            /** @description Every legal move, best first. */
+            moves: components["schemas"]["HintedMove"][];
+            /**
+             * Format: int32
+             * @description The ply after which the position stands.
+             * @example 6
+             */
+            ply: number;
+            /** @description The side to move. */
+            side: components["schemas"]["Side"];
+            /**
+             * Format: int32
+             * @description The version of the game that it is about.
+             * @example 7
+             */
+            version: number;
+        };
+        /** @description What a move is worth. */
+        HintedMove: {
+            /**
+             * @description The move, and the best play after it, as far as it is known.
+             * @example [
+             *       "C",
+             *       "A",
+             *       "f"
+             *     ]
+             */
+            line: string[];
+            /**
+             * Format: double
+             * @description The seeds that it loses for the side to move, compared with the best move.
+             * @example 2.5
+             */
+            loss: number;
+            /** @example C */
+            move: string;
+            /** @description The value of the position after it. */
+            value: components["schemas"]["Value"];
         };
         /** @description The key of a request that can be retried. Its stored answer is the resource that it created. */
         IdempotencyKey: {
@@ -2253,6 +2421,8 @@ export interface components {
         };
         /** @description A player. */
         ImportPlayer: {
+            /** @description Read in place of `name`. */
+            display_name?: string | null;
             /** @example Ana */
             name: string;
         };
@@ -2301,6 +2471,8 @@ export interface components {
             options?: {
                 [key: string]: components["schemas"]["OptionValue"];
             };
+            /** @description Whether it was practice against the computer: then it counts in no figure and in no explorer. */
+            practice?: boolean | null;
             /** @description `standard` unless given. */
             preset?: string | null;
             result?: components["schemas"]["ImportResult"] | null;
@@ -2466,7 +2638,7 @@ export interface components {
         /** @description What the caller is in a game, and may do now. */
         Me: {
             /**
-             * @description `move`, `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
+             * @description `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
              *     `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
              * @example [
              *       "move",
@@ -2488,7 +2660,7 @@ export interface components {
          *
          *     | `type` | fields | |
          *     | --- | --- | --- |
-         *     | `created` | `player`, `side` | The game was created. |
+         *     | `created` | `player`, maybe `practice`, `side` | The game was created. |
          *     | `joined` | `player`, `side` | The free seat was taken: the game began. |
          *     | `declined` |  | The invited player declined: the game ended without a result. |
          *     | `moved` | `move` | A ply was played. |
@@ -2505,7 +2677,7 @@ export interface components {
          *     | `resigned` | `side` | A player gave up; `finished` follows. |
          *     | `aborted` | `side` | The game ended without a result. |
          *     | `finished` |  | The game ended with a result. |
-         *     | `analysed` |  | The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself. |
+         *     | `analysed` |  | The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself or of practice. |
          */
         MessageEvent: {
             at: components["schemas"]["Timestamp"];
@@ -2537,6 +2709,8 @@ export interface components {
              */
             offer?: string;
             player?: components["schemas"]["MessagePlayer"];
+            /** @description Of `created`: `true` of practice against the computer, and otherwise absent. */
+            practice?: boolean;
             /**
              * Format: uuid
              * @description Of `rematched`.
@@ -2675,7 +2849,7 @@ export interface components {
          *     | `open` |  | Any player who can see the game. |
          *     | `link` |  | A player with the join code. |
          *     | `player` | maybe `player`, `player_id` | This player only, by invitation. |
-         *     | `self` |  | The same player: one player plays both sides. |
+         *     | `self` | maybe `name` | The same player: one player plays both sides. |
          *     | `computer` | `level` | The server. |
          *     | `imported` | `importer_id` | None: the game was played elsewhere. |
          */
@@ -2691,6 +2865,8 @@ export interface components {
              * @example 3
              */
             level?: number;
+            /** @description Of `self`: The name of the person at the other seat, if one was given. */
+            name?: string;
             /** @description Of `player`: Absent in the answer that creates the game. */
             player?: components["schemas"]["Player"];
             /**
@@ -2709,7 +2885,7 @@ export interface components {
          *     | `open` |  | Anyone who can see the game. |
          *     | `link` |  | Any player with the join code. |
          *     | `player` | `player_id` | Only this player, who may also decline. |
-         *     | `self` |  | None: one player plays both sides. |
+         *     | `self` | maybe `name` | None: one player plays both sides. |
          *     | `computer` | `level` | The server. Play begins at once. |
          */
         OpponentChoice: {
@@ -2719,6 +2895,11 @@ export interface components {
              * @example 3
              */
             level?: number;
+            /**
+             * @description Of `self`: The name of the person at the other seat, who is no player.
+             * @example Bo
+             */
+            name?: string;
             /**
              * Format: uuid
              * @description Of `player`.
@@ -2877,6 +3058,12 @@ export interface components {
         };
         /** @description A player as other players see them. */
         Player: {
+            /**
+             * @description In a seat of a game against oneself: the name of the person who sits there beside the player, to be shown in place of `name`.
+             *     Absent elsewhere.
+             * @example Bo
+             */
+            display_name?: string;
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["PlayerKind"];
@@ -2888,7 +3075,7 @@ export interface components {
          *
          *     | `type` | fields | |
          *     | --- | --- | --- |
-         *     | `created` | `player`, `side` | The game was created. |
+         *     | `created` | `player`, maybe `practice`, `side` | The game was created. |
          *     | `joined` | `player`, `side` | The free seat was taken: the game began. |
          *     | `declined` |  | The invited player declined: the game ended without a result. |
          *     | `moved` | `move` | A ply was played. |
@@ -2905,7 +3092,7 @@ export interface components {
          *     | `resigned` | `side` | A player gave up; `finished` follows. |
          *     | `aborted` | `side` | The game ended without a result. |
          *     | `finished` |  | The game ended with a result. |
-         *     | `analysed` |  | The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself. |
+         *     | `analysed` |  | The game's analysis is ready. This event comes after the game is over, or between the plies of a game against oneself or of practice. |
          */
         PlayerEvent: {
             at: components["schemas"]["Timestamp"];
@@ -2940,6 +3127,8 @@ export interface components {
             offer?: string;
             /** @description Of `created`, `joined`, `reseated`. */
             player?: components["schemas"]["Player"];
+            /** @description Of `created`: `true` of practice against the computer, and otherwise absent. */
+            practice?: boolean;
             /**
              * Format: uuid
              * @description Of `rematched`.
@@ -2983,6 +3172,11 @@ export interface components {
             /** @description The variants with at least one such game. */
             variants: components["schemas"]["VariantStats"][];
         };
+        /**
+         * Format: binary
+         * @description A PNG in the document.
+         */
+        Png: string;
         /** @description The board after a ply. */
         Position: {
             board: components["schemas"]["Board"];
@@ -3734,6 +3928,124 @@ export interface operations {
             };
         };
     };
+    get_game_page: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the page that the client has */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The game's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    /** @description A digest of the page */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            /** @description The client's page is current */
+            304: {
+                headers: {
+                    /** @description As the client sent it */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`; as `text/html` for a client that prefers it */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_liveness: {
         parameters: {
             query?: never;
@@ -3930,15 +4242,9 @@ export interface operations {
                  * @example standard
                  */
                 preset?: string;
-                /**
-                 * @description Options that differ from the preset, as in text records.
-                 * @example seeds=4
-                 */
+                /** @description Options that differ from the preset, as in text records, such as `seeds=5;pie=true`. */
                 options?: string;
-                /**
-                 * @description The position, in text notation; the opening unless given.
-                 * @example 4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S
-                 */
+                /** @description The position, in text notation, such as `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S`; the opening unless given. */
                 position?: string;
                 /** @description `true`: games that were played elsewhere and imported. `false`: games that were played here. */
                 imported?: boolean;
@@ -4063,23 +4369,11 @@ export interface operations {
                  *     see, are left out. Excludes all other parameters.
                  */
                 ids?: string[];
-                /**
-                 * @description Only games of these statuses, separated by commas.
-                 * @example [
-                 *       "active",
-                 *       "open"
-                 *     ]
-                 */
+                /** @description Only games of these statuses, separated by commas, such as `active,open`. */
                 status?: ("open" | "active" | "finished" | "aborted")[];
-                /**
-                 * @description Only games of this variant.
-                 * @example kalah
-                 */
+                /** @description Only games of this variant, such as `kalah`. */
                 variant?: string;
-                /**
-                 * @description Only games of this preset. Needs `variant`. With `position`: the preset of its rules, `standard` unless given.
-                 * @example standard
-                 */
+                /** @description Only games of this preset. Needs `variant`. With `position`: the preset of its rules, `standard` unless given. */
                 preset?: string;
                 /**
                  * @description Only public games that reached this position, in text notation, and ended with a result. Needs `variant`. The moves before it
@@ -4092,10 +4386,7 @@ export interface operations {
                 clock?: "unlimited" | "per_move" | "bank";
                 /** @description Only games whose second seat is, or was, for this kind of opponent. `open` with `status=open` lists the games that any player may join. */
                 opponent_type?: "open" | "link" | "player" | "self" | "computer" | "imported";
-                /**
-                 * @description Only games of this player: an id, or `me`.
-                 * @example me
-                 */
+                /** @description Only games of this player: an id, or `me`. */
                 player?: string;
                 /** @description Only games in which this player sits as well: an id, or `me`. Needs `player`. */
                 opponent?: string;
@@ -4106,10 +4397,7 @@ export interface operations {
                  *     neither.
                  */
                 result?: "south" | "north" | "draw" | "won" | "lost";
-                /**
-                 * @description Only games that ended for this reason, such as `resignation`.
-                 * @example side_empty
-                 */
+                /** @description Only games that ended for this reason, such as `side_empty` or `resignation`. */
                 reason?: string;
                 /** @description Only games with at least this many plies. */
                 min_plies?: number;
@@ -4119,14 +4407,13 @@ export interface operations {
                 imported?: boolean;
                 /** @description `true`: only games with an analysis. `false`: only the others. */
                 analysed?: boolean;
+                /** @description `true`: only practice against the computer. `false`: only other games. */
+                practice?: boolean;
                 /** @description Only games that this player imported: an id, or `me`. Games that are not public are listed to their importer only. */
                 importer?: string;
                 /** @description Only games of this visibility. All but `public` need `player`, and list only games in which the caller sits. */
                 visibility?: "public" | "unlisted" | "private";
-                /**
-                 * @description Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339.
-                 * @example 2026-11-01T00:00:00Z
-                 */
+                /** @description Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339, such as `2026-11-01T00:00:00Z`. */
                 since?: string;
                 /** @description Only games created before this moment; with `sort=finished_at`, finished. RFC 3339. */
                 until?: string;
@@ -4402,23 +4689,11 @@ export interface operations {
             query?: {
                 /** @description The format. Unless given, JSON or text by `Accept`. */
                 format?: "ndjson" | "text";
-                /**
-                 * @description Only games of these statuses, separated by commas.
-                 * @example [
-                 *       "active",
-                 *       "open"
-                 *     ]
-                 */
+                /** @description Only games of these statuses, separated by commas, such as `active,open`. */
                 status?: ("open" | "active" | "finished" | "aborted")[];
-                /**
-                 * @description Only games of this variant.
-                 * @example kalah
-                 */
+                /** @description Only games of this variant, such as `kalah`. */
                 variant?: string;
-                /**
-                 * @description Only games of this preset. Needs `variant`. With `position`: the preset of its rules, `standard` unless given.
-                 * @example standard
-                 */
+                /** @description Only games of this preset. Needs `variant`. With `position`: the preset of its rules, `standard` unless given. */
                 preset?: string;
                 /**
                  * @description Only public games that reached this position, in text notation, and ended with a result. Needs `variant`. The moves before it
@@ -4431,10 +4706,7 @@ export interface operations {
                 clock?: "unlimited" | "per_move" | "bank";
                 /** @description Only games whose second seat is, or was, for this kind of opponent. `open` with `status=open` lists the games that any player may join. */
                 opponent_type?: "open" | "link" | "player" | "self" | "computer" | "imported";
-                /**
-                 * @description Only games of this player: an id, or `me`.
-                 * @example me
-                 */
+                /** @description Only games of this player: an id, or `me`. */
                 player?: string;
                 /** @description Only games in which this player sits as well: an id, or `me`. Needs `player`. */
                 opponent?: string;
@@ -4445,10 +4717,7 @@ export interface operations {
                  *     neither.
                  */
                 result?: "south" | "north" | "draw" | "won" | "lost";
-                /**
-                 * @description Only games that ended for this reason, such as `resignation`.
-                 * @example side_empty
-                 */
+                /** @description Only games that ended for this reason, such as `side_empty` or `resignation`. */
                 reason?: string;
                 /** @description Only games with at least this many plies. */
                 min_plies?: number;
@@ -4458,14 +4727,13 @@ export interface operations {
                 imported?: boolean;
                 /** @description `true`: only games with an analysis. `false`: only the others. */
                 analysed?: boolean;
+                /** @description `true`: only practice against the computer. `false`: only other games. */
+                practice?: boolean;
                 /** @description Only games that this player imported: an id, or `me`. Games that are not public are listed to their importer only. */
                 importer?: string;
                 /** @description Only games of this visibility. All but `public` need `player`, and list only games in which the caller sits. */
                 visibility?: "public" | "unlisted" | "private";
-                /**
-                 * @description Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339.
-                 * @example 2026-11-01T00:00:00Z
-                 */
+                /** @description Only games created at this moment or later; with `sort=finished_at`, finished. RFC 3339, such as `2026-11-01T00:00:00Z`. */
                 since?: string;
                 /** @description Only games created before this moment; with `sort=finished_at`, finished. RFC 3339. */
                 until?: string;
@@ -4604,8 +4872,34 @@ export interface operations {
         /** @description Text records or files of Aualé; lines with an `ImportGame` each; or a list of `ImportGame`, where one game without a list is accepted as well. Fields that are not named are ignored. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "game": {
+                 *           "variant": "kalah"
+                 *         },
+                 *         "moves": [
+                 *           {
+                 *             "move": "C"
+                 *           },
+                 *           {
+                 *             "move": "F"
+                 *           }
+                 *         ]
+                 *       }
+                 *     ]
+                 */
                 "application/json": components["schemas"]["ImportGame"][];
+                /** @example {"game": {"variant": "kalah"}, "moves": [{"move": "C"}]} */
                 "application/x-ndjson": string;
+                /**
+                 * @example [Variant "kalah"]
+                 *     [South "Ana"]
+                 *     [North "Bo"]
+                 *     [Result "*"]
+                 *
+                 *     1. CF a *
+                 */
                 "text/plain": string;
             };
         };
@@ -4943,10 +5237,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the answer that the client has */
                 "If-None-Match"?: string;
-                /**
-                 * @description `wait=N`: how many seconds to wait for a change, at most 50. Ignored without a tag in `If-None-Match`, and if N is not a positive integer
-                 * @example wait=50
-                 */
+                /** @description `wait=N`: how many seconds to wait for a change, at most 50. Ignored without a tag in `If-None-Match`, and if N is not a positive integer */
                 Prefer?: string;
             };
             path: {
@@ -5719,6 +6010,158 @@ export interface operations {
             };
         };
     };
+    get_board_png: {
+        parameters: {
+            query?: {
+                /** @description The ply after which to draw the board; 0 for the opening. Unless given, the present board. */
+                ply?: number;
+                /** @description The side at the bottom. Unless given, South. */
+                side?: "south" | "north";
+                /** @description Whether left and right are exchanged. Then sowing is clockwise. */
+                mirror?: boolean;
+                /** @description Unless given `auto`: light or dark by the viewer's preference. In a PNG, `auto` is light. */
+                theme?: "light" | "dark" | "auto";
+                /**
+                 * @description What lies behind the board or the graph: `theme` (unless given), `none`, or a colour of six hexadecimal digits.
+                 * @example fcf8f1
+                 */
+                background?: string;
+                /** @description Whether names, the state of the game and the key of a graph stand in the picture. Without them it is as large as the board or graph. */
+                caption?: boolean;
+                /** @description The language of all words in the picture. Unless given, English. */
+                lang?: "en" | "de" | "fr" | "es";
+                /** @description The width in pixels. The height follows from it. */
+                width?: number;
+                /** @description A ticket in place of the access token: POST /v1/me/stream-tickets gives one. */
+                ticket?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the picture that the client has */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The game's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture */
+            200: {
+                headers: {
+                    /** @description A digest of the picture */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": components["schemas"]["Png"];
+                };
+            };
+            /** @description The client's picture is current */
+            304: {
+                headers: {
+                    /** @description As the client sent it */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: no such game, or no such ply yet */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_board_picture: {
         parameters: {
             query?: {
@@ -5728,8 +6171,19 @@ export interface operations {
                 side?: "south" | "north";
                 /** @description Whether left and right are exchanged. Then sowing is clockwise. */
                 mirror?: boolean;
-                /** @description Unless given `auto`: light or dark by the viewer's preference. */
+                /** @description Unless given `auto`: light or dark by the viewer's preference. In a PNG, `auto` is light. */
                 theme?: "light" | "dark" | "auto";
+                /**
+                 * @description What lies behind the board or the graph: `theme` (unless given), `none`, or a colour of six hexadecimal digits.
+                 * @example fcf8f1
+                 */
+                background?: string;
+                /** @description Whether names, the state of the game and the key of a graph stand in the picture. Without them it is as large as the board or graph. */
+                caption?: boolean;
+                /** @description The language of all words in the picture. Unless given, English. */
+                lang?: "en" | "de" | "fr" | "es";
+                /** @description A ticket in place of the access token: POST /v1/me/stream-tickets gives one. */
+                ticket?: string;
             };
             header?: {
                 /** @description The `ETag` of the picture that the client has */
@@ -6067,10 +6521,7 @@ export interface operations {
             header?: {
                 /** @description The `seq` of the last event that the client has; the answer begins after it. Overrides `after`, which an `EventSource` repeats */
                 "Last-Event-ID"?: string;
-                /**
-                 * @description `wait=N`: how many seconds to wait for an event, at most 50. Ignored unless N is a positive integer, and by streams
-                 * @example wait=50
-                 */
+                /** @description `wait=N`: how many seconds to wait for an event, at most 50. Ignored unless N is a positive integer, and by streams */
                 Prefer?: string;
             };
             path: {
@@ -6342,13 +6793,172 @@ export interface operations {
             };
         };
     };
+    get_game_graph_png: {
+        parameters: {
+            query?: {
+                /** @description The side whose lead or value is above the line. Unless given, South. */
+                side?: "south" | "north";
+                /** @description Unless given `auto`: light or dark by the viewer's preference. In a PNG, `auto` is light. */
+                theme?: "light" | "dark" | "auto";
+                /**
+                 * @description What lies behind the board or the graph: `theme` (unless given), `none`, or a colour of six hexadecimal digits.
+                 * @example fcf8f1
+                 */
+                background?: string;
+                /** @description Whether names, the state of the game and the key of a graph stand in the picture. Without them it is as large as the board or graph. */
+                caption?: boolean;
+                /** @description The language of all words in the picture. Unless given, English. */
+                lang?: "en" | "de" | "fr" | "es";
+                /** @description The width in pixels. The height follows from it. */
+                width?: number;
+                /** @description A ticket in place of the access token: POST /v1/me/stream-tickets gives one. */
+                ticket?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the picture that the client has */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The game's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture */
+            200: {
+                headers: {
+                    /** @description A digest of the picture */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": components["schemas"]["Png"];
+                };
+            };
+            /** @description The client's picture is current */
+            304: {
+                headers: {
+                    /** @description As the client sent it */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_game_graph: {
         parameters: {
             query?: {
-                /** @description The side whose lead is above the line. Unless given, South. */
+                /** @description The side whose lead or value is above the line. Unless given, South. */
                 side?: "south" | "north";
-                /** @description Unless given `auto`: light or dark by the viewer's preference. */
+                /** @description Unless given `auto`: light or dark by the viewer's preference. In a PNG, `auto` is light. */
                 theme?: "light" | "dark" | "auto";
+                /**
+                 * @description What lies behind the board or the graph: `theme` (unless given), `none`, or a colour of six hexadecimal digits.
+                 * @example fcf8f1
+                 */
+                background?: string;
+                /** @description Whether names, the state of the game and the key of a graph stand in the picture. Without them it is as large as the board or graph. */
+                caption?: boolean;
+                /** @description The language of all words in the picture. Unless given, English. */
+                lang?: "en" | "de" | "fr" | "es";
+                /** @description A ticket in place of the access token: POST /v1/me/stream-tickets gives one. */
+                ticket?: string;
             };
             header?: {
                 /** @description The `ETag` of the picture that the client has */
@@ -6477,6 +7087,143 @@ export interface operations {
             };
         };
     };
+    get_hint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The game's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The moves with their values */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hint"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_seated`; `forbidden`: the game is no practice */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_your_turn`, `game_over` */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     join_game: {
         parameters: {
             query?: never;
@@ -6490,9 +7237,10 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Only needed for a game by link */
+        /** @description Only needed for a game by link: its `join_code` */
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": components["schemas"]["JoinGame"];
             };
         };
@@ -7330,7 +8078,10 @@ export interface operations {
             path: {
                 /** @description The game's id */
                 id: string;
-                /** @description The ply's number; 0 for the opening */
+                /**
+                 * @description The ply's number; 0 for the opening
+                 * @example 0
+                 */
                 ply: number;
             };
             cookie?: never;
@@ -7514,7 +8265,10 @@ export interface operations {
             path: {
                 /** @description The game's id */
                 id: string;
-                /** @description The ply's number; 0 for the opening */
+                /**
+                 * @description The ply's number; 0 for the opening
+                 * @example 0
+                 */
                 ply: number;
             };
             cookie?: never;
@@ -7637,6 +8391,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "draw"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MakeOffer"];
             };
         };
@@ -8428,7 +9187,10 @@ export interface operations {
             path: {
                 /** @description The game's id */
                 id: string;
-                /** @description The ply's number; 0 for the opening */
+                /**
+                 * @description The ply's number; 0 for the opening
+                 * @example 0
+                 */
                 ply: number;
             };
             cookie?: never;
@@ -10311,6 +11073,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": components["schemas"]["CreateStreamTicket"];
             };
         };
@@ -10837,14 +11600,7 @@ export interface operations {
     get_player_stats: {
         parameters: {
             query?: {
-                /**
-                 * @description Only games whose second seat was for these kinds of opponents, separated by commas: `open,link,player` are people.
-                 * @example [
-                 *       "open",
-                 *       "link",
-                 *       "player"
-                 *     ]
-                 */
+                /** @description Only games whose second seat was for these kinds of opponents, separated by commas: `open,link,player` are people. */
                 opponent_type?: ("open" | "link" | "player" | "self" | "computer" | "imported")[];
             };
             header?: never;
@@ -11454,6 +12210,172 @@ export interface operations {
             };
         };
     };
+    get_variant_board_png: {
+        parameters: {
+            query?: {
+                /**
+                 * @description One of the variant's presets.
+                 * @example standard
+                 */
+                preset?: string;
+                /**
+                 * @description Options that differ from the preset, as in text records.
+                 * @example seeds=4
+                 */
+                options?: string;
+                /**
+                 * @description The position, in text notation; the opening unless given.
+                 * @example 4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S
+                 */
+                position?: string;
+                /** @description The side at the bottom. Unless given, South. */
+                side?: "south" | "north";
+                /** @description Whether left and right are exchanged. Then sowing is clockwise. */
+                mirror?: boolean;
+                /** @description Unless given `auto`: light or dark by the viewer's preference. In a PNG, `auto` is light. */
+                theme?: "light" | "dark" | "auto";
+                /**
+                 * @description What lies behind the board or the graph: `theme` (unless given), `none`, or a colour of six hexadecimal digits.
+                 * @example fcf8f1
+                 */
+                background?: string;
+                /** @description Whether names, the state of the game and the key of a graph stand in the picture. Without them it is as large as the board or graph. */
+                caption?: boolean;
+                /** @description The language of all words in the picture. Unless given, English. */
+                lang?: "en" | "de" | "fr" | "es";
+                /** @description The width in pixels. The height follows from it. */
+                width?: number;
+            };
+            header?: {
+                /** @description The `ETag` of the picture that the client has */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The variant's name
+                 * @example kalah
+                 */
+                variant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture */
+            200: {
+                headers: {
+                    /** @description A digest of the picture */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": components["schemas"]["Png"];
+                };
+            };
+            /** @description The client's picture is current */
+            304: {
+                headers: {
+                    /** @description As the client sent it */
+                    ETag?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: too many pictures are drawn at once; try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_variant_board_picture: {
         parameters: {
             query?: {
@@ -11476,8 +12398,17 @@ export interface operations {
                 side?: "south" | "north";
                 /** @description Whether left and right are exchanged. Then sowing is clockwise. */
                 mirror?: boolean;
-                /** @description Unless given `auto`: light or dark by the viewer's preference. */
+                /** @description Unless given `auto`: light or dark by the viewer's preference. In a PNG, `auto` is light. */
                 theme?: "light" | "dark" | "auto";
+                /**
+                 * @description What lies behind the board or the graph: `theme` (unless given), `none`, or a colour of six hexadecimal digits.
+                 * @example fcf8f1
+                 */
+                background?: string;
+                /** @description Whether names, the state of the game and the key of a graph stand in the picture. Without them it is as large as the board or graph. */
+                caption?: boolean;
+                /** @description The language of all words in the picture. Unless given, English. */
+                lang?: "en" | "de" | "fr" | "es";
             };
             header?: {
                 /** @description The `ETag` of the picture that the client has */
