@@ -92,7 +92,7 @@ pub async fn fetch(pool: &PgPool, part: Part) -> Result<Sorted, DbError> {
 impl Sorted {
     /// Sorts them. What is sorted already is merged.
     pub fn sort(&mut self) {
-        self.0.sort();
+        self.0.sort_unstable();
     }
 
     /// Those behind a position.

@@ -18,7 +18,7 @@ pub(super) const LOADING: &str = "loading";
 pub(super) const SWAPPED: &str = "swapped";
 
 /// A server's user may have rights on the explorer by a grant: the tables that take its place get the same.
-const COPY_GRANTS: &str = r#"
+const COPY_GRANTS: &str = r"
 do $$
 declare
     given record;
@@ -36,7 +36,7 @@ begin
     end loop;
 end
 $$
-"#;
+";
 
 /// A rebuild that this process works on.
 #[derive(Clone, Debug)]
