@@ -8,6 +8,7 @@ use std::{
     env,
     error::Error,
     fs, io,
+    ops::Range,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -76,6 +77,7 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
         explore_all(&pool, &patience, Pace::new(None), |batch| explored += u64::from(batch.games)).await?;
         let (seconds, after) = (begun.elapsed().as_secs_f64(), processor_seconds(embedded));
         let (own, postgres) = (after[0] - before[0], after[1] - before[1]);
+        #[expect(clippy::cast_precision_loss, reason = "no count is so large")]
         let rate = explored as f64 / seconds;
         let (visits, bytes) = index_size(&pool).await?;
         let per_game = |sum: i64| sum / explored.max(1).cast_signed();
@@ -97,8 +99,9 @@ fn processor_seconds(embedded: &Embedded) -> [f64; 2] {
         let pid = process.file_name();
         // Behind the name: state, parent, ten more, then hundredths of a second: user, system, and both of children that ended.
         let fields: Vec<_> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
-        let sum =
-            |range| fields.get(range).into_iter().flatten().filter_map(|field| field.parse::<f64>().ok()).sum::<f64>();
+        let sum = |range: Range<usize>| -> f64 {
+            fields.get(range).into_iter().flatten().filter_map(|field| field.parse::<f64>().ok()).sum()
+        };
         if pid.to_str() == Some(&std::process::id().to_string()) {
             seconds[0] += sum(11..13) / 100.0;
         } else if pid.to_str() == Some(&postmaster) {

@@ -34,6 +34,7 @@ pub const PUBLIC: Filter = Filter {
     until: None,
     order: Order::Created,
     viewer: None,
+    practice: None,
 };
 
 /// The statements that make the games.

@@ -116,7 +116,10 @@ async function* stream<E>(
         continue;
       }
       const event = JSON.parse(message.data) as E;
+      const isFirst = state.place === undefined;
       state.place = source.placeOf(event);
+      // Something happened while the stream was opened: no place came before it.
+      if (isFirst) yield { type: "open", place: state.place };
       yield { type: "event", place: state.place, event };
     }
   } catch (error) {

@@ -133,6 +133,23 @@ test("all tabs share one stream, which outlives the tab that reads it", async (c
   assert.equal((await bo.games.get(game.id)).status, "active");
 });
 
+test("an event that comes before any place opens the feed", async () => {
+  // As when something happens while the stream is opened.
+  const event = { id: "7-1", game_id: "g", seq: 1, type: "created" };
+  const told = `id: ${event.id}\nevent: created\ndata: ${JSON.stringify(event)}\n\n`;
+  const stream = () => new Response(told, { headers: { "Content-Type": "text/event-stream" } });
+  const isFeed = ({ url }: Request) => url.endsWith("/v1/me/events");
+  const bo = await guest(baseUrl, "Bo", { fetch: async (request) => (isFeed(request) ? stream() : fetch(request)) });
+  const controller = new AbortController();
+  const heard: string[] = [];
+  const onOpen = ({ place }: { place: string }) => void heard.push(`open ${place}`);
+  const following = bo.followAll(({ type }) => void heard.push(type), { mode: "stream", onOpen, signal: controller.signal });
+  await until(() => heard.length >= 2, "the event is told");
+  controller.abort();
+  await following;
+  assert.deepEqual(heard.slice(0, 2), ["open 7-1", "created"]);
+});
+
 test("tabs that follow one game share its stream", async (context) => {
   const { network, ana, bo, game } = await setting(context);
   const browser = new Browser();

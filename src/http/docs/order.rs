@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 68] = [
+pub const ORDER: [&str; 73] = [
     // players
     "create_player",
     "create_token",
@@ -38,6 +38,7 @@ pub const ORDER: [&str; 68] = [
     "play_move",
     "list_moves",
     "get_position",
+    "get_hint",
     // offers
     "make_offer",
     "accept_offer",
@@ -63,8 +64,12 @@ pub const ORDER: [&str; 68] = [
     "verify_game",
     // pictures
     "get_board_picture",
+    "get_board_png",
     "get_game_graph",
+    "get_game_graph_png",
+    "get_game_page",
     "get_variant_board_picture",
+    "get_variant_board_png",
     // webhooks
     "create_webhook",
     "verify_webhook",

@@ -23,7 +23,7 @@ fn positions() -> (Vec<AnyPosition>, Vec<Effect>) {
     for word in ["E", "c", "a", "A"] {
         let (next, effects) = positions[positions.len() - 1].play(word.parse().expect("a move")).expect("it is legal");
         positions.push(next);
-        last = effects.to_vec();
+        last = effects;
     }
     (positions, last)
 }
@@ -39,11 +39,11 @@ fn analysed(view: View) -> String {
         Some((Fault::Mistake, Side::North)),
         Some((Fault::Blunder, Side::South)),
     ];
-    let point = |((ply, position), (value, fault)): ((u32, &AnyPosition), (i32, Option<(Fault, Side)>))| {
+    let mut points = vec![];
+    for ((ply, position), (value, fault)) in (0..).zip(&positions).zip(values.into_iter().zip(faults)) {
         let point = Point::of(ply, position).with_value(value);
-        fault.map_or(point, |(fault, by)| point.with_fault(fault, by))
-    };
-    let points = (0..).zip(&positions).zip(values.into_iter().zip(faults)).map(point).collect();
+        points.push(fault.map_or(point, |(fault, by)| point.with_fault(fault, by)));
+    }
     draw_graph(&Course { variant: Variant::Kalah, names: NAMES, measure: Measure::Value, points }, view)
 }
 
@@ -55,7 +55,7 @@ fn texts(svg: &str) -> String {
     for node in document.descendants().filter(is_text) {
         let words: String =
             node.descendants().filter(roxmltree::Node::is_text).filter_map(|text| text.text()).collect();
-        if words.chars().any(|c| c.is_alphabetic()) && words.chars().count() > 1 {
+        if words.chars().any(char::is_alphabetic) && words.chars().count() > 1 {
             writeln!(texts, "{words}").expect("a String takes everything");
         }
     }
