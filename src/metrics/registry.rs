@@ -109,17 +109,9 @@ impl Metrics {
     /// The metrics of a process that started at this time, in seconds since 1970.
     pub fn new(started_at_s: i64) -> Self {
         let mut registry = Registry::default();
-        let started: Gauge = Gauge::default();
-        started.set(started_at_s);
-        registry.register("process_start_time_seconds", "Start time of the process in seconds since 1970", started);
-
-        registry.register_collector(Box::new(Process));
-
+        register_process(&mut registry, started_at_s);
         let prefixed = registry.sub_registry_with_prefix(PREFIX);
-        let build = Family::<[(&'static str, &'static str); 2], Gauge>::default();
-        build.get_or_create(&[("version", build_info::VERSION), ("commit", build_info::COMMIT)]).set(1);
-        prefixed.register("build_info", "Always 1; the labels are the running version and its commit", build);
-
+        register_build(prefixed);
         let appends = Family::default();
         let issued = Family::default();
         let refused = Family::default();
@@ -474,6 +466,21 @@ impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metrics").finish_non_exhaustive()
     }
+}
+
+/// When the process started, and what it uses.
+fn register_process(registry: &mut Registry, started_at_s: i64) {
+    let started: Gauge = Gauge::default();
+    started.set(started_at_s);
+    registry.register("process_start_time_seconds", "Start time of the process in seconds since 1970", started);
+    registry.register_collector(Box::new(Process));
+}
+
+/// Which build is running.
+fn register_build(registry: &mut Registry) {
+    let build = Family::<[(&'static str, &'static str); 2], Gauge>::default();
+    build.get_or_create(&[("version", build_info::VERSION), ("commit", build_info::COMMIT)]).set(1);
+    registry.register("build_info", "Always 1; the labels are the running version and its commit", build);
 }
 
 /// The counter with this label. It exists from the start, so that its rate begins at zero.

@@ -52,7 +52,7 @@ pub enum HeavyClass {
 }
 
 impl HeavyClass {
-    const COUNT: usize = 5;
+    const COUNT: usize = Self::Hint as usize + 1;
 }
 
 /// The threads, connections and permits of heavy work in a process.

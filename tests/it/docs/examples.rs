@@ -48,6 +48,11 @@ async fn game(app: &TestApp, operation: &str, caller: &Guest, other: &Guest) -> 
         "join_game" => (other, json!({"type": "open"})),
         "decline_invitation" => (other, json!({"type": "player", "player_id": caller.id})),
         "renew_join_code" => (caller, json!({"type": "link"})),
+        "get_hint" => {
+            let practice = json!({"variant": "kalah", "side": "south", "practice": true,
+                "opponent": {"type": "computer", "level": 1}});
+            return app.created(caller, &practice).await["id"].as_str().expect("an id").to_owned();
+        }
         "delete_game" => return app.imported_long_game(caller, 8).await,
         _ => {
             let game = app.started_between(caller, other, &json!({})).await;

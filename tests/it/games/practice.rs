@@ -102,7 +102,7 @@ async fn a_turn_is_taken_back_at_once_while_the_computer_is_to_move() {
 }
 
 #[actix_web::test]
-async fn a_takeback_undoes_the_computers_reply_and_is_not_repeated_under_its_key() {
+async fn a_takeback_undoes_the_reply_and_is_not_repeated_under_its_key() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let id = begun(&app, &ana, "north").await;

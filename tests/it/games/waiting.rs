@@ -89,7 +89,7 @@ async fn every_change_wakes_its_waiting_clients() {
     for (answer, version, status) in [(joined, 2, "active"), (moved, 3, "active"), (resigned, 5, "finished")] {
         assert_eq!((&answer.body["version"], &answer.body["status"]), (&json!(version), &json!(status)));
         assert!(answer.headers["etag"].to_str().expect("text").starts_with(&format!("W/\"{version}-")));
-        assert_eq!(answer.headers["vary"], "Authorization, Prefer");
+        assert_eq!(answer.headers["vary"], "Authorization, Prefer, Accept-Encoding");
     }
     let game = app.created(&ana, &json!({"variant": "kalah"})).await;
     let id = game["id"].as_str().expect("an id");

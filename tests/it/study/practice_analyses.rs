@@ -60,7 +60,7 @@ async fn analysed_to(app: &TestApp, id: &str, ply: u64) -> Value {
 }
 
 #[actix_web::test]
-async fn without_practice_a_game_against_the_computer_is_not_analysed_during_play() {
+async fn without_practice_a_game_with_the_computer_is_analysed_after_it() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let mut body = practice(1, "south");
