@@ -1754,9 +1754,8 @@ export interface components {
                 [key: string]: components["schemas"]["OptionValue"];
             };
             /**
-             * @description Whether it is practice, which only a game against the `computer` can be. The player takes turns back at once, gets hints and
-             *     analyses during play, and a rematch at once. Practice counts in no figure and in no explorer.
-             * @default false
+             * @description Whether it is practice, which only a game against the `computer` can be; `false` unless given. The player takes turns back at
+             *     once, gets hints and analyses during play, and a rematch at once. Practice counts in no figure and in no explorer.
              */
             practice?: boolean;
             /**

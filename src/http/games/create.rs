@@ -270,10 +270,10 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::some_word", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     visibility: Option<VisibilityWord>,
-    /// Whether it is practice, which only a game against the `computer` can be. The player takes turns back at once, gets hints and
-    /// analyses during play, and a rematch at once. Practice counts in no figure and in no explorer.
+    /// Whether it is practice, which only a game against the `computer` can be; `false` unless given. The player takes turns back at
+    /// once, gets hints and analyses during play, and a rematch at once. Practice counts in no figure and in no explorer.
     #[serde(default, skip_serializing_if = "Not::not")]
-    #[schema(required = false, default = false)]
+    #[schema(required = false)]
     practice: bool,
 }
 
