@@ -270,3 +270,16 @@ async fn what_is_no_player_or_no_opponent_is_refused() {
     let computer = stats(&app, "00000000-0000-7000-8000-000000000001", "").await.body;
     assert_eq!(computer["variants"], json!([]));
 }
+
+#[actix_web::test]
+async fn a_game_that_begins_with_a_position_counts_in_no_figure() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    // Ana has won before her first move.
+    let start = json!({"start": {"position": "0,0,0,0,0,1/0,0,0,0,0,1 40-6 S - 0 1S"}});
+    let id = app.started_between(&ana, &bo, &start).await;
+    assert_eq!(app.played(&id, &ana, 1, "F").await["result"]["winner"], "south");
+    assert_eq!(app.get("/v1/me", Some(&ana)).await.body["counts"]["won"], 1);
+    let stats = app.get(&format!("/v1/players/{}/stats", ana.id), None).await;
+    assert_eq!(stats.body["variants"], json!([]), "{stats:?}");
+}

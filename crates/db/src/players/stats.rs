@@ -23,7 +23,8 @@ pub struct Stats {
     pub is_complete: bool,
 }
 
-/// A player's results in one variant; games against oneself and practice do not count.
+/// A player's results in one variant. Games against oneself, practice, and games that begin elsewhere than with the opening do
+/// not count.
 #[derive(Clone, Debug)]
 pub struct VariantStats {
     /// The variant.
@@ -92,13 +93,14 @@ pub async fn find(pool: &PgPool, player: PlayerId, opponents: Option<&[OpponentK
         r#"
         with newest as materialized (
             select *, row_number() over (order by finished_at desc, id desc) as place from (
-                (select 0 as seat, id, finished_at, variant, opponent, seat_0_player_id <> seat_1_player_id and practice is not true as is_counted,
+                (select 0 as seat, id, finished_at, variant, opponent,
+                    seat_0_player_id <> seat_1_player_id and practice is not true and start is null as is_counted,
                     winner_seat, result_winner, result_reason, result_score_south, result_score_north
                  from game
                  where seat_0_player_id = $1 and finished_at is not null
                  order by finished_at desc, id desc limit $2)
                 union all
-                (select 1 as seat, id, finished_at, variant, opponent, practice is not true as is_counted,
+                (select 1 as seat, id, finished_at, variant, opponent, practice is not true and start is null as is_counted,
                     winner_seat, result_winner, result_reason, result_score_south, result_score_north
                  from game
                  where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id and finished_at is not null

@@ -14,11 +14,12 @@ const follow = () => document.documentElement.classList.toggle("dark-mode", dark
 follow();
 dark.addEventListener("change", follow);
 
-// An answer with an access token signs the page in, so that the next call is made with it.
+// An answer with an access token signs the page in, so that the next call is made with it. A new password brings tokens, too.
 const signIn = (response) => {
   const path = new URL(response.url, location.href).pathname;
-  if (response.ok && (path === "/v1/players" || path === "/v1/tokens") && response.body && response.body.access_token) {
-    window.ui.preauthorizeApiKey("bearer", response.body.access_token);
+  const given = path === "/v1/me" ? response.body?.tokens : response.body;
+  if (response.ok && ["/v1/players", "/v1/tokens", "/v1/me"].includes(path) && given?.access_token) {
+    window.ui.preauthorizeApiKey("bearer", given.access_token);
   }
   return response;
 };
