@@ -82,7 +82,7 @@ const ATTEMPTS_MAX: u32 = 4;
             is accepted as well. Fields that are not named are ignored.",
         content(
             (String = "text/plain", example = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n[Result \"*\"]\n\n1. CF a *\n"),
-            (String = "application/x-ndjson", example = "{\"game\": {\"variant\": \"kalah\"}, \"moves\": [{\"move\": \"C\"}]}\n"),
+            (String = "application/x-ndjson"),
             (Vec<GameText<'_>> = "application/json", example = json!([{"game": {"variant": "kalah"}, "moves": [{"move": "C"}, {"move": "F"}]}])),
         ),
     ),
