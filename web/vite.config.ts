@@ -22,6 +22,9 @@ function serviceWorker(): Plugin {
   };
 }
 
+/** What the server answers itself: the API, and the pages of games to share. */
+const proxy = Object.fromEntries(["/v1", "/g/"].map((path) => [path, process.env["BASE_URL"] ?? "http://127.0.0.1:8080"]));
+
 export default defineConfig({
   plugins: [serviceWorker()],
   resolve: {
@@ -43,6 +46,6 @@ export default defineConfig({
     },
   },
   // `npm run dev` beside a server of `cargo run`.
-  server: { proxy: { "/v1": process.env["BASE_URL"] ?? "http://127.0.0.1:8080" } },
-  preview: { proxy: { "/v1": process.env["BASE_URL"] ?? "http://127.0.0.1:8080" } },
+  server: { proxy },
+  preview: { proxy },
 });

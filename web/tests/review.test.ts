@@ -235,7 +235,7 @@ test("a game is taken along as text and as JSON, private ones too", async () => 
   const { ana, game } = await arrive({ visibility: "private" }, { acceptDownloads: true });
   await ana.open(`/review/${game.id}`);
   await ana.page.getByText("This game is private").waitFor();
-  for (const [button, ending, holds] of [["As text", "txt", "Variant"], ["As JSON", "json", '"moves"'], ["Picture", "svg", "<svg"]] as const) {
+  for (const [button, ending, holds] of [["As text", "txt", "Variant"], ["As JSON", "json", '"moves"'], ["Picture (SVG)", "svg", "<svg"], ["Picture (PNG)", "png", "IHDR"]] as const) {
     const download = ana.page.waitForEvent("download");
     await ana.button(button).click();
     const file = await download;
@@ -252,9 +252,12 @@ test("the link and the picture of a ply are copied", async () => {
   await ana.button("Copy the link").click();
   await ana.button("Copied").waitFor();
   assert.equal(await ana.page.evaluate(() => navigator.clipboard.readText()), `${BASE}/review/${game.id}#ply=2`);
-  const picture = await ana.page.getByRole("link", { name: "Picture" }).getAttribute("href");
-  const answer = await fetch(BASE + (picture ?? ""));
-  assert.equal(answer.headers.get("content-type")?.split(";")[0], "image/svg+xml");
+  for (const [name, type] of [["Picture (SVG)", "image/svg+xml"], ["Picture (PNG)", "image/png"]] as const) {
+    const picture = await ana.page.getByRole("link", { name }).getAttribute("href");
+    assert.match(picture ?? "", /\?ply=2&/);
+    const answer = await fetch(BASE + (picture ?? ""));
+    assert.equal(answer.headers.get("content-type")?.split(";")[0], type);
+  }
   await ana.leave();
 });
 

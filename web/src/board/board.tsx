@@ -29,6 +29,8 @@ export interface BoardProps {
   preview?: Marks | null;
   /** A pit whose sowing was chosen and is not confirmed yet. */
   pending?: string | null;
+  /** The pit that a hint names. */
+  hinted?: string | null;
   /** Where the hand is, while seeds are in it, and how long they take from place to place. */
   hand?: string | null;
   frameMs?: number;
@@ -159,6 +161,7 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
     marks.captured.has(place) && "captured",
     preview.end === place && "ends",
     preview.captured.has(place) && "taken",
+    props.hinted === place && "hinted",
   ];
   const box = (grow: number) => ({
     x: x - rx - grow,
@@ -173,6 +176,11 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
       <rect class="hole" {...box(0)} />
       {isBurnt(props.board, spot) && <path class="cross" d={`M${x - 14} ${y - 14}l28 28m0-28l-28 28`} />}
       <rect class="ring" {...box(3)} />
+      {props.hinted === place && (
+        <text class="star" x={x - rx + 8} y={y - ry + 10}>
+          ★
+        </text>
+      )}
     </g>
   );
 }
@@ -199,7 +207,7 @@ function isBurnt(board: BoardOf, { place, side }: Spot): boolean {
 
 /** The buttons over the pits. One of them is in the order of tabs, and the arrow keys go to the others. */
 function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
-  const { board, bottom, legal = [], onPick, onPoint, pending } = props;
+  const { board, bottom, legal = [], onPick, onPoint, pending, hinted } = props;
   const buttons = useRef(new Map<string, HTMLButtonElement>());
   const [current, setCurrent] = useState<string | null>(null);
   const first = legal[0] ?? shape.rows[1]?.[0] ?? null;
@@ -239,7 +247,7 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
             style={style}
             tabIndex={place === stop ? 0 : -1}
             aria-disabled={!isLegal}
-            aria-label={pitLabel(board, spot, isLegal, pending === place)}
+            aria-label={pitLabel(board, spot, { isLegal, isPending: pending === place, isHinted: hinted === place })}
             onClick={() => isLegal && onPick(place)}
             onFocus={() => {
               setCurrent(place);
@@ -285,11 +293,18 @@ function lettered(shape: Shape, legal: readonly string[], bottom: Side, key: str
   return found.find((place) => legal.includes(place)) ?? found.find((place) => place === near) ?? found[0] ?? null;
 }
 
-function pitLabel(board: BoardOf, spot: Spot, isLegal: boolean, isPending: boolean): string {
+interface PitState {
+  isLegal: boolean;
+  isPending: boolean;
+  isHinted: boolean;
+}
+
+function pitLabel(board: BoardOf, spot: Spot, { isLegal, isPending, isHinted }: PitState): string {
   const words = [t("board.pit", { pit: spot.place, side: t(`side.${spot.side}`) })];
   words.push(isBurnt(board, spot) ? t("board.burnt") : t("board.seeds", { count: seedsIn(board, spot.place) }));
   if (isPending) words.push(t("board.pending"));
   else if (isLegal) words.push(t("board.legal"));
+  if (isHinted) words.push(t("board.hinted"));
   return words.join(", ");
 }
 

@@ -1,6 +1,6 @@
 // A move in words, for screen readers and the list of moves. What it says comes from the effects alone.
 
-import type { Effect } from "@mancala-server/client";
+import type { Effect, Schemas, Side } from "@mancala-server/client";
 
 import { t, word } from "../texts/index.ts";
 import { NO_MARKS, type Marks } from "./board.tsx";
@@ -79,4 +79,14 @@ export function previewInWords({ move, effects }: Told): string {
   if (effects.some(({ type }) => type === "extra_turn")) told.push(t("preview.again"));
   if (effects.some(({ type }) => type === "game_over")) told.push(t("preview.ends-game"));
   return told.join(" ");
+}
+
+/** Which move is best, and how the side to move ends by it. */
+export function hintInWords({ move, value, side }: Schemas["HintedMove"] & { side: Side }): string {
+  // A value counts for South. Seeds are told to a tenth, and what rounds to nothing is level.
+  const margin = Math.round(value.seeds * 10 * (side === "south" ? 1 : -1)) / 10;
+  const values = { count: Math.abs(margin) };
+  const told = margin > 0 ? t("hint.ahead", values) : margin < 0 ? t("hint.behind", values) : t("hint.level");
+  const name = move.length === 1 ? move : word("special", move);
+  return t(value.is_exact ? "hint.exact" : "hint.estimate", { move: name, margin: told });
 }

@@ -3,7 +3,7 @@
 import type { Game, OfferType } from "@mancala-server/client";
 
 import { client, SOON } from "../client.ts";
-import { again } from "../state/create.ts";
+import { again, isAlone } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
 import { t, type Key } from "../texts/index.ts";
 import { Action, Confirm } from "./ui.tsx";
@@ -31,12 +31,18 @@ export function Controls({ store, game }: { store: GameStore; game: Game }) {
             {t("controls.again")}
           </Action>
         )}
-        {OFFERS.filter((type) => can(`offer_${type}`)).map((type) => (
+        {can("hint") && (
+          <Action isDisabled={store.unconfirmed.value.length > 0} run={() => store.askHint()}>
+            {t("hint.ask")}
+          </Action>
+        )}
+        {OFFERS.filter((type) => can(`offer_${type}`) && !(type === "rematch" && canRepeat)).map((type) => (
           <Action key={type} run={() => act(() => games.offer(game.id, type, SOON))}>
-            {t(`offer.${type}` as Key)}
+            {/* In practice the computer agrees at once. */}
+            {game.practice && type === "takeback" ? t("practice.takeback") : t(`offer.${type}` as Key)}
           </Action>
         ))}
-        {game.ply > 0 && (isOver || game.opponent.type === "self") && (
+        {game.ply > 0 && (isOver || isAlone(game)) && (
           <a class="button" href={`/review/${game.id}`}>
             {t("review.title")}
           </a>

@@ -5,18 +5,22 @@ import { useEffect } from "preact/hooks";
 
 import { join, titleOf } from "../state/create.ts";
 import { followLobby, lobby } from "../state/lists.ts";
+import { nameAt } from "../state/names.ts";
 import { now } from "../state/network.ts";
 import { me } from "../state/session.ts";
 import { navigate } from "../router.ts";
 import { clockTime, relative, span } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
-import { Action, PlayerName } from "./ui.tsx";
+import { Action, Badge, PlayerName } from "./ui.tsx";
 
 /** Who plays against whom, from the player's point of view. */
 export function Opponents({ game }: { game: Game }) {
   const { south, north } = game.seats;
   const [mine, other] = south?.id === me.value?.id ? [south, north] : [north, south];
-  if (game.opponent.type === "self") return <>{t("row.self")}</>;
+  if (game.opponent.type === "self") {
+    const names = [nameAt(game, "south"), nameAt(game, "north")].filter((name) => name !== undefined);
+    return names.length > 0 ? <bdi>{names.join(" – ")}</bdi> : <>{t("row.self")}</>;
+  }
   if (mine?.id !== me.value?.id) {
     const names = [south, north].flatMap((player) => (player ? [player.name] : []));
     return <bdi>{names.join(" – ")}</bdi>;
@@ -55,7 +59,10 @@ export function GameRow({ game }: { game: Game }) {
         <span class="who">
           <Opponents game={game} />
         </span>
-        <span class="what">{titleOf(game.variant)}</span>
+        <span class="what">
+          {titleOf(game.variant)}
+          {game.practice && <Badge>{t("practice.badge")}</Badge>}
+        </span>
         <span class="state">{text}</span>
         <time class="since" dateTime={game.updated_at}>
           {sinceOf(game)}

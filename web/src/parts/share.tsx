@@ -59,10 +59,10 @@ function WaitingPanel({ store, game }: { store: GameStore; game: Game }) {
   );
 }
 
-/** The link with which others watch. */
+/** The link to share: a page that chats make a preview of, and that leads to the board. */
 export function SharePanel({ game }: { game: Game }) {
   if (game.visibility === "private" || game.status === "open") return null;
-  const link = `${location.origin}/games/${game.id}`;
+  const link = `${location.origin}/g/${game.id}`;
   return (
     <div class="row share">
       <Copy text={link}>{t("share.watch")}</Copy>

@@ -149,6 +149,21 @@ export function Field({ label, id, value, onInput, type = "text", autoComplete =
   );
 }
 
+/** A wish that is on or off. */
+export function Tick({ label, id, isChecked, onChange }: { label: string; id: string; isChecked: boolean; onChange(isChecked: boolean): void }) {
+  return (
+    <label class="check" for={id}>
+      <input id={id} type="checkbox" checked={isChecked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+/** A word about what it stands beside. */
+export function Badge({ children }: { children: ComponentChildren }) {
+  return <> <span class="badge">{children}</span></>;
+}
+
 /** A form that sends nothing by itself. */
 export function Form({ children, submit, run }: { children: ComponentChildren; submit: string; run(): Promise<unknown> }) {
   const [isBusy, setBusy] = useState(false);
@@ -190,11 +205,13 @@ export function Copy({ text, children }: { text: string; children: ComponentChil
 }
 
 /** A name, whatever its script and whatever is in it, with what distinguishes it from others of the same name. */
-export function PlayerName({ player }: { player: { name: string; kind: string } }) {
-  const kind = ["guest", "computer", "imported", "deleted"].find((kind) => kind === player.kind);
+export function PlayerName({ player }: { player: { name: string; kind: string; display_name?: string } }) {
+  const { display_name: other } = player;
+  // The second of two at one device is no player, so nothing is said of one.
+  const kind = other === undefined ? ["guest", "computer", "imported", "deleted"].find((kind) => kind === player.kind) : undefined;
   return (
     <span class="name">
-      <bdi>{player.name}</bdi>
+      <bdi>{other ?? player.name}</bdi>
       {kind !== undefined && kind !== "computer" && <small> {t(`kind.${kind}` as "kind.guest")}</small>}
     </span>
   );

@@ -6,7 +6,7 @@ import { signal } from "@preact/signals";
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
 import { keepGame, keepValue, keptValue } from "./kept.ts";
-import { ensurePlayer } from "./session.ts";
+import { ensurePlayer, me } from "./session.ts";
 
 /** A variant as lists name it. */
 export type VariantSummary = Schemas["VariantSummary"];
@@ -42,6 +42,12 @@ export async function begin(settings: NewGame): Promise<void> {
   show(await client.games.create(settings, SOON));
 }
 
+/** Two players at this device, of whom the second may have a name. */
+export function hotseat(name: string): { type: "self"; name?: string } {
+  const given = name.trim();
+  return { type: "self", ...(given !== "" && { name: given }) };
+}
+
 /** Joins a game that waits for an opponent, or opens one. */
 export async function seek(settings: NewGame): Promise<void> {
   await ensurePlayer();
@@ -50,11 +56,22 @@ export async function seek(settings: NewGame): Promise<void> {
 
 /** Another game with the settings of one that is over: for opponents that answer no offers. */
 export async function again(game: Game): Promise<void> {
-  const { variant, preset, options, opponent } = game;
-  const type = opponent.type === "computer" ? "computer" : "self";
-  const side = game.me?.side === "south" && type === "computer" ? "north" : "south";
-  const level = opponent.level;
-  await begin({ variant, preset, options, side, opponent: { type, ...(level !== undefined && { level }) } });
+  const { variant, preset, options, practice, seats } = game;
+  const { level, name } = game.opponent;
+  const rules = { variant, preset, options };
+  if (game.opponent.type === "computer") {
+    const side = game.me?.side === "south" ? "north" : "south";
+    return begin({ ...rules, side, ...(practice && { practice }), opponent: { type: "computer", ...(level !== undefined && { level }) } });
+  }
+  // People with names change seats.
+  const side = seats.north?.display_name === undefined ? "south" : "north";
+  await begin({ ...rules, side, opponent: { type: "self", ...(name !== undefined && { name }) } });
+}
+
+/** Whether the player has no other person against them: then the engine may be asked during play. */
+export function isAlone({ opponent, practice, seats }: Game): boolean {
+  const player = me.value?.id;
+  return (opponent.type === "self" || practice) && player !== undefined && [seats.south?.id, seats.north?.id].includes(player);
 }
 
 /** Takes the free seat of a game. */

@@ -6,8 +6,10 @@ import { computed, signal } from "@preact/signals";
 import { marksOf, moveInWords } from "../board/words.ts";
 import { client, SOON } from "../client.ts";
 import { t } from "../texts/index.ts";
+import { Hints } from "./hint.ts";
 import { forgetGame, keepGame, keptGame } from "./kept.ts";
 import { explain, say, sayFailure } from "./messages.ts";
+import { nameAt } from "./names.ts";
 import { Playback } from "./playback.ts";
 import { Previews, type Line } from "./preview.ts";
 import { queued } from "./queue.ts";
@@ -28,6 +30,7 @@ export class GameStore {
   readonly told = signal("");
   readonly playback = new Playback();
   readonly previews = new Previews();
+  readonly hints = new Hints();
   /** Own moves beyond the server's ply whose outcome is known already. */
   readonly #ahead = signal<readonly Line[]>([]);
   readonly #viewer = me.value?.id ?? null;
@@ -64,9 +67,17 @@ export class GameStore {
     return { turn, position, board, isMine, ply: game.ply + this.#ahead.value.length, legal: isMine && !waits ? legal_moves : [] };
   });
 
+  /** The hint for the position that is played from now, if it was asked for. */
+  readonly hint = computed(() => {
+    const [hint, now] = [this.hints.found.value, this.now.value];
+    const best = hint?.moves[0];
+    return hint && best && now?.isMine && hint.ply === now.ply ? { side: hint.side, ...best } : null;
+  });
+
   /** Ends everything that goes on for the game. */
   close(): void {
     this.#ending.abort();
+    this.hints.drop();
     this.#forgetQueue();
   }
 
@@ -75,6 +86,7 @@ export class GameStore {
     const { value: now } = this.now;
     if (!now?.legal.includes(move)) return;
     const ply = now.ply + 1;
+    this.hints.drop();
     const known = this.previews.known(now.position, move);
     this.previews.point({ ...this.game.value!, ...now }, null);
     try {
@@ -96,15 +108,28 @@ export class GameStore {
     if (game.value && now.value) this.previews.point({ ...game.value, ...now.value }, move);
   }
 
+  /** Asks for the best move of the present position. */
+  async askHint(): Promise<void> {
+    try {
+      await this.hints.ask(this.id);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
   /** Does what changes the game, and shows the game after it. */
   async act(work: () => Promise<Game>): Promise<void> {
     try {
       this.take(await work());
     } catch (error) {
-      const failure = error instanceof MancalaError ? error.failure : undefined;
-      if (failure && "game" in failure && failure.game) this.take(failure.game);
-      sayFailure(error);
+      this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): void {
+    const failure = error instanceof MancalaError ? error.failure : undefined;
+    if (failure && "game" in failure && failure.game) this.take(failure.game);
+    sayFailure(error);
   }
 
   /** Plays the last move again. */
@@ -128,6 +153,7 @@ export class GameStore {
   #show(game: Game): void {
     const isFirst = this.playback.shown.value === null;
     this.#ahead.value = this.#ahead.value.slice(Math.max(0, game.ply - (this.game.value?.ply ?? game.ply)));
+    if (this.game.value && this.game.value.ply !== game.ply) this.hints.drop();
     this.game.value = game;
     this.failure.value = null;
     if (isFirst) this.playback.jump(game.board, game.ply, marksOf(game.last_move?.effects ?? []));
@@ -164,7 +190,7 @@ export class GameStore {
     if (event.type === "moved" && move && board && turn !== undefined && legal && isPlain(game, event)) {
       this.#moves.set(move.ply, { ...move, board });
       const { position } = move;
-      const me = game.me && { ...game.me, is_my_turn: turn !== null && game.seats[turn]?.id === this.#viewer };
+      const me = meAfter(game, turn !== null && game.seats[turn]?.id === this.#viewer);
       const clock = event.clock ?? game.clock;
       this.take({ ...game, ...(me && { me }), board, turn, legal_moves: legal, position, clock, ply: move.ply, last_move: move, version: event.seq, updated_at: event.at });
       return;
@@ -241,16 +267,27 @@ export class GameStore {
   #turnInWords(ply: number): string {
     const [now, game] = [this.now.value, this.game.value];
     if (!now?.turn || now.ply !== ply || !now.isMine) return "";
-    return game?.opponent.type === "self" ? t("game.turn-of-side", { side: t(`side.${now.turn}`) }) : t("game.your-turn");
+    return game?.opponent.type === "self" ? this.turnOf(now.turn) : t("game.your-turn");
+  }
+
+  /** Whose turn it is, by name if there is one. */
+  turnOf(side: Side): string {
+    const name = this.game.value && nameAt(this.game.value, side);
+    return name ? t("game.turn-of", { name }) : t("game.turn-of-side", { side: t(`side.${side}`) });
   }
 
   /** The name of the player at a side. */
   nameOf(side: Side): string {
-    const seats = this.game.value?.seats;
-    // Of two players with one name the sides tell them apart.
-    const isOne = seats?.south?.id === seats?.north?.id;
-    return (isOne ? undefined : seats?.[side]?.name) ?? t(`side.${side}`);
+    return (this.game.value && nameAt(this.game.value, side)) ?? t(`side.${side}`);
   }
+}
+
+// What the player may do after a move of which only the turn is told: the rest of the actions stays as it is.
+function meAfter({ me, practice }: Game, isMine: boolean): Game["me"] {
+  if (!me) return undefined;
+  const others = me.actions.filter((action) => action !== "move" && action !== "hint");
+  const turn = isMine ? ["move", ...(practice ? ["hint"] : [])] : [];
+  return { ...me, is_my_turn: isMine, actions: [...turn, ...others] };
 }
 
 // A move after which nothing changes but what its event says.

@@ -17,6 +17,7 @@ export interface Settings {
   name: string;
   variant: string;
   level: number;
+  practice: boolean;
 }
 
 const DEFAULTS: Settings = {
@@ -27,6 +28,7 @@ const DEFAULTS: Settings = {
   name: "",
   variant: "kalah",
   level: 2,
+  practice: false,
 };
 
 const KEY = "mancala.settings";
@@ -39,6 +41,7 @@ const ALLOWED: { [Name in keyof Settings]: (value: unknown) => boolean } = {
   name: (value) => typeof value === "string" && value.length <= 64,
   variant: (value) => typeof value === "string",
   level: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 8,
+  practice: (value) => typeof value === "boolean",
 };
 
 /** What was stored, whichever release has stored it: fields that are missing or strange have their defaults. */

@@ -46,6 +46,7 @@ export const de: Texts = {
   "home.seek": "Gegner suchen",
   "home.friend": "Freund einladen",
   "home.hotseat": "Zu zweit an diesem Gerät",
+  "home.second-name": "Name der zweiten Person (freiwillig)",
   "home.mine": "Meine Spiele",
   "home.none": "Noch keine Spiele. Beginne eines!",
   "home.no-player": "Hier stehen später deine Spiele.",
@@ -90,6 +91,7 @@ export const de: Texts = {
   "board.burnt": "nicht im Spiel",
   "board.legal": "spielbar",
   "board.pending": "wird gespielt",
+  "board.hinted": "laut Tipp am besten",
 
   "move.plays": "{name} spielt {pit}.",
   "move.sows": { one: "{name} sät {count} Samen aus {pit} bis {last}.", other: "{name} sät {count} Samen aus {pit} bis {last}." },
@@ -139,6 +141,18 @@ export const de: Texts = {
   "presence.queued": { one: "{count} Zug wartet", other: "{count} Züge warten" },
   "moves.title": { one: "{count} Zug", other: "{count} Züge" },
 
+  "practice.badge": "Übung",
+  "practice.choose": "Übung: Tipps und Zurücknehmen",
+  "practice.hint": "Übungen zählen in keiner Statistik.",
+  "practice.takeback": "Zug zurücknehmen",
+  "hint.ask": "Tipp",
+  "hint.asking": "Der beste Zug wird gesucht …",
+  "hint.exact": "{move} ist am besten: Bei bestem Spiel endet es für dich {margin}.",
+  "hint.estimate": "{move} ist am besten: Das Programm erwartet, dass es für dich {margin} endet.",
+  "hint.ahead": { one: "mit {count} Samen Vorsprung", other: "mit {count} Samen Vorsprung" },
+  "hint.behind": { one: "mit {count} Samen Rückstand", other: "mit {count} Samen Rückstand" },
+  "hint.level": "ausgeglichen",
+
   "controls.label": "Was du tun kannst",
   "controls.again": "Noch einmal spielen",
   "controls.replay": "Letzten Zug zeigen",
@@ -174,7 +188,7 @@ export const de: Texts = {
   "join.link-title": "Einladungslink",
   "join.link-text": "Schick diesen Link einem Freund. Wer ihn zuerst öffnet, bekommt den Platz.",
   "join.renew": "Anderer Link",
-  "share.watch": "Link zum Zuschauen kopieren",
+  "share.watch": "Link zum Spiel kopieren",
 
   "reason.side_empty": "eine Reihe war leer",
   "reason.no_move": "es gab keinen Zug",

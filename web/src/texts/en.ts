@@ -50,6 +50,7 @@ export const en = of({
   "home.seek": "Find an opponent",
   "home.friend": "Invite a friend",
   "home.hotseat": "Two players at this device",
+  "home.second-name": "Name of the second player (optional)",
   "home.mine": "My games",
   "home.none": "No games yet. Begin one!",
   "home.no-player": "Your games will be listed here.",
@@ -94,6 +95,7 @@ export const en = of({
   "board.burnt": "out of play",
   "board.legal": "can be played",
   "board.pending": "is being played",
+  "board.hinted": "best by the hint",
 
   "move.plays": "{name} plays {pit}.",
   "move.sows": { one: "{name} sows {count} seed from {pit}, as far as {last}.", other: "{name} sows {count} seeds from {pit}, as far as {last}." },
@@ -143,6 +145,18 @@ export const en = of({
   "presence.queued": { one: "{count} move waits", other: "{count} moves wait" },
   "moves.title": { one: "{count} move", other: "{count} moves" },
 
+  "practice.badge": "Practice",
+  "practice.choose": "Practice: hints and takebacks",
+  "practice.hint": "Practice counts in no figures.",
+  "practice.takeback": "Take the turn back",
+  "hint.ask": "Hint",
+  "hint.asking": "Looking for the best move…",
+  "hint.exact": "{move} is best: by best play you end {margin}.",
+  "hint.estimate": "{move} is best: the engine expects you to end {margin}.",
+  "hint.ahead": { one: "{count} seed ahead", other: "{count} seeds ahead" },
+  "hint.behind": { one: "{count} seed behind", other: "{count} seeds behind" },
+  "hint.level": "level",
+
   "controls.label": "What you can do",
   "controls.again": "Play again",
   "controls.replay": "Replay the last move",
@@ -178,7 +192,7 @@ export const en = of({
   "join.link-title": "Invitation link",
   "join.link-text": "Send this link to a friend. The first player who opens it takes the seat.",
   "join.renew": "Another link",
-  "share.watch": "Copy the link to watch",
+  "share.watch": "Copy the link to the game",
 
   "reason.side_empty": "a row was empty",
   "reason.no_move": "there was no move",

@@ -46,6 +46,7 @@ export const es: Texts = {
   "home.seek": "Buscar rival",
   "home.friend": "Invitar a un amigo",
   "home.hotseat": "Dos en este dispositivo",
+  "home.second-name": "Nombre de la segunda persona (opcional)",
   "home.mine": "Mis partidas",
   "home.none": "Aún no hay partidas. ¡Empieza una!",
   "home.no-player": "Aquí aparecerán tus partidas.",
@@ -90,6 +91,7 @@ export const es: Texts = {
   "board.burnt": "fuera de juego",
   "board.legal": "se puede jugar",
   "board.pending": "se está jugando",
+  "board.hinted": "la mejor según la pista",
 
   "move.plays": "{name} juega {pit}.",
   "move.sows": { one: "{name} siembra {count} semilla de {pit} hasta {last}.", other: "{name} siembra {count} semillas de {pit} hasta {last}." },
@@ -139,6 +141,18 @@ export const es: Texts = {
   "presence.queued": { one: "{count} jugada espera", other: "{count} jugadas esperan" },
   "moves.title": { one: "{count} jugada", other: "{count} jugadas" },
 
+  "practice.badge": "Práctica",
+  "practice.choose": "Práctica: pistas y retirar jugadas",
+  "practice.hint": "La práctica no cuenta en ninguna estadística.",
+  "practice.takeback": "Retirar el turno",
+  "hint.ask": "Pista",
+  "hint.asking": "Buscando la mejor jugada…",
+  "hint.exact": "{move} es la mejor jugada: con el mejor juego terminas {margin}.",
+  "hint.estimate": "{move} es la mejor jugada: el motor espera que termines {margin}.",
+  "hint.ahead": { one: "con {count} semilla de ventaja", other: "con {count} semillas de ventaja" },
+  "hint.behind": { one: "con {count} semilla de desventaja", other: "con {count} semillas de desventaja" },
+  "hint.level": "en empate",
+
   "controls.label": "Lo que puedes hacer",
   "controls.again": "Jugar otra vez",
   "controls.replay": "Repetir la última jugada",
@@ -174,7 +188,7 @@ export const es: Texts = {
   "join.link-title": "Enlace de invitación",
   "join.link-text": "Envía este enlace a un amigo. El primero que lo abra ocupa el asiento.",
   "join.renew": "Otro enlace",
-  "share.watch": "Copiar el enlace para mirar",
+  "share.watch": "Copiar el enlace de la partida",
 
   "reason.side_empty": "una fila estaba vacía",
   "reason.no_move": "no había jugada",

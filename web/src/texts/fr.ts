@@ -46,6 +46,7 @@ export const fr: Texts = {
   "home.seek": "Trouver un adversaire",
   "home.friend": "Inviter un ami",
   "home.hotseat": "À deux sur cet appareil",
+  "home.second-name": "Nom de la deuxième personne (facultatif)",
   "home.mine": "Mes parties",
   "home.none": "Pas encore de partie. Commencez-en une !",
   "home.no-player": "Vos parties seront affichées ici.",
@@ -90,6 +91,7 @@ export const fr: Texts = {
   "board.burnt": "hors jeu",
   "board.legal": "jouable",
   "board.pending": "en cours",
+  "board.hinted": "le meilleur selon l’indice",
 
   "move.plays": "{name} joue {pit}.",
   "move.sows": {
@@ -142,6 +144,18 @@ export const fr: Texts = {
   "presence.queued": { one: "{count} coup attend", other: "{count} coups attendent" },
   "moves.title": { one: "{count} coup", other: "{count} coups" },
 
+  "practice.badge": "Entraînement",
+  "practice.choose": "Entraînement : indices et reprises",
+  "practice.hint": "L’entraînement ne compte dans aucune statistique.",
+  "practice.takeback": "Reprendre le tour",
+  "hint.ask": "Indice",
+  "hint.asking": "Recherche du meilleur coup…",
+  "hint.exact": "{move} est le meilleur coup : avec le meilleur jeu, vous finissez {margin}.",
+  "hint.estimate": "{move} est le meilleur coup : le moteur s’attend à ce que vous finissiez {margin}.",
+  "hint.ahead": { one: "avec {count} graine d’avance", many: "avec {count} graines d’avance", other: "avec {count} graines d’avance" },
+  "hint.behind": { one: "avec {count} graine de retard", many: "avec {count} graines de retard", other: "avec {count} graines de retard" },
+  "hint.level": "à égalité",
+
   "controls.label": "Ce que vous pouvez faire",
   "controls.again": "Rejouer",
   "controls.replay": "Revoir le dernier coup",
@@ -177,7 +191,7 @@ export const fr: Texts = {
   "join.link-title": "Lien d’invitation",
   "join.link-text": "Envoyez ce lien à un ami. Le premier qui l’ouvre prend la place.",
   "join.renew": "Un autre lien",
-  "share.watch": "Copier le lien pour regarder",
+  "share.watch": "Copier le lien de la partie",
 
   "reason.side_empty": "une rangée était vide",
   "reason.no_move": "il n’y avait pas de coup",

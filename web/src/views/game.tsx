@@ -6,12 +6,13 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Board } from "../board/board.tsx";
 import { opposite } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
-import { marksOf, previewInWords } from "../board/words.ts";
+import { hintInWords, marksOf, previewInWords } from "../board/words.ts";
 import { Controls } from "../parts/controls.tsx";
 import { MoveList } from "../parts/moves.tsx";
 import { Seat } from "../parts/seat.tsx";
 import { Heading } from "../parts/shell.tsx";
 import { JoinPanel, SharePanel } from "../parts/share.tsx";
+import { Badge } from "../parts/ui.tsx";
 import { titleOf } from "../state/create.ts";
 import { GameStore } from "../state/game.ts";
 import { explain } from "../state/messages.ts";
@@ -60,13 +61,17 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
   const title = t("game.title-of", { variant: titleOf(game.variant), south: store.nameOf("south"), north: store.nameOf("north") });
   return (
     <div class="game">
-      <Heading title={title}>{titleOf(game.variant)}</Heading>
+      <Heading title={title}>
+        {titleOf(game.variant)}
+        {game.practice && <Badge>{t("practice.badge")}</Badge>}
+      </Heading>
       <div class="table">
         <Seat game={game} side={top} turn={turn} />
         <TableBoard store={store} game={game} bottom={bottom} />
         <Seat game={game} side={bottom} turn={turn} />
         <Status store={store} game={game} />
-        <SpecialMoves store={store} legal={now?.legal ?? []} />
+        {game.practice && game.me?.side && <HintLine store={store} />}
+        <SpecialMoves store={store} legal={now?.legal ?? []} hinted={store.hint.value?.move} />
       </div>
       <aside class="stack">
         <JoinPanel store={store} game={game} joinCode={joinCode} />
@@ -96,6 +101,7 @@ function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bot
       legal={isMoving ? [] : (store.now.value?.legal ?? [])}
       pending={pending && "move" in pending && store.now.value?.legal.length === 0 ? pending.move : null}
       preview={preview && !isMoving ? marksOf(preview.effects) : null}
+      hinted={isMoving ? null : (store.hint.value?.move ?? null)}
       names={{ south: store.nameOf("south"), north: store.nameOf("north") }}
       onPick={(pit) => void store.play(pit)}
       onPoint={(pit) => store.point(isMoving ? null : pit)}
@@ -119,6 +125,16 @@ function Status({ store, game }: { store: GameStore; game: Game }) {
   );
 }
 
+/** The hint in words. The line is there before it has something to say, so that a screen reader notices. */
+function HintLine({ store }: { store: GameStore }) {
+  const hint = store.hint.value;
+  return (
+    <p class="told hint" role="status" aria-live="polite" aria-atomic="true">
+      {hint ? hintInWords(hint) : store.hints.isAsking.value ? t("hint.asking") : ""}
+    </p>
+  );
+}
+
 function statusOf(store: GameStore, game: Game): string {
   const { status, result, me: mine } = game;
   if (status === "open") return t("game.open");
@@ -133,7 +149,7 @@ function statusOf(store: GameStore, game: Game): string {
   }
   const now = store.now.value;
   if (!now?.turn) return "";
-  if (game.opponent.type === "self") return t("game.turn-of-side", { side: t(`side.${now.turn}`) });
+  if (game.opponent.type === "self") return store.turnOf(now.turn);
   if (now.isMine) return t("game.your-turn");
   const name = store.nameOf(now.turn);
   return game.seats[now.turn]?.kind === "computer" ? t("game.thinks", { name }) : t("game.turn-of", { name });
@@ -151,13 +167,14 @@ function Presence({ store }: { store: GameStore }) {
 }
 
 /** Moves that are no pits: to pass, to change seats. */
-function SpecialMoves({ store, legal }: { store: GameStore; legal: readonly string[] }) {
+function SpecialMoves({ store, legal, hinted }: { store: GameStore; legal: readonly string[]; hinted: string | undefined }) {
   const special = legal.filter((move) => move.length > 1);
   if (special.length === 0) return null;
   return (
     <div class="row">
       {special.map((move) => (
         <button key={move} type="button" onClick={() => void store.play(move)}>
+          {hinted === move && <span aria-hidden="true">★ </span>}
           {word("special", move)}
         </button>
       ))}

@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 
 import { GameRow, Lobby } from "../parts/rows.tsx";
 import { Heading } from "../parts/shell.tsx";
-import { Action, Choice, Field, Pick } from "../parts/ui.tsx";
-import { begin, seek, titleOf, variants } from "../state/create.ts";
+import { Action, Choice, Field, Pick, Tick } from "../parts/ui.tsx";
+import { begin, hotseat, seek, titleOf, variants } from "../state/create.ts";
 import { followMine, mine } from "../state/lists.ts";
 import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
@@ -69,7 +69,8 @@ function PlayNow() {
   const [clock, setClock] = useState<ClockName>("unlimited");
   const choices = offered();
   const variant = chosen();
-  const { level, name } = settings.value;
+  const [second, setSecond] = useState("");
+  const { level, name, practice } = settings.value;
   return (
     <section class="card play" aria-labelledby="play-title">
       <h2 id="play-title">{t("home.play")}</h2>
@@ -93,7 +94,11 @@ function PlayNow() {
             choices={LEVELS.map((each) => ({ value: String(each), label: t("home.level-of", { level: each, word: t(levelWord(each)) }) }))}
             onChange={(next) => set({ level: Number(next) })}
           />
-          <Action kind="primary" run={() => begin({ variant, side: "south", opponent: { type: "computer", level } })}>
+          <Tick id="practice" label={t("practice.choose")} isChecked={practice} onChange={(next) => set({ practice: next })} />
+          <Action
+            kind="primary"
+            run={() => begin({ variant, side: "south", opponent: { type: "computer", level }, ...(practice && { practice }) })}
+          >
             {t("home.computer")}
           </Action>
         </div>
@@ -113,7 +118,8 @@ function PlayNow() {
           </div>
         </div>
         <div class="way">
-          <Action run={() => begin({ variant, side: "south", opponent: { type: "self" }, visibility: "unlisted" })}>{t("home.hotseat")}</Action>
+          <Field id="second-name" label={t("home.second-name")} value={second} maxLength={32} onInput={setSecond} />
+          <Action run={() => begin({ variant, side: "south", opponent: hotseat(second), visibility: "unlisted" })}>{t("home.hotseat")}</Action>
           <a class="button" href={`/new?variant=${variant}`}>
             {t("new.all")}
           </a>

@@ -32,6 +32,8 @@ function begun(): Filled {
     options: {},
     opponent,
     level: settings.value.level,
+    practice: settings.value.practice,
+    secondName: "",
     playerId: player,
     isSought: true,
     side: "random",

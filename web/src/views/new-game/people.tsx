@@ -30,7 +30,7 @@ const LONG: readonly Unit[] = ["minutes", "hours", "days"];
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function OpponentFields({ filled, errors, onChange }: PartProps) {
-  const { opponent, level, isSought, side, visibility } = filled;
+  const { opponent, level, practice, secondName, isSought, side, visibility } = filled;
   return (
     <>
       {!me.value && (
@@ -59,6 +59,26 @@ export function OpponentFields({ filled, errors, onChange }: PartProps) {
           choices={LEVELS.map((each) => ({ value: String(each), label: String(each) }))}
           error={errors.get("/opponent/level")}
           onChange={(next) => onChange({ level: Number(next) })}
+        />
+      )}
+      {opponent === "computer" && (
+        <Check
+          pointer="/practice"
+          label={t("practice.choose")}
+          hint={t("practice.hint")}
+          isChecked={practice}
+          error={errors.get("/practice")}
+          onChange={(next) => onChange({ practice: next })}
+        />
+      )}
+      {opponent === "self" && (
+        <Line
+          pointer="/opponent/name"
+          label={t("home.second-name")}
+          value={secondName}
+          maxLength={32}
+          error={errors.get("/opponent/name")}
+          onInput={(next) => onChange({ secondName: next })}
         />
       )}
       {opponent === "open" && (

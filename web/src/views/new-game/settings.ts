@@ -2,6 +2,7 @@
 
 import type { NewGame } from "@mancala-server/client";
 
+import { hotseat } from "../../state/create.ts";
 import type { OptionField, OptionValues } from "./schema.ts";
 
 export type Opponent = "computer" | "open" | "link" | "player" | "self";
@@ -21,6 +22,10 @@ export interface Filled {
   options: Readonly<Record<string, string | boolean>>;
   opponent: Opponent;
   level: number;
+  /** Against the computer: with hints and takebacks. */
+  practice: boolean;
+  /** Who sits beside the player, at one device. */
+  secondName: string;
   playerId: string;
   /** Join a game that waits, if there is one like it. */
   isSought: boolean;
@@ -73,13 +78,14 @@ export function requestOf(filled: Filled, options: OptionValues): NewGame {
   if (Object.keys(options).length > 0) request.options = { ...options };
   if (isSeek(filled)) return request;
   if (visibility !== "") request.visibility = visibility;
+  if (filled.opponent === "computer" && filled.practice) request.practice = true;
   return { ...request, opponent: opponentOf(filled) };
 }
 
-function opponentOf({ opponent, level, playerId }: Filled): NonNullable<NewGame["opponent"]> {
+function opponentOf({ opponent, level, playerId, secondName }: Filled): NonNullable<NewGame["opponent"]> {
   if (opponent === "computer") return { type: opponent, level };
   if (opponent === "player") return { type: opponent, player_id: playerId.trim() };
-  return { type: opponent };
+  return opponent === "self" ? hotseat(secondName) : { type: opponent };
 }
 
 function clockOf({ clock, move, bank, increment, max }: Filled): NonNullable<NewGame["clock"]> {

@@ -36,7 +36,7 @@ export function useSubmit(filled: Filled, options: OptionValues): Submit {
     try {
       await ensurePlayer();
       const game = isSeek(filled) ? await client.games.seek(request, calling) : await client.games.create(request, calling);
-      set({ variant: filled.variant, level: filled.level });
+      set({ variant: filled.variant, level: filled.level, practice: filled.practice });
       navigate(`/games/${game.id}`);
     } catch (error) {
       const refused = refusalsOf(error);

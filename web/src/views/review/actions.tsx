@@ -13,6 +13,11 @@ import type { ReviewStore } from "./store.ts";
 
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
 
+/** The forms of a picture: SVG for pages, PNG for all else. */
+const PICTURES = ["svg", "png"] as const;
+
+type Picture = (typeof PICTURES)[number];
+
 type Against = "computer" | "self" | "link";
 
 /** Begins a game of its own with the position that is shown. */
@@ -99,7 +104,7 @@ function originOf(store: ReviewStore, game: Game): NewGame {
 export function ShareGame({ store, game }: { store: ReviewStore; game: Game }) {
   const { value: ply } = store.ply;
   const own = store.bottom();
-  const picture = `/v1/games/${game.id}/board.svg?ply=${ply}&side=${own}`;
+  const pictureOf = (form: Picture) => `/v1/games/${game.id}/board.${form}?ply=${ply}&side=${own}`;
   const isPrivate = game.visibility === "private";
   return (
     <section class="card" aria-labelledby="share-title">
@@ -109,15 +114,22 @@ export function ShareGame({ store, game }: { store: ReviewStore; game: Game }) {
       ) : (
         <div class="row">
           <Copy text={`${location.origin}/review/${game.id}#ply=${ply}`}>{t("review.copy-link")}</Copy>
-          <Copy text={location.origin + picture}>{t("review.copy-picture")}</Copy>
-          <a class="button" href={picture} target="_blank" rel="noopener">
-            {t("review.picture")}
-          </a>
+          <Copy text={location.origin + pictureOf("svg")}>{t("review.copy-picture")}</Copy>
+          {PICTURES.map((form) => (
+            <a key={form} class="button" href={pictureOf(form)} target="_blank" rel="noopener">
+              {t(`review.picture-${form}`)}
+            </a>
+          ))}
         </div>
       )}
       <h3>{t("review.export")}</h3>
       <div class="row">
-        {isPrivate && <Action run={() => savePicture(game, ply, own)}>{t("review.picture")}</Action>}
+        {isPrivate &&
+          PICTURES.map((form) => (
+            <Action key={form} run={() => savePicture(game, form, ply, own)}>
+              {t(`review.picture-${form}`)}
+            </Action>
+          ))}
         <Action run={() => saveGame(game, "text")}>{t("review.export-text")}</Action>
         <Action run={() => saveGame(game, "json")}>{t("review.export-json")}</Action>
       </div>
@@ -130,18 +142,18 @@ async function saveGame(game: Game, format: "text" | "json"): Promise<void> {
   const params = { path: { id: game.id }, query };
   const text = await ask<unknown>(client.api.GET("/v1/games/{id}/export", { params, parseAs: "text" }));
   const [type, ending] = format === "text" ? ["text/plain", "txt"] : ["application/json", "json"];
-  save(String(text), type, `${game.variant}-${game.id}.${ending}`);
+  save(new Blob([String(text)], { type: `${type};charset=utf-8` }), `${game.variant}-${game.id}.${ending}`);
 }
 
 // The picture of a private game needs the token, so it is no plain link.
-async function savePicture(game: Game, ply: number, side: "south" | "north"): Promise<void> {
+async function savePicture(game: Game, form: Picture, ply: number, side: Side): Promise<void> {
   const params = { path: { id: game.id }, query: { ply, side } };
-  const text = await ask<unknown>(client.api.GET("/v1/games/{id}/board.svg", { params, parseAs: "text" }));
-  save(String(text), "image/svg+xml", `${game.variant}-${game.id}-${ply}.svg`);
+  const picture = await ask<unknown>(client.api.GET(`/v1/games/{id}/board.${form}`, { params, parseAs: "blob" }));
+  save(picture as Blob, `${game.variant}-${game.id}-${ply}.${form}`);
 }
 
-function save(text: string, type: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+function save(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
   Object.assign(document.createElement("a"), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -3,7 +3,7 @@
 import type { AnalysisStatus, Schemas } from "@mancala-server/client";
 
 import { Action } from "../../parts/ui.tsx";
-import { me } from "../../state/session.ts";
+import { isAlone } from "../../state/create.ts";
 import { t, word } from "../../texts/index.ts";
 import { plain, signed } from "./numbers.ts";
 import type { Judged, ReviewStore } from "./store.ts";
@@ -37,8 +37,7 @@ function Request({ store, status }: { store: ReviewStore; status: AnalysisStatus
       </p>
     );
   }
-  const isOwn = game?.opponent.type === "self" && game.seats.south?.id === me.value?.id;
-  if (game && ["open", "active"].includes(game.status) && !isOwn) return <p class="quiet">{t("review.not-yet")}</p>;
+  if (game && ["open", "active"].includes(game.status) && !isAlone(game)) return <p class="quiet">{t("review.not-yet")}</p>;
   if (game?.ply === 0) return <p class="quiet">{t("review.no-moves")}</p>;
   return (
     <>

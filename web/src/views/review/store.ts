@@ -3,12 +3,14 @@
 import { isTemporary, MancalaError, type AnalysisStatus, type Game, type GameEvent, type Schemas, type Side } from "@mancala-server/client";
 import { computed, signal } from "@preact/signals";
 
+import { opposite } from "../../board/shape.ts";
 import { marksOf, moveInWords } from "../../board/words.ts";
 import { client, SOON } from "../../client.ts";
+import { isAlone } from "../../state/create.ts";
 import { sayFailure } from "../../state/messages.ts";
+import { nameAt } from "../../state/names.ts";
 import { Playback } from "../../state/playback.ts";
 import { stepMs } from "../../state/settings.ts";
-import { me } from "../../state/session.ts";
 import { Previews } from "../../state/preview.ts";
 import { t } from "../../texts/index.ts";
 import { isSwapped, openingOf, playLine, pointOf, type Point } from "./line.ts";
@@ -345,17 +347,14 @@ export class ReviewStore {
   nameOf(side: Side, point: Point | null = this.now.value): string {
     const { value: game } = this.game;
     if (!game) return t(`side.${side}`);
-    const { south, north } = game.seats;
-    if (game.opponent.type === "self" || !south || !north) return game.seats[side]?.name && game.opponent.type !== "self" ? game.seats[side].name : t(`side.${side}`);
     const isOther = point !== null && isSwapped(point.position) !== isSwapped(game.position);
-    return ((side === "south") === isOther ? north : south).name;
+    return nameAt(game, isOther ? opposite(side) : side) ?? t(`side.${side}`);
   }
 
   /** Whether the player may go on from here: not out of a running game with another player. */
   canGoOn(): boolean {
     const { value: game } = this.game;
     if (!game || !this.now.value?.turn) return false;
-    const isOwn = game.opponent.type === "self" && game.seats.south?.id === me.value?.id;
-    return game.status === "finished" || game.status === "aborted" || isOwn;
+    return game.status === "finished" || game.status === "aborted" || isAlone(game);
   }
 }
