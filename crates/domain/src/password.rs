@@ -30,14 +30,17 @@ impl Password {
     ///
     /// It is too short or too long, or guessed easily.
     pub fn choose(text: &str, name: &PlayerName) -> Result<Self, PasswordError> {
-        let password: Self = text.parse()?;
-        if COMMON.contains(password.0.to_lowercase().as_str()) {
-            return Err(PasswordError::Common);
-        }
+        let password = Self::uncommon(text)?;
         let bare = password.0.trim_end_matches(|c: char| c.is_numeric() || c.is_ascii_punctuation());
         let names = name.forms();
         let is_name = |text: &str| likeness::forms(text).iter().any(|form| names.contains(form));
         if is_name(&password.0) || is_name(bare) { Err(PasswordError::Name) } else { Ok(password) }
+    }
+
+    /// A password that may be chosen as far as its player's name does not matter.
+    pub fn uncommon(text: &str) -> Result<Self, PasswordError> {
+        let password: Self = text.parse()?;
+        if COMMON.contains(password.0.to_lowercase().as_str()) { Err(PasswordError::Common) } else { Ok(password) }
     }
 
     /// The bytes to hash.

@@ -1,6 +1,7 @@
 //! Parts that many answers share: the form of failures, headers, cursors and pages. Knows no route and no resource.
 
 pub(crate) mod cursor;
+pub(crate) mod faults;
 pub(crate) mod headers;
 pub(crate) mod page;
 pub(crate) mod problem;

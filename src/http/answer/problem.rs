@@ -296,6 +296,11 @@ impl Problem {
         errors.iter().any(|error| error.pointer.is_empty() || error.pointer.starts_with('/'))
     }
 
+    /// The faults that the request is refused for.
+    pub fn into_faults(self) -> Vec<FieldError> {
+        self.body.errors.unwrap_or_default()
+    }
+
     /// Adds further faults, as far as there is room. Of two at one pointer, the first has the better words, and the second the code.
     pub fn with_faults(mut self, faults: Vec<FieldError>) -> Self {
         let errors = self.body.errors.get_or_insert_default();

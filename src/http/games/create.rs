@@ -23,7 +23,10 @@ use crate::{
         RUNNING_GAMES_MAX, Refusal, ReservedNames, Seat, Start, Terms, Visibility,
     },
     http::{
-        answer::problem::{Code, Problem},
+        answer::{
+            faults::Faults,
+            problem::{Code, Problem},
+        },
         request::{
             conditional::IfMatch,
             extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -33,7 +36,7 @@ use crate::{
         },
         state::{AppState, tokens::Caller},
         variants::{
-            catalog::{STANDARD, chosen_options},
+            catalog::{STANDARD, chosen_options, chosen_variant},
             line,
         },
         view::{
@@ -41,7 +44,7 @@ use crate::{
             options::OptionValueView,
         },
     },
-    rules::{AnyOptions, Variant},
+    rules::{AnyOptions, AnyPosition},
 };
 
 /// Random bytes of a join code: 144 bits, 24 characters.
@@ -98,11 +101,12 @@ pub async fn create_game(
     {
         return Ok(replayed);
     }
-    let hotseat_name = body.0.hotseat_name(&state.reserved_names)?;
-    let base = body.0.base(&state, caller).await?;
-    let terms = body.0.terms(base)?;
+    let mut faults = Faults::default();
+    let hotseat_name = faults.take(body.0.hotseat_name(&state.reserved_names))?.flatten();
+    let base = body.0.base(&state, caller, &mut faults).await?;
+    faults.take(check_invited(&state, caller.player, body.0.opponent.as_ref()).await)?;
+    let terms = body.0.terms(base, faults)?;
     let creator = player::find(&state, caller).await?.player;
-    check_invited(&state, caller.player, &terms.opponent).await?;
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));
     }
@@ -159,15 +163,22 @@ fn new_join_code() -> String {
 }
 
 /// Checks that the invited player exists, and is not the creator.
-async fn check_invited(state: &AppState, creator: PlayerId, opponent: &Opponent) -> Result<(), Problem> {
-    let Opponent::Player { player } = opponent else { return Ok(()) };
-    if *player == creator {
+async fn check_invited(state: &AppState, creator: PlayerId, opponent: Option<&OpponentChoice>) -> Result<(), Problem> {
+    let Some(OpponentChoice::Player { player_id }) = opponent else { return Ok(()) };
+    let player = invited(player_id)?;
+    if player == creator {
         let detail = "a player cannot invite themselves: choose `self` to play both sides";
         return Err(Problem::invalid("/opponent/player_id", detail));
     }
-    let found = players::find(&state.db, *player).await?.map(|own| own.player);
+    let found = players::find(&state.db, player).await?.map(|own| own.player);
     let invited = found.filter(|player| player.kind.is_person());
     invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
+}
+
+/// The player whom a new game invites.
+fn invited(player_id: &str) -> Result<PlayerId, Problem> {
+    let id = Uuid::try_parse(player_id);
+    id.map(PlayerId).map_err(|_| Problem::invalid("/opponent/player_id", "a player's id is a UUID"))
 }
 
 /// Checks that a player may have one more game against the computer. A few more may begin if several begin at once.
@@ -378,22 +389,23 @@ impl Default for ClockChoice {
 }
 
 impl ClockChoice {
-    fn clock(self) -> Result<Clock, Problem> {
-        let within = |field: &str, seconds: u32, least: u32| {
-            if (least..=longest()).contains(&seconds) {
-                return Ok(Duration::seconds(seconds.into()));
+    fn clock(self, faults: &mut Faults) -> Result<Clock, Problem> {
+        let mut within = |field: &str, seconds: u32, least: u32| {
+            if !(least..=longest()).contains(&seconds) {
+                let detail = format!("from {least} to {} seconds", longest());
+                faults.add(Problem::invalid(format!("/clock/{field}"), detail))?;
             }
-            Err(Problem::invalid(format!("/clock/{field}"), format!("from {least} to {} seconds", longest())))
+            Ok::<_, Problem>(Duration::seconds(seconds.into()))
         };
+        let least = *CLOCK_S.start();
         Ok(match self {
             ClockChoice::Unlimited {} => Clock::Unlimited,
-            ClockChoice::PerMove { move_s } => {
-                Clock::PerMove { allowance: within("move_s", move_s, *CLOCK_S.start())? }
-            }
+            ClockChoice::PerMove { move_s } => Clock::PerMove { allowance: within("move_s", move_s, least)? },
             ClockChoice::Bank { bank_s, increment_s, max_s } => Clock::Bank {
-                initial: within("bank_s", bank_s, *CLOCK_S.start())?,
+                initial: within("bank_s", bank_s, least)?,
                 increment: within("increment_s", increment_s, 0)?,
-                max: within("max_s", max_s, bank_s)?,
+                // A bank that is too long itself has no room for a longer one.
+                max: within("max_s", max_s, bank_s.clamp(least, longest()))?,
             },
         })
     }
@@ -418,6 +430,9 @@ pub(crate) async fn is_contested(state: &AppState, game: &Game) -> Result<bool, 
 /// How many games back [`is_contested`] looks. A longer chain counts as contested.
 const ORIGINS_MAX: usize = 20;
 
+/// The rules of a new game, and the start position if it is not their opening.
+type Base = (AnyOptions, Option<Start>);
+
 impl StartChoice {
     /// The start of a game by these options.
     fn position(&self, options: &AnyOptions) -> Result<Start, Problem> {
@@ -436,35 +451,43 @@ impl CreateGame {
     }
 
     /// The terms of a game that is sought: it is open to any player, public, and begins with the opening.
-    pub(super) async fn sought_terms(self, state: &AppState, caller: Caller) -> Result<Terms, Problem> {
+    pub(super) fn sought_terms(self) -> Result<Terms, Problem> {
+        let mut faults = Faults::default();
         if !matches!(self.opponent, None | Some(OpponentChoice::Open {})) {
-            return Err(Problem::invalid("/opponent/type", "a game that is sought is `open` to any player"));
+            faults.add(Problem::invalid("/opponent/type", "a game that is sought is `open` to any player"))?;
         }
         if !matches!(self.visibility, None | Some(VisibilityWord::Public)) {
-            return Err(Problem::invalid("/visibility", "a game that is sought is `public`"));
+            faults.add(Problem::invalid("/visibility", "a game that is sought is `public`"))?;
         }
         for (field, is_given) in [("/from", self.from.is_some()), ("/start", self.start.is_some())] {
             if is_given {
-                return Err(Problem::invalid(field, "a game that is sought begins with the opening"));
+                faults.add(Problem::invalid(field, "a game that is sought begins with the opening"))?;
             }
         }
-        let base = self.base(state, caller).await?;
-        self.terms(base)
+        // The other parts are checked as those of a game that may be sought.
+        let sought = Self { opponent: None, visibility: None, from: None, start: None, ..self };
+        let base = faults.take(sought.chosen_base())?;
+        sought.terms(base, faults)
     }
 
     /// The rules, and the start position if it is not their opening.
-    async fn base(&self, state: &AppState, caller: Caller) -> Result<(AnyOptions, Option<Start>), Problem> {
-        if let Some(from) = &self.from {
-            return self.base_from(from, state, caller).await;
+    async fn base(&self, state: &AppState, caller: Caller, faults: &mut Faults) -> Result<Option<Base>, Problem> {
+        match &self.from {
+            Some(from) => self.base_from(from, state, caller, faults).await,
+            None => faults.take(self.chosen_base()),
         }
-        let variant = self
-            .variant
-            .as_deref()
-            .ok_or_else(|| Problem::invalid("/variant", "`variant` is required without `from`"))?;
-        let variant: Variant = variant.parse().map_err(|_| Problem::invalid("/variant", "there is no such variant"))?;
-        let preset = self.preset.as_deref().unwrap_or(STANDARD);
-        let options = chosen_options(variant, preset, self.options.clone())?;
-        Ok((options, self.start.as_ref().map(|start| start.position(&options)).transpose()?))
+    }
+
+    /// [`Self::base`] for a game that continues no other. The position depends on the options, and the options on the variant.
+    fn chosen_base(&self) -> Result<Base, Problem> {
+        let missing = || Problem::invalid_as("required", "/variant", "`variant` is required without `from`");
+        let variant = chosen_variant(self.variant.as_deref().ok_or_else(missing)?)?;
+        let options = chosen_options(variant, self.preset.as_deref().unwrap_or(STANDARD), self.options.clone())?;
+        let start = self.start.as_ref().map(|start| start.position(&options)).transpose()?;
+        if start.is_none() && AnyPosition::opening(&options).outcome().is_some() {
+            return Err(Problem::invalid("/options", "a game with these options is over before its first move"));
+        }
+        Ok((options, start))
     }
 
     /// [`Self::base`] for a game that continues another.
@@ -473,19 +496,24 @@ impl CreateGame {
         from: &FromGame,
         state: &AppState,
         caller: Caller,
-    ) -> Result<(AnyOptions, Option<Start>), Problem> {
+        faults: &mut Faults,
+    ) -> Result<Option<Base>, Problem> {
         let given = [
             ("/variant", self.variant.is_some()),
             ("/preset", self.preset.is_some()),
             ("/options", !self.options.is_empty()),
             ("/start", self.start.is_some()),
         ];
-        if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(Problem::invalid(
-                field,
-                "a game that continues another has the same rules: `from` excludes it",
-            ));
+        for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
+            let detail = "a game that continues another has the same rules: `from` excludes it";
+            faults.add(Problem::invalid(field, detail))?;
         }
+        let position = self.position_from(from, state, caller).await;
+        faults.take(position)
+    }
+
+    /// The position of another game, and the rules of that game.
+    async fn position_from(&self, from: &FromGame, state: &AppState, caller: Caller) -> Result<Base, Problem> {
         let unknown = || Problem::invalid("/from/game_id", "there is no such game");
         let id = GameId(Uuid::try_parse(&from.game_id).map_err(|_| unknown())?);
         let found = games::find(&state.db, id).await?.map(|seated| seated.game);
@@ -526,30 +554,35 @@ impl CreateGame {
         self.visibility.map_or(by_default, Visibility::from)
     }
 
-    fn terms(self, (options, start): (AnyOptions, Option<Start>)) -> Result<Terms, Problem> {
-        let visibility = self.visibility();
-        let private = visibility == Visibility::Private;
+    /// Who may take the other seat of a game that is private or not.
+    fn opponent(&self, private: bool) -> Result<Opponent, Problem> {
         let by_default = if private { OpponentChoice::Link {} } else { OpponentChoice::Open {} };
-        let opponent = match self.opponent.unwrap_or(by_default) {
+        Ok(match self.opponent.as_ref().unwrap_or(&by_default) {
             OpponentChoice::Open {} if private => {
                 let detail = "other players cannot find a private game: choose `link`, or another visibility";
                 return Err(Problem::invalid("/opponent/type", detail));
             }
             OpponentChoice::Open {} => Opponent::Open,
             OpponentChoice::Link {} => Opponent::Link { join_code: new_join_code() },
-            OpponentChoice::Player { player_id } => {
-                let id = Uuid::try_parse(&player_id);
-                let id = id.map_err(|_| Problem::invalid("/opponent/player_id", "a player's id is a UUID"))?;
-                Opponent::Player { player: PlayerId(id) }
-            }
+            OpponentChoice::Player { player_id } => Opponent::Player { player: invited(player_id)? },
             OpponentChoice::Oneself { .. } => Opponent::Oneself,
             OpponentChoice::Computer { level } => {
-                let level = Level::try_from(level);
+                let level = Level::try_from(*level);
                 let level = level.map_err(|error| Problem::invalid("/opponent/level", error.to_string()))?;
                 Opponent::Computer { level }
             }
-        };
-        let clock = self.clock.clock()?;
+        })
+    }
+
+    /// The terms, unless a part has a fault: of those found before, and of the others.
+    fn terms(self, base: Option<Base>, mut faults: Faults) -> Result<Terms, Problem> {
+        let visibility = self.visibility();
+        let opponent = faults.take(self.opponent(visibility == Visibility::Private))?;
+        let clock = self.clock.clock(&mut faults)?;
+        if self.practice && !matches!(self.opponent, Some(OpponentChoice::Computer { .. })) {
+            faults.add(Problem::invalid("/practice", "only a game against the `computer` is practice"))?;
+        }
+        let ((options, start), opponent) = faults.unless_any(base.zip(opponent))?;
         let south = match self.side {
             SideChoice::South => true,
             SideChoice::North => false,
@@ -558,7 +591,7 @@ impl CreateGame {
         // After a pie swap in the other game, the players of this game sit swapped as well.
         let is_swapped = start.as_ref().is_some_and(|start| start.position.swapped());
         let creator = if south == is_swapped { Seat::Second } else { Seat::First };
-        let terms = Terms {
+        Ok(Terms {
             options,
             rules_version: options.variant().rules_version(),
             opponent,
@@ -567,14 +600,6 @@ impl CreateGame {
             creator,
             start,
             is_practice: self.practice,
-        };
-        if terms.is_practice && !matches!(terms.opponent, Opponent::Computer { .. }) {
-            return Err(Problem::invalid("/practice", "only a game against the `computer` is practice"));
-        }
-        if terms.can_be_played() {
-            Ok(terms)
-        } else {
-            Err(Problem::invalid("/options", "a game with these options is over before its first move"))
-        }
+        })
     }
 }

@@ -76,7 +76,7 @@ async fn list_by_ids(
     let query: GamesByIds = read_query(request.query_string())?;
     let texts: Vec<_> = query.ids.iter().flat_map(|ids| ids.split(',')).collect();
     if texts.len() > IDS_MAX {
-        return Err(Problem::invalid("?ids", format!("at most {IDS_MAX} ids")));
+        return Err(Problem::invalid_as("wrong_length", "?ids", format!("at most {IDS_MAX} ids")));
     }
     let ids: Result<Vec<_>, _> = texts.iter().map(|id| Uuid::try_parse(id).map(GameId)).collect();
     let ids = ids.map_err(|_| Problem::invalid("?ids", "ids are UUIDs, separated by commas"))?;

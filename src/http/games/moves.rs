@@ -21,6 +21,7 @@ use crate::{
     http::{
         answer::{
             cursor::Cursors,
+            faults::Faults,
             headers::{NOT_KEPT, VARIES},
             page::{PAGE_SIZE_MAX, next_link, page_size},
             problem::Problem,
@@ -273,16 +274,19 @@ impl PlayMove {
     fn action(&self) -> Result<Action<'_>, Problem> {
         let Self { ply, word, words } = self;
         let ply = *ply;
+        let mut faults = Faults::default();
         if !(1..=PLY_MAX).contains(&ply) {
-            return Err(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")));
+            faults.add(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")))?;
         }
-        match (word, words) {
+        let action = match (word, words) {
             (Some(word), None) => Ok(Action::Play { ply, word }),
             (None, Some(words)) if (1..=TURN_MOVES_MAX).contains(&words.len()) => Ok(Action::PlayTurn { ply, words }),
             (None, Some(_)) => Err(Problem::invalid("/moves", format!("from 1 to {TURN_MOVES_MAX} moves"))),
             (Some(_), Some(_)) => Err(Problem::invalid("/moves", "`move` and `moves` exclude each other")),
-            (None, None) => Err(Problem::invalid("/move", "missing field `move`")),
-        }
+            (None, None) => Err(Problem::invalid_as("required", "/move", "missing field `move`")),
+        };
+        let action = faults.take(action)?;
+        faults.unless_any(action)
     }
 }
 

@@ -81,7 +81,7 @@ pub async fn seek_game(
         return Ok(replayed);
     }
     let wants_side = body.0.wants_side();
-    let terms = body.0.sought_terms(&state, caller).await?;
+    let terms = body.0.sought_terms()?;
     let player = player::find(&state, caller).await?.player;
     let running_games = games::count_running(&state.db, caller.player).await?;
     if running_games >= RUNNING_GAMES_MAX {

@@ -20,6 +20,7 @@ use crate::{
     domain::{Action, Command, Player, PlayerId, PlayerKind},
     http::{
         answer::{
+            faults::Faults,
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
@@ -88,19 +89,22 @@ pub async fn update_me(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let UpdateMe { name, password, delete_webhooks } = body.0;
+    let mut faults = Faults::default();
     if delete_webhooks && password.is_none() {
-        return Err(Problem::invalid("/delete_webhooks", "is only possible together with a new password"));
+        faults.add(Problem::invalid("/delete_webhooks", "is only possible together with a new password"))?;
     }
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
     let own = find(&state, caller).await?.player;
     // A player keeps a name that was reserved later. A guest becomes no account with it.
     let is_new = |name: &String| *name != own.name.as_str();
-    let name = name.filter(is_new).map(|name| parse_name(&name, &state.reserved_names)).transpose()?;
-    let named = name.as_ref().unwrap_or(&own.name);
-    if own.kind == PlayerKind::Guest && password.is_some() {
-        refuse_reserved(named, &state.reserved_names)?;
+    let name = faults.take(name.filter(is_new).map(|name| parse_name(&name, &state.reserved_names)).transpose())?;
+    let named = name.as_ref().map(|name| name.as_ref().unwrap_or(&own.name));
+    if let Some(named) = named.filter(|_| own.kind == PlayerKind::Guest && password.is_some()) {
+        faults.take(refuse_reserved(named, &state.reserved_names))?;
     }
-    let hash = match password.map(|password| choose_password(&password, named)).transpose()? {
+    let password = faults.take(password.map(|password| choose_password(&password, named)).transpose())?;
+    let (name, password) = faults.unless_any(name.zip(password))?;
+    let hash = match password {
         Some(password) => Some(state.passwords.hash(password).await?),
         None => None,
     };

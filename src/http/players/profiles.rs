@@ -23,6 +23,7 @@ use crate::{
     domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
     http::{
         answer::{
+            faults::Faults,
             headers::{NOT_KEPT, VARIES},
             problem::{Code, Problem},
         },
@@ -72,13 +73,17 @@ pub async fn create_player(
         return Ok(replayed);
     }
     let CreatePlayer { name, password } = body.0;
-    let name = name.map(|name| parse_name(&name, &state.reserved_names)).transpose()?;
-    let (kind, name) = match (name, &password) {
-        (None, Some(_)) => return Err(Problem::invalid("/name", "an account needs a name")),
-        (Some(name), Some(_)) => (PlayerKind::Account, name),
-        (name, None) => (PlayerKind::Guest, name.unwrap_or_else(|| PlayerName::for_guest(rand::random()))),
+    let kind = if password.is_some() { PlayerKind::Account } else { PlayerKind::Guest };
+    let name = match name {
+        Some(name) => parse_name(&name, &state.reserved_names),
+        None if kind == PlayerKind::Account => Err(Problem::invalid_as("required", "/name", "an account needs a name")),
+        None => Ok(PlayerName::for_guest(rand::random())),
     };
-    let password = password.map(|password| choose_password(&password, &name)).transpose()?;
+    let mut faults = Faults::default();
+    let name = faults.take(name)?;
+    let password = password.map(|password| choose_password(&password, name.as_ref())).transpose();
+    let password = faults.take(password)?;
+    let (name, password) = faults.unless_any(name.zip(password))?;
     let hash = match password {
         Some(password) => Some(state.passwords.hash(password).await?),
         None => None,
@@ -153,9 +158,10 @@ pub(crate) fn no_player() -> Problem {
     Problem::not_found("there is no such player")
 }
 
-/// A password that the player of this name chooses.
-pub(crate) fn choose_password(password: &str, name: &PlayerName) -> Result<Password, Problem> {
-    Password::choose(password, name).map_err(|error| Problem::invalid("/password", format!("{error}")))
+/// A password that the player of this name chooses. Without a valid name, all else is checked.
+pub(crate) fn choose_password(password: &str, name: Option<&PlayerName>) -> Result<Password, Problem> {
+    let chosen = name.map_or_else(|| Password::uncommon(password), |name| Password::choose(password, name));
+    chosen.map_err(|error| Problem::invalid("/password", format!("{error}")))
 }
 
 pub(crate) fn name_taken() -> Problem {

@@ -346,6 +346,8 @@ fn code_of(message: &str) -> &'static str {
         ("invalid type", "wrong_type"),
         ("invalid value", "out_of_range"),
         ("invalid digit", "wrong_type"),
+        ("cannot parse integer from empty string", "wrong_type"),
+        ("provided string was not `true` or `false`", "wrong_type"),
         ("number too large", "out_of_range"),
     ];
     words.into_iter().find(|(begin, _)| message.starts_with(begin)).map_or("invalid", |(_, code)| code)

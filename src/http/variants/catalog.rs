@@ -111,17 +111,36 @@ pub fn chosen_options(
         Err(error) => error,
     };
     let fault_of = |error: &OptionsError| fault(error, &overrides);
+    // Without a preset, the options are checked as far as they have the same values in all presets.
+    let is_preset_unknown = matches!(error, OptionsError::UnknownPreset { .. });
+    let preset = if is_preset_unknown { STANDARD } else { &preset };
+    let is_of_preset =
+        |error: &OptionsError| matches!(error, OptionsError::PresetValue { .. } | OptionsError::Contradiction { .. });
     // The other faults are those of the options without this one.
     let (first, mut named, mut rest) = (fault_of(&error), error.option().map(str::to_owned), overrides.clone());
     let mut further = vec![];
-    while let Some(name) = named.take().filter(|_| further.len() < OPTION_FAULTS_MAX) {
-        rest.retain(|(option, _)| *option != name);
-        if let Err(error) = AnyOptions::new(variant, &preset, &rest) {
+    for _ in 0..OPTION_FAULTS_MAX {
+        rest.retain(|(option, _)| Some(option) != named.as_ref());
+        let Err(error) = AnyOptions::new(variant, preset, &rest) else { break };
+        if !(is_preset_unknown && is_of_preset(&error)) {
             further.push(fault_of(&error));
-            named = error.option().filter(|option| *option != name).map(str::to_owned);
         }
+        let option = error.option().map(str::to_owned);
+        if option.is_none() || option == named {
+            break;
+        }
+        named = option;
     }
     Err(Problem::of_fault(first).with_faults(further))
+}
+
+/// The variant that a body names, or a problem that lists the variants.
+pub fn chosen_variant(name: &str) -> Result<Variant, Problem> {
+    name.parse().map_err(|_| {
+        let values = Variant::ALL.iter().map(ToString::to_string).collect();
+        let fault = FieldError::new("/variant", "not_one_of", "there is no such variant");
+        Problem::of_fault(FieldError { values: Some(values), ..fault })
+    })
 }
 
 /// The most further faults of options that an answer names.

@@ -125,16 +125,27 @@ async fn moves_and_queries_say_what_is_wrong_in_stable_words() {
             vec![("/moves/1", "wrong_type"), ("/ply", "required"), ("/x~1y", "unknown_field")],
         ),
         (json!({"ply": 1, "move": "C", "moves": ["C"]}), vec![("/moves", "invalid")]),
+        (json!({"ply": 1}), vec![("/move", "required")]),
+        (json!({"ply": 0}), vec![("/ply", "out_of_range"), ("/move", "required")]),
     ] {
         assert_eq!(codes(&app.post(&moves, Some(&south), &body).await), expected(&faults), "{body}");
     }
+    let ids = vec![id.as_str(); 101].join(",");
     for (query, pointer, code) in [
+        (&*format!("ids={ids}"), "?ids", "wrong_length"),
+        ("practice=maybe", "?practice", "wrong_type"),
+        ("limit=", "?limit", "wrong_type"),
         ("colour=red", "?colour", "unknown_field"),
         ("status=over", "?status", "not_one_of"),
         ("limit=many", "?limit", "wrong_type"),
         ("limit=1000", "?limit", "invalid"),
     ] {
         assert_eq!(codes(&app.list_games(query, None).await), expected(&[(pointer, code)]), "{query}");
+    }
+    let picture = "/v1/variants/kalah/board.png";
+    for (query, pointer) in [("width=", "?width"), ("width=abc", "?width"), ("caption=maybe", "?caption")] {
+        let refused = app.get(&format!("{picture}?{query}"), None).await;
+        assert_eq!(codes(&refused), expected(&[(pointer, "wrong_type")]), "{query}");
     }
     let request = signed(app.request(Method::POST, &moves), Some(&south)).header("content-type", "application/json");
     let doubled = send(request.body(r#"{"ply": 1, "ply": 2, "move": "C"}"#)).await;
@@ -143,4 +154,84 @@ async fn moves_and_queries_say_what_is_wrong_in_stable_words() {
     let many: serde_json::Map<_, _> = (0..1000).map(|n| (format!("field{n}"), json!(n))).collect();
     let refused = app.post(&moves, Some(&south), &Value::Object(many)).await;
     assert_eq!(codes(&refused).len(), 50, "{refused:?}");
+}
+
+#[actix_web::test]
+async fn a_new_game_is_refused_with_all_faults_of_meaning() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    let clock = json!({"type": "bank", "bank_s": 600, "max_s": 300});
+    for (body, faults) in [
+        (json!({"practice": true}), vec![("/variant", "required"), ("/practice", "invalid")]),
+        (
+            json!({"variant": "nope", "clock": clock, "visibility": "private", "opponent": {"type": "open"}}),
+            vec![("/variant", "not_one_of"), ("/clock/max_s", "invalid"), ("/opponent/type", "invalid")],
+        ),
+        (
+            json!({"variant": "kalah", "preset": "x", "options": {"seeds": 99, "zz": 1, "pie": 1, "pits": 6},
+                "start": {"position": "?"}, "practice": true}),
+            vec![
+                ("/preset", "not_one_of"),
+                ("/options/seeds", "out_of_range"),
+                ("/options/zz", "unknown_field"),
+                ("/options/pie", "wrong_type"),
+                ("/practice", "invalid"),
+            ],
+        ),
+        // What one preset forbids is no fault of a preset that is unknown.
+        (json!({"variant": "congkak", "preset": "x", "options": {"max_rounds": 3}}), vec![("/preset", "not_one_of")]),
+        (
+            json!({"variant": "kalah", "options": {"seeds": 99}, "opponent": {"type": "self", "name": ""}, "practice": true}),
+            vec![("/options/seeds", "out_of_range"), ("/opponent/name", "wrong_length"), ("/practice", "invalid")],
+        ),
+        (
+            json!({"variant": "kalah", "start": {"position": "zz"}, "practice": true}),
+            vec![("/start/position", "invalid"), ("/practice", "invalid")],
+        ),
+        (
+            json!({"from": {"game_id": unknown, "ply": 0}, "variant": "kalah", "preset": "standard",
+                "opponent": {"type": "player", "player_id": unknown}}),
+            vec![
+                ("/variant", "invalid"),
+                ("/preset", "invalid"),
+                ("/from/game_id", "invalid"),
+                ("/opponent/player_id", "invalid"),
+            ],
+        ),
+        // A body of the wrong form is not checked for its meaning.
+        (json!({"variant": "nope", "side": "q"}), vec![("/side", "not_one_of")]),
+    ] {
+        assert_eq!(codes(&app.create_game(&ana, &body).await), expected(&faults), "{body}");
+    }
+    let refused = app.create_game(&ana, &json!({"variant": "nope"})).await;
+    assert_eq!(refused.body["errors"][0]["values"], json!(["kalah", "oware", "congkak"]));
+    let sought = json!({"variant": "kalah", "options": {"seeds": 99}, "opponent": {"type": "self"}, "visibility": "private",
+        "from": {"game_id": unknown, "ply": 0}, "practice": true, "start": {"position": "z"}});
+    let named = [
+        ("/opponent/type", "invalid"),
+        ("/visibility", "invalid"),
+        ("/from", "invalid"),
+        ("/start", "invalid"),
+        ("/options/seeds", "out_of_range"),
+        ("/practice", "invalid"),
+    ];
+    assert_eq!(codes(&app.post("/v1/games/seek", Some(&ana), &sought).await), expected(&named));
+    assert_eq!(app.list_games("player=me", Some(&ana)).await.body["items"], json!([]));
+}
+
+#[actix_web::test]
+async fn a_name_and_a_password_are_refused_together() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let both = [("/name", "invalid"), ("/password", "invalid")];
+    let body = json!({"name": "admin", "password": "password"});
+    assert_eq!(codes(&app.post("/v1/players", None, &body).await), expected(&both));
+    assert_eq!(codes(&app.patch("/v1/me", Some(&ana), &body).await), expected(&both));
+    let nameless = json!({"password": "password"});
+    let named = [("/name", "required"), ("/password", "invalid")];
+    assert_eq!(codes(&app.post("/v1/players", None, &nameless).await), expected(&named));
+    let body = json!({"name": "admin", "delete_webhooks": true});
+    let named = [("/name", "invalid"), ("/delete_webhooks", "invalid")];
+    assert_eq!(codes(&app.patch("/v1/me", Some(&ana), &body).await), expected(&named));
 }

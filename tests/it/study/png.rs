@@ -168,7 +168,8 @@ async fn parameters_of_pictures_are_ignored_if_unknown_and_checked_if_known() {
                 ("background=red", "?background", "wrong_format"),
                 ("background=%23ff", "?background", "wrong_format"),
                 ("background=url(a)", "?background", "wrong_format"),
-                ("caption=no", "?caption", "invalid"),
+                ("caption=no", "?caption", "wrong_type"),
+                ("caption=", "?caption", "wrong_type"),
                 ("lang=de&lang=fr", "?lang", "duplicate_field"),
             ] {
                 let answer = app.get(&format!("{path}.{kind}?{query}"), None).await;
