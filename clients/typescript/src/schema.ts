@@ -4889,7 +4889,6 @@ export interface operations {
                  *     ]
                  */
                 "application/json": components["schemas"]["ImportGame"][];
-                /** @example {"game": {"variant": "kalah"}, "moves": [{"move": "C"}]} */
                 "application/x-ndjson": string;
                 /**
                  * @example [Variant "kalah"]
