@@ -12,9 +12,6 @@ use crate::{
     words::{self, Speaker},
 };
 
-/// The most letters of a name that are shown beside the board.
-const NAME_LETTERS: usize = 34;
-
 /// Draws a board as SVG.
 ///
 /// ```
@@ -99,10 +96,12 @@ impl PlayerLine {
             SceneStatus::Over { winner: Some(winner), .. } if winner == side => Badge::Winner,
             _ => Badge::None,
         };
+        let role = words::role(scene, side, view.language);
+        let room = layout::name_room(role, badge != Badge::None);
         Self {
             y: if side == view.bottom { layout::BOARD_BOTTOM + 33 } else { layout::BOARD_TOP - 15 },
-            name: Speaker::new(&scene.names, view.language).short_player(side, NAME_LETTERS),
-            role: words::role(scene, side, view.language),
+            name: Speaker::new(&scene.names, view.language).short_player(side, room),
+            role,
             badge,
         }
     }

@@ -5,7 +5,9 @@ use askama::Template;
 use mancala_rules::{AnyPosition, BySide, Side, Variant};
 
 use crate::{
+    font::{Font, Room},
     language::{Words, fill},
+    layout::NAME_GAP,
     scale::{BOTTOM, LEFT, Label, RIGHT, Scale, TOP},
     scene::PlayerLabel,
     svg::render,
@@ -27,11 +29,15 @@ const HEIGHT: i32 = 380;
 /// The page above and below a graph without captions.
 const MARGIN: i32 = 18;
 
-/// The most letters of a name that are shown above or below the graph.
-const NAME_LETTERS: usize = 36;
+/// The font of all text that names a player; the size is that of `graph.svg`.
+const FONT: Font = Font { size: 22, is_bold: false };
 
-/// The same if the key of the marks stands beside the name.
-const NAME_LETTERS_BESIDE_KEY: usize = 16;
+/// The width of the lines above and below the graph, which is that of the graph.
+#[expect(clippy::cast_precision_loss, reason = "some hundred units")]
+const LINE_WIDTH: f32 = (RIGHT - LEFT) as f32;
+
+/// The least room for a name that is cut, beside its mark. If there is less, the words around the name are left out.
+const NAME_LEAST: f32 = 60.0;
 
 /// The most faults of a kind and a player that the description lists one by one.
 const FAULTS_LISTED_MAX: usize = 10;
@@ -144,11 +150,7 @@ pub fn draw_graph(course: &Course, view: View) -> String {
     let words = speaker.words();
     let marks = curve.marks(view.bottom);
     let has_key = view.caption == Caption::Shown && points.iter().any(|point| point.fault.is_some());
-    let letters = if has_key { NAME_LETTERS_BESIDE_KEY } else { NAME_LETTERS };
-    let line = |(is_over, side, y)| {
-        let text = if course.measure == Measure::Value { words.better } else { words.ahead };
-        SideLine { y, is_over, good_for: fill(text, &[&speaker.short_player(side, letters)]) }
-    };
+    let line = |(is_over, side, y)| SideLine { y, is_over, good_for: good_for(speaker, side, course.measure, has_key) };
     let sides = [(true, view.bottom, TOP - 20), (false, view.bottom.other(), HEIGHT - 12)];
     let title = if course.measure == Measure::Value { words.values } else { words.leads };
     let picture = GraphSvg {
@@ -170,6 +172,26 @@ pub fn draw_graph(course: &Course, view: View) -> String {
         sides: if view.caption == Caption::Shown { sides.map(line).into() } else { vec![] },
     };
     render(&picture)
+}
+
+/// "better for Ana (guest)", as far as it fits beside the key of the marks. A name is cut, a mark never.
+fn good_for(speaker: Speaker, side: Side, measure: Measure, has_key: bool) -> String {
+    let words = speaker.words();
+    let text = if measure == Measure::Value { words.better } else { words.ahead };
+    let key = if has_key { FONT.width(&key(words)) + NAME_GAP } else { 0.0 };
+    let room = Room { font: FONT, width: LINE_WIDTH - key }.beside("▲ ");
+    let beside_words = room.beside(&fill(text, &[""]));
+    let is_whole = FONT.width(&speaker.player(side)) <= beside_words.width;
+    if is_whole || beside_words.beside(&speaker.mark(side)).width >= NAME_LEAST {
+        fill(text, &[&speaker.short_player(side, beside_words)])
+    } else {
+        speaker.short_player(side, room)
+    }
+}
+
+/// The key of the marks as it is wide: circles are wider than diamonds.
+fn key(words: &Words) -> String {
+    format!("○ {} ● {}", words.mistake, words.blunder)
 }
 
 /// What is seen of the drawing, as y and height.

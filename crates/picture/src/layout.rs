@@ -7,7 +7,10 @@ use std::f64::consts::TAU;
 
 use mancala_rules::{Pit, Place, Side};
 
-use crate::view::{Caption, Handedness, View};
+use crate::{
+    font::{Font, Room},
+    view::{Caption, Handedness, View},
+};
 
 /// The size of the picture, in units.
 const WIDTH: i32 = 640;
@@ -39,6 +42,22 @@ const EDGE: i32 = 14;
 /// The most seeds that are drawn in a pit, and in a store: it looks full, and only the count says more.
 pub const PIT_SEEDS_MAX: u16 = 24;
 pub const STORE_SEEDS_MAX: u16 = 60;
+
+/// Where the line of a player begins and ends: the left edge of the name, and the right edge of the label beside it.
+pub const NAME_LEFT: i16 = 42;
+pub const ROLE_RIGHT: i16 = 626;
+
+/// The least width between a name and what stands right of it.
+pub const NAME_GAP: f32 = 12.0;
+
+/// The font of the labels beside the names. The sizes are those of `shared.css`.
+pub const ROLE_FONT: Font = Font { size: 23, is_bold: false };
+
+/// The room of a name beside a label. It is the same for all boards, and bold for a player with a badge.
+pub fn name_room(role: &str, is_bold: bool) -> Room {
+    let right = if role.is_empty() { 0.0 } else { ROLE_FONT.width(role) + NAME_GAP };
+    Room { font: Font { size: 26, is_bold }, width: f32::from(ROLE_RIGHT - NAME_LEFT) - right }
+}
 
 /// What is seen of the drawing: all of it, or without captions the board.
 pub const fn frame(caption: Caption) -> Area {

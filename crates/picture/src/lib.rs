@@ -12,6 +12,9 @@
 #![deny(missing_docs)]
 
 mod board;
+#[cfg(test)]
+mod fit;
+mod font;
 mod graph;
 mod language;
 mod layout;

@@ -1,4 +1,4 @@
-//! Pixels of a picture, as PNG. Knows SVG and the two fonts that the crate holds, and nothing of what is drawn.
+//! Pixels of a picture, as PNG. Knows SVG and the two fonts of `font`, and nothing of what is drawn.
 //!
 //! It reads no file, no font of the system and no resource of another place, so the same picture has the same pixels on
 //! every machine.
@@ -20,14 +20,13 @@ use resvg::{
 };
 use skrifa::{FontRef, MetadataProvider};
 
+use crate::font::{BOLD_FONT, REGULAR_FONT};
+
 /// The widths that a PNG may have, in pixels.
 pub const PNG_WIDTHS: RangeInclusive<u32> = 16..=2048;
 
 /// The weight from which on text is drawn in bold.
 const BOLD: u16 = 600;
-
-const REGULAR_FONT: &[u8] = include_bytes!("../fonts/DejaVuSans.ttf");
-const BOLD_FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-Bold.ttf");
 
 static FONTS: LazyLock<Fonts> = LazyLock::new(Fonts::load);
 

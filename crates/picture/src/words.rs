@@ -3,6 +3,7 @@
 use mancala_rules::{BySide, Effect, Pit, Side, Variant};
 
 use crate::{
+    font::Room,
     language::{Language, Words, fill},
     scene::{PlayerLabel, PlayerMark, Scene, SceneStatus},
 };
@@ -30,11 +31,16 @@ impl<'a> Speaker<'a> {
         self.names[side].map_or_else(|| self.side(side).to_owned(), |label| self.marked(label))
     }
 
-    /// The same in so many letters. The name is cut, and its mark stays.
-    pub fn short_player(self, side: Side, letters: usize) -> String {
-        let Some(PlayerLabel { name, mark }) = self.names[side] else { return self.side(side).to_owned() };
-        let mark = self.suffix(mark);
-        format!("{}{mark}", cut(&xml_text(name), letters.saturating_sub(mark.chars().count())))
+    /// The same in a place of so much room. The name is cut, and its mark stays whole.
+    pub fn short_player(self, side: Side, room: Room) -> String {
+        let Some(PlayerLabel { name, .. }) = self.names[side] else { return self.side(side).to_owned() };
+        let mark = self.mark(side);
+        format!("{}{mark}", room.beside(&mark).cut(&xml_text(name)))
+    }
+
+    /// What stands behind the name of the player at a side: " (guest)", or nothing.
+    pub fn mark(self, side: Side) -> String {
+        self.suffix(self.names[side].and_then(|label| label.mark))
     }
 
     /// The name of a side.
@@ -137,22 +143,6 @@ pub fn status(scene: &Scene, language: Language) -> String {
     }
 }
 
-/// A name, cut to so many letters if it is longer. East Asian letters and emoji count as two.
-fn cut(name: &str, letters: usize) -> String {
-    let width = |c: char| if c < '\u{1100}' { 1 } else { 2 };
-    if name.chars().map(width).sum::<usize>() <= letters {
-        return name.to_owned();
-    }
-    let mut left = letters.saturating_sub(1);
-    let fits = |c: &char| {
-        let fits = width(*c) <= left;
-        left = left.saturating_sub(width(*c));
-        fits
-    };
-    let begin: String = name.chars().take_while(fits).collect();
-    format!("{}…", begin.trim_end())
-}
-
 /// A name in which U+FFFD replaces each character that XML cannot contain, escaped or not.
 fn xml_text(name: &str) -> String {
     let is_character = |c: char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
@@ -209,37 +199,26 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_that_is_too_long_is_cut_to_fit() {
-        for (name, letters, shown) in [
-            ("Ana", 3, "Ana"),
-            ("Anabel", 5, "Anab…"),
-            ("An abel", 4, "An…"),
-            ("ああああ", 8, "ああああ"),
-            ("ああああ", 7, "あああ…"),
-            ("ああああ", 6, "ああ…"),
-            ("", 3, ""),
-        ] {
-            assert_eq!(cut(name, letters), shown);
-        }
-    }
+    use crate::font::Font;
 
     #[test]
     fn a_mark_stays_when_its_name_is_cut() {
-        let names = |name, mark| BySide { south: Some(PlayerLabel { name, mark }), north: None };
-        for (name, mark, letters, shown) in [
-            ("Ana", Some(PlayerMark::Guest), 11, "Ana (guest)"),
-            ("Anabel", Some(PlayerMark::Guest), 12, "Ana… (guest)"),
-            ("ああああ", Some(PlayerMark::Imported), 16, "ああ… (imported)"),
-            ("Anabel", None, 5, "Anab…"),
+        let font = Font { size: 20, is_bold: false };
+        let shown = |name, mark, place| {
+            let names = BySide { south: Some(PlayerLabel { name, mark }), north: None };
+            let room = Room { font, width: font.width(place) + 0.1 };
+            [Side::South, Side::North].map(|side| Speaker::new(&names, Language::De).short_player(side, room))
+        };
+        let guest = Some(PlayerMark::Guest);
+        for (name, mark, place) in [
+            ("Ana", guest, "Ana (Gast)"),
+            ("Anabella", guest, "Ana… (Gast)"),
+            ("ああああ", Some(PlayerMark::Imported), "ああ… (importiert)"),
+            ("Anabella", None, "Anab…"),
         ] {
-            let names = names(name, mark);
-            assert_eq!(Speaker::new(&names, Language::En).short_player(Side::South, letters), shown);
+            assert_eq!(shown(name, mark, place), [place, "Nord"]);
         }
-        let names = names("Ana", None);
-        assert_eq!(Speaker::new(&names, Language::En).short_player(Side::North, 3), "North");
-        assert_eq!(Speaker::new(&names, Language::De).short_player(Side::North, 3), "Nord");
+        assert_eq!(shown("Anabella", guest, ""), ["… (Gast)", "Nord"]);
     }
 
     #[test]
