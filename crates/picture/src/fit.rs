@@ -59,7 +59,7 @@ fn names_beside_a_board_end_before_the_status_and_the_edge() {
     pictures(|language, of, position, names| {
         for (status, bottom) in statuses.iter().flat_map(|status| Side::ALL.map(|bottom| (status, bottom))) {
             let scene = Scene { position, names, ply: 0, last: None, status: status.clone() };
-            let svg = draw_board(&scene, View { language, bottom, ..View::PLAIN });
+            let svg = draw_board(&scene, View { bottom, language, ..View::PLAIN });
             let people: Vec<_> = svg
                 .split("<g class=\"person\">")
                 .skip(1)

@@ -1,6 +1,6 @@
 //! The two fonts that the crate holds, and how wide a text is in them. Knows no picture.
 //!
-//! PNGs are drawn in these fonts. Viewers of SVG choose their own, which are about as wide or narrower: DejaVu Sans is
+//! PNGs are drawn in these fonts. Viewers of SVG choose their own, which are about as wide or narrower: `DejaVu` Sans is
 //! among the widest.
 
 use std::sync::LazyLock;

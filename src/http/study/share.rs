@@ -94,6 +94,7 @@ struct GamePage {
     /// How many plies were played.
     ply: u32,
     is_over: bool,
+    is_practice: bool,
     /// Where clients reach the service, without a slash at the end; `None` if that is not known.
     base: Option<String>,
     /// Which board the preview shows, as a parameter; empty for the present one.
@@ -133,6 +134,7 @@ impl GamePage {
             players,
             ply: game.ply(),
             is_over,
+            is_practice: game.is_practice(),
             base: base.map(ToOwned::to_owned),
             // The end of a game may be no move, and only its present board shows that.
             preview_ply: if is_over { String::new() } else { format!("&ply={}", game.ply()) },

@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::{
+    games::practice::practice,
     records::import::{WHOLE, import},
     support::{
         answer::Answer,
@@ -92,6 +93,25 @@ async fn a_page_says_who_plays_and_how_it_stands() {
         for link in links {
             assert_eq!(app.get(&format!("/{link}"), None).await.status, 200, "{link}");
         }
+    }
+}
+
+#[actix_web::test]
+async fn a_page_of_practice_says_that_it_is_practice() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for is_practice in [true, false] {
+        let mut terms = practice(1, "south");
+        terms["visibility"] = json!("public");
+        terms["practice"] = json!(is_practice);
+        let id = app.created(&ana, &terms).await["id"].as_str().expect("an id").to_owned();
+        let shown = page(&app, &id).await;
+        let kind = if is_practice { "Kalah, practice" } else { "Kalah" };
+        for name in ["description", "og:description"] {
+            let said = meta(&shown.text, name);
+            assert_eq!(said, format!("{kind}, 0 plies. Ana (guest) to move."));
+        }
+        assert_eq!(shown.text.contains("<li>practice</li>"), is_practice, "{}", shown.text);
     }
 }
 
