@@ -1,11 +1,14 @@
 //! Tests of names in whole pictures: none reaches the edge or the text beside it, and marks are whole.
 
-use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
+use mancala_rules::{AnyOptions, AnyPosition, BySide, Side};
 
 use crate::{
     Course, Fault, Language, Measure, PlayerLabel, PlayerMark, Point, Scene, SceneStatus, View, draw_board, draw_graph,
     font::Font,
 };
+
+/// Its boards have from 1 to 12 pits a row.
+const VARIANT: &str = "kalah";
 
 const MARKS: [PlayerMark; 3] = [PlayerMark::Guest, PlayerMark::Imported, PlayerMark::Hotseat];
 
@@ -23,7 +26,7 @@ fn mark(mark: PlayerMark, language: Language) -> String {
 fn pictures(mut check: impl FnMut(Language, PlayerMark, &AnyPosition, BySide<Option<PlayerLabel>>)) {
     let names = ["W".repeat(32), "m".repeat(32), "漢".repeat(32), "Maximilian Mustermann-Schmidt".to_owned()];
     for options in ["pits=1", "", "pits=12"] {
-        let options = AnyOptions::parse(Variant::Kalah, "standard", options).expect("options");
+        let options = AnyOptions::parse(VARIANT.parse().expect("a variant"), "standard", options).expect("options");
         let position = AnyPosition::opening(&options);
         for (language, name) in
             Language::ALL.into_iter().flat_map(|language| names.each_ref().map(|name| (language, name)))
@@ -89,7 +92,7 @@ fn names_beside_a_graph_end_before_the_key_and_the_edge() {
                 points[1] = points[1].with_fault(Fault::Mistake, Side::South);
             }
             let svg = draw_graph(
-                &Course { variant: Variant::Kalah, names, measure, points },
+                &Course { variant: position.options().variant(), names, measure, points },
                 View { language, ..View::PLAIN },
             );
             let keys: Vec<_> =

@@ -169,14 +169,28 @@ async fn a_picture_shows_any_players_name_as_text() {
         let title = text_of(&picture(&answer), "title");
         assert!(names.iter().all(|name| title.contains(name)), "{path}: {title}");
     }
+    // A name is whole, or cut where its place ends; the mark is always whole. North's stands first.
+    let cut = |shown: &str, name: &str| {
+        let kept = shown.strip_suffix(" (guest)").unwrap_or_else(|| panic!("{shown} is not marked"));
+        let beginning = kept.strip_suffix('…');
+        assert!(kept == name || beginning.is_some_and(|beginning| name.starts_with(beginning)), "{shown}");
+        beginning.map(|beginning| beginning.chars().count())
+    };
     let answer = board(&app, &id, "", None).await;
-    let cut = ["\"' onload='x' ]]> &amp; <… (guest)", "</text><script>alert(1)</… (guest)"];
-    assert_eq!(texts(&picture(&answer), "name"), cut);
+    let shown = texts(&picture(&answer), "name");
+    assert_eq!(shown.len(), 2);
+    for (shown, name) in shown.iter().zip(names.iter().rev()) {
+        assert!(cut(shown, name).is_none_or(|kept| kept >= 20), "{shown}");
+    }
     let long = ["あ".repeat(32), "W".repeat(32)];
     let (id, ..) = game_of(&app, [&long[0], &long[1]], json!({})).await;
     let answer = board(&app, &id, "", None).await;
     let shown = picture(&answer);
-    assert_eq!(texts(&shown, "name"), ["W".repeat(25), "あ".repeat(12)].map(|name| format!("{name}… (guest)")));
+    let names = texts(&shown, "name");
+    assert_eq!(names.len(), 2);
+    for (shown, name) in names.iter().zip(long.iter().rev()) {
+        assert!(cut(shown, name).is_some_and(|kept| (8..32).contains(&kept)), "{shown}");
+    }
     assert!(text_of(&shown, "desc").contains(&long[0]));
 }
 

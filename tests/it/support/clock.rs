@@ -10,11 +10,11 @@ pub fn now() -> OffsetDateTime {
     OffsetDateTime::now_utc()
 }
 
-/// Yields to other tasks until the condition holds, for 30 seconds at most.
+/// Yields to other tasks until the condition holds, for 90 seconds at most: the machine may be busy.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "it never happened: {what}");
+        assert!(begun.elapsed() < Duration::from_secs(90), "it never happened: {what}");
         actix_web::rt::task::yield_now().await;
     }
 }
