@@ -1,14 +1,11 @@
 //! Tests of names in whole pictures: none reaches the edge or the text beside it, and marks are whole.
 
-use mancala_rules::{AnyOptions, AnyPosition, BySide, Side};
+use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
 
 use crate::{
     Course, Fault, Language, Measure, PlayerLabel, PlayerMark, Point, Scene, SceneStatus, View, draw_board, draw_graph,
     font::Font,
 };
-
-/// Its boards have from 1 to 12 pits a row.
-const VARIANT: &str = "kalah";
 
 const MARKS: [PlayerMark; 3] = [PlayerMark::Guest, PlayerMark::Imported, PlayerMark::Hotseat];
 
@@ -26,7 +23,10 @@ fn mark(mark: PlayerMark, language: Language) -> String {
 fn pictures(mut check: impl FnMut(Language, PlayerMark, &AnyPosition, BySide<Option<PlayerLabel>>)) {
     let names = ["W".repeat(32), "m".repeat(32), "漢".repeat(32), "Maximilian Mustermann-Schmidt".to_owned()];
     for options in ["pits=1", "", "pits=12"] {
-        let options = AnyOptions::parse(VARIANT.parse().expect("a variant"), "standard", options).expect("options");
+        let options = Variant::ALL
+            .into_iter()
+            .find_map(|variant| AnyOptions::parse(variant, "standard", options).ok())
+            .expect("a variant with such a board");
         let position = AnyPosition::opening(&options);
         for (language, name) in
             Language::ALL.into_iter().flat_map(|language| names.each_ref().map(|name| (language, name)))
