@@ -1,6 +1,6 @@
 //! The faults of a request, collected so that one answer names all of them.
 
-use super::problem::{Code, Problem};
+use super::{code::Code, problem::Problem};
 
 /// The faults that the checks of a request have found so far.
 #[derive(Debug, Default)]

@@ -1,5 +1,6 @@
 //! Parts that many answers share: the form of failures, headers, cursors and pages. Knows no route and no resource.
 
+pub(crate) mod code;
 pub(crate) mod cursor;
 pub(crate) mod faults;
 pub(crate) mod headers;

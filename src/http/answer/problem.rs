@@ -1,7 +1,7 @@
 //! Every failure in one envelope: RFC 9457 `application/problem+json` with a stable code.
 //!
 //! A handler returns a [`Problem`]. The layer `envelope` gives every answer its request id. It turns all other failures (an
-//! unknown path, a panic, a library's own error) into the same form. Status codes of failures are written here only.
+//! unknown path, a panic, a library's own error) into the same form. Status codes of failures are written in `code` only.
 
 use std::{error::Error as StdError, fmt, mem};
 
@@ -16,6 +16,7 @@ use actix_web::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::code::Code;
 use crate::{
     db::DbError,
     domain::Refusal,
@@ -33,151 +34,6 @@ pub const PROBLEM_JSON: &str = "application/problem+json";
 const PAGE: &str = "text/html; charset=utf-8";
 
 pub static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// The status of an answer that is unchanged since the client received it.
-pub const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
-
-macro_rules! codes {
-    ($($variant:ident $word:literal $status:ident $title:literal $meaning:literal)+) => {
-        /// The closed list of failure codes. A code never changes its meaning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-        #[serde(rename_all = "snake_case")]
-        pub enum Code { $($variant),+ }
-
-        impl Code {
-            pub const ALL: &'static [Code] = &[$(Code::$variant),+];
-
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Code::$variant => $word),+ }
-            }
-
-            pub const fn status(self) -> StatusCode {
-                match self { $(Code::$variant => StatusCode::$status),+ }
-            }
-
-            pub const fn title(self) -> &'static str {
-                match self { $(Code::$variant => $title),+ }
-            }
-
-            /// What the code means, and what the client does about it.
-            pub const fn meaning(self) -> &'static str {
-                match self { $(Code::$variant => $meaning),+ }
-            }
-        }
-    };
-}
-
-codes! {
-    MalformedRequest "malformed_request" BAD_REQUEST "The request cannot be read"
-        "The body is not JSON in UTF-8, or the request breaks off. Send it again, whole."
-    ValidationFailed "validation_failed" UNPROCESSABLE_ENTITY "The request is readable but invalid"
-        "A field or parameter is missing, unknown, of the wrong type, or out of bounds. `errors` names each with a JSON \
-         pointer into the body (or `?name` for a query parameter). Correct the request; sending it again as it is fails again."
-    Unauthenticated "unauthenticated" UNAUTHORIZED "A token is needed"
-        "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
-    InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
-        "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one."
-    RefreshTokenReused "refresh_token_reused" UNAUTHORIZED "The refresh token was used before"
-        "A later refresh token of the same sign-in was used already, so two clients have tokens of it. Of an account all tokens of this \
-         sign-in are revoked: sign in again. Of a guest the newer ones stay valid: use the newest, or the recovery code."
-    InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name, the password or the recovery code is wrong"
-        "No account has this name and this password, and which of the two is wrong is not said; or no player has this recovery code."
-    Forbidden "forbidden" FORBIDDEN "Not allowed"
-        "The caller is known but may not do this; `detail` says why."
-    NotSeated "not_seated" FORBIDDEN "The caller does not sit in this game"
-        "Only the two players of a game may do this."
-    NotFound "not_found" NOT_FOUND "There is no such thing"
-        "The address, game or ply does not exist, or it is a private game in which the caller does not sit."
-    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED "This address does not know the method"
-        "The header `Allow` lists the methods that it knows."
-    NotAcceptable "not_acceptable" NOT_ACCEPTABLE "The answer would be of another type"
-        "The header `Accept` excludes `application/json`, or what else the address answers, as `detail` says. Send one that \
-         includes it, or none."
-    PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE "The body is too large"
-        "A body has at most 64 KiB; games to import, 8 MiB."
-    UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE "The body is of another type, or none is declared"
-        "Send `Content-Type: application/json`, or what else the address takes, as `detail` says, and the body without compression (no \
-         `Content-Encoding`)."
-    NameTaken "name_taken" CONFLICT "The name is taken"
-        "An account has this name, or one that reads the same (capitals make no difference). Choose another."
-    SeatTaken "seat_taken" CONFLICT "The seat is taken"
-        "Another player joined first; when declining an invitation, the caller did. `game` shows the game as it is."
-    OwnGame "own_game" CONFLICT "The game is the caller's own"
-        "The caller has created the game, and another player joins it. To play both sides, create a game with `opponent.type` `self`. \
-         `game` shows the game as it is."
-    GameNotStarted "game_not_started" CONFLICT "The game waits for an opponent"
-        "Nothing can be played before the second seat is taken. `game` shows the game as it is."
-    GameOver "game_over" CONFLICT "The game is over"
-        "Nothing can be changed any more. `game` shows how it ended, `moves` what the client has not seen."
-    NotYourTurn "not_your_turn" CONFLICT "It is the opponent's turn"
-        "Wait for the opponent's move. `game` shows the game as it is, `moves` what the client has not seen."
-    StalePly "stale_ply" CONFLICT "The move's number is not the next one"
-        "The client's picture of the game is out of date: take over `game` and `moves` (from the ply that was sent on), \
-         then let the player choose again."
-    IllegalMove "illegal_move" UNPROCESSABLE_ENTITY "The rules forbid the move"
-        "`reason` says why, `legal_moves` lists what is allowed. Nothing was played. Of a line of moves, `index` says which of \
-         them it is, from 0, and `position` how the board stands before it."
-    NoSuchOffer "no_such_offer" CONFLICT "There is no such offer"
-        "Nothing of this kind waits for an answer, or it is not the caller's to give: an offer is accepted and declined by the \
-         other side, and withdrawn by its own. `game` shows the game as it is."
-    OfferPending "offer_pending" CONFLICT "The opponent's offer comes first"
-        "The opponent asks to take back a turn, and it is not the caller's turn that would be taken back. Accept or decline that \
-         first. `game` shows the game as it is."
-    OfferNotPossible "offer_not_possible" CONFLICT "This cannot be offered in this game"
-        "`detail` says why: there is no opponent, no turn to take back, no clock to pause, no agreed end in the rules, or \
-         the game is not over yet. `game` shows the game as it is."
-    TooManyGames "too_many_games" CONFLICT "The player has too many games"
-        "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
-         of them (resign, abort) before beginning another."
-    NoRecord "no_record" CONFLICT "The game cannot be written in this form"
-        "Other programs know other games, or fewer rules of them; `detail` says what is in the way. As `json` every game can be written."
-    GameNotOver "game_not_over" CONFLICT "The game is not over"
-        "Players get no help while they play: a game is analysed when it is over, and so is the one that it goes on from. Games that one \
-         person plays alone are analysed at any time."
-    TooManyAnalyses "too_many_analyses" CONFLICT "The player waits for too many analyses"
-        "A player waits for at most 20 analyses. Ask again when one of them is there."
-    TooManyWebhooks "too_many_webhooks" CONFLICT "The player has too many webhooks"
-        "A player has at most 10 webhooks. Change or delete one of them."
-    TooManyNotes "too_many_notes" CONFLICT "The player has too many notes"
-        "A player has at most 10,000 notes. Change or delete one of them."
-    TooManyImports "too_many_imports" CONFLICT "The player has too many imported games"
-        "A player may have a number of imported games, and of plies in them; guests fewer than accounts. `detail` says what is left. \
-         Nothing was imported: send fewer games, or delete imported ones. `GET /v1/me/imports` lists them."
-    WebhookDisabled "webhook_disabled" CONFLICT "The webhook is disabled"
-        "Nothing is sent to it. Enable it first: `PATCH` with `enabled`."
-    WebhookNotVerified "webhook_not_verified" CONFLICT "The webhook is not verified yet"
-        "Its endpoint has not repeated the challenge that was sent to it, so it gets nothing else. `POST …/verify` sends another one."
-    PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
-        "The version in `If-Match` is not the game's. Read the game again, then decide."
-    IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"
-        "Within a day the same `Idempotency-Key` came with something else. Nothing was done; give every new request a new key, \
-         and keep the key with the body when sending again."
-    RateLimited "rate_limited" TOO_MANY_REQUESTS "Too many calls"
-        "The player, or without a token the address, has made more calls than allowed, or uploads too much at once, or too many sign-ins to an\
-         account failed. Send the same request again after the seconds in `Retry-After`. `RateLimit` in every answer says how many calls are\
-         left."
-    Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
-        "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
-         later may help; a move can be sent again without being played twice."
-    Unavailable "unavailable" SERVICE_UNAVAILABLE "The service cannot answer now"
-        "The database is away or busy. Send the same request again after the seconds in `Retry-After`; a move is never \
-         played twice."
-}
-
-impl Code {
-    /// The code of a failure that does not come from a handler.
-    fn of_status(status: StatusCode) -> Self {
-        match status {
-            StatusCode::NOT_FOUND => Code::NotFound,
-            StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
-            StatusCode::NOT_ACCEPTABLE => Code::NotAcceptable,
-            StatusCode::PAYLOAD_TOO_LARGE => Code::PayloadTooLarge,
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::UnsupportedMediaType,
-            status if status.is_client_error() => Code::MalformedRequest,
-            _ => Code::Internal,
-        }
-    }
-}
 
 /// A failure: its body for the client, and its cause for the log alone.
 #[derive(Clone, Debug)]
@@ -610,19 +466,5 @@ impl Problem {
         }
         self.body.request_id = request_id;
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_code_has_a_word_of_its_own_and_a_failing_status() {
-        for (n, code) in Code::ALL.iter().enumerate() {
-            assert!(code.status().is_client_error() || code.status().is_server_error());
-            assert_eq!(serde_json::to_value(code).expect("a word is JSON"), code.as_str());
-            assert!(Code::ALL[..n].iter().all(|other| other.as_str() != code.as_str()));
-        }
     }
 }

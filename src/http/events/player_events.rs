@@ -15,10 +15,11 @@ use crate::{
     domain::PlayerId,
     http::{
         answer::{
+            code::Code,
             cursor::Cursors,
             headers::NOT_KEPT,
             page::{next_link, page_size},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         games::find::with_read_permit,
         layers::observe::Waited,

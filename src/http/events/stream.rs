@@ -14,7 +14,7 @@ use tracing_actix_web::RequestId;
 use super::resume::VARIES;
 use crate::{
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         layers::{head::AsksForHead, limits},
         request::accept::EVENT_STREAM,
         state::{AppState, tokens::Caller},

@@ -10,7 +10,7 @@ use crate::{
     clock::now,
     domain::{GameId, PlayerId},
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         games::find::find_visible,
         request::{
             auth,

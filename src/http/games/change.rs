@@ -25,8 +25,9 @@ use crate::{
     },
     http::{
         answer::{
+            code::Code,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         request::{conditional::IfMatch, extract::GamePath},
         state::{AppState, recent::Remembered, tokens::Caller},

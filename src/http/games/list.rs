@@ -15,10 +15,11 @@ use crate::{
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{
         answer::{
+            code::Code,
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         layers::limits,
         request::{auth::Reader, extract::read_query},

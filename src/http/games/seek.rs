@@ -9,8 +9,9 @@ use uuid::Uuid;
 
 use super::{
     change::{ATTEMPTS_MAX, answer_with, pause_before},
-    create::{CreateGame, seated_alone},
+    create::seated_alone,
     find::find_visible,
+    new_game::CreateGame,
 };
 use crate::{
     clock::now,

@@ -20,10 +20,7 @@ use actix_web::{
 };
 use flate2::{Compression, write::GzEncoder};
 
-use crate::http::answer::{
-    headers,
-    problem::{NOT_MODIFIED, Problem},
-};
+use crate::http::answer::{code::NOT_MODIFIED, headers, problem::Problem};
 
 /// Shorter answers are sent as they are: of these gzip saves 40 % at most, and no packet, for some 40 µs of the processor. Above, it halves
 /// the body, and from 800 bytes on it mostly saves a packet (`cargo bench --bench compression`).

@@ -15,7 +15,10 @@ use futures_util::FutureExt;
 use tracing_actix_web::RequestId;
 
 use crate::http::{
-    answer::problem::{Code, Problem, X_REQUEST_ID},
+    answer::{
+        code::Code,
+        problem::{Problem, X_REQUEST_ID},
+    },
     request::faults,
 };
 

@@ -41,7 +41,7 @@ use crate::{
     domain::PlayerId,
     http::{
         address::{network, site},
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         request::auth,
     },
     live::{Client, Holder},

@@ -25,7 +25,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::{
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         paths,
         state::AppState,
     },

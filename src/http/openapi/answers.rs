@@ -128,7 +128,7 @@ fn failing(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Respon
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::{answer::problem::Code, routes};
+    use crate::http::{answer::code::Code, routes};
 
     #[test]
     fn each_failure_names_codes_of_its_status() {

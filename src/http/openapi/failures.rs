@@ -6,7 +6,7 @@ use utoipa::openapi::{
     example::{Example, ExampleBuilder},
 };
 
-use crate::http::answer::problem::Code;
+use crate::http::answer::code::Code;
 
 /// The examples of all codes, by the code.
 pub(super) fn examples() -> impl Iterator<Item = (String, RefOr<Example>)> {

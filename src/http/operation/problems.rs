@@ -4,10 +4,7 @@ use std::fmt::Write;
 
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use crate::http::answer::{
-    headers::KEPT_FOR_MINUTES,
-    problem::{Code, Problem},
-};
+use crate::http::answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem};
 
 /// What a failure code means
 ///

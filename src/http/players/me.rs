@@ -20,9 +20,10 @@ use crate::{
     domain::{Action, Command, Player, PlayerId, PlayerKind},
     http::{
         answer::{
+            code::Code,
             faults::Faults,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         games::change::{Executed, execute},
         layers::limits::network_of,

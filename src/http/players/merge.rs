@@ -16,8 +16,9 @@ use crate::{
     domain::{Action, Command, PlayerId, PlayerKind},
     http::{
         answer::{
+            code::Code,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         games::change::{ATTEMPTS_MAX, execute, pause_before},
         layers::limits,

@@ -23,9 +23,10 @@ use crate::{
     domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
     http::{
         answer::{
+            code::Code,
             faults::Faults,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         layers::{client_address::client_address, limits::network_of},
         request::{

@@ -15,7 +15,7 @@ use crate::{
     },
     domain::PlayerKind,
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         request::{
             extract::{NoQuery, Query},
             player,

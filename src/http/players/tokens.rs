@@ -20,10 +20,7 @@ use crate::{
     },
     domain::{Player, PlayerKind, PlayerName},
     http::{
-        answer::{
-            headers::KEPT_FOR_MINUTES,
-            problem::{Code, Problem},
-        },
+        answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem},
         layers::limits::network_of,
         request::extract::{Body, NoQuery, Query},
         state::{

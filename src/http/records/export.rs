@@ -17,10 +17,7 @@ use crate::{
     db::games::{self, SeatedGame},
     domain::{BySeat, PlayerId, PlayerName, Ply, Seat, record},
     http::{
-        answer::{
-            headers::NOT_KEPT,
-            problem::{Code, Problem},
-        },
+        answer::{code::Code, headers::NOT_KEPT, problem::Problem},
         games::find::find_visible,
         layers::limits::HeavyBudget,
         request::{

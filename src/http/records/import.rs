@@ -27,7 +27,7 @@ use crate::{
     },
     domain::{Import, PlayerKind, ReservedNames, Visibility},
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         layers::limits,
         request::{
             extract::Query,

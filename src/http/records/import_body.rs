@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use super::import_forms::Form;
 use crate::{
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         request::extract::check_plain,
         state::uploads::Upload,
     },

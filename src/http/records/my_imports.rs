@@ -13,9 +13,10 @@ use crate::{
     domain::{Change, GameId, Opponent, PlayerId, Refusal},
     http::{
         answer::{
+            code::Code,
             headers::{NOT_KEPT, VARIES},
             page::next_link,
-            problem::{Code, Problem},
+            problem::Problem,
         },
         games::{
             find::find_visible,

@@ -9,7 +9,7 @@ use actix_web::{
     middleware::Next,
 };
 
-use crate::http::answer::problem::{Code, Problem};
+use crate::http::answer::{code::Code, problem::Problem};
 
 /// The type of server-sent events.
 pub const EVENT_STREAM: &str = "text/event-stream";

@@ -19,7 +19,7 @@ use crate::{
     clock::now,
     domain::PlayerId,
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         state::{AppState, tokens::Caller},
     },
     metrics::TokenKind,

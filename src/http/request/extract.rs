@@ -27,7 +27,10 @@ use super::faults::{self, pointer_token};
 use crate::{
     domain::GameId,
     http::{
-        answer::problem::{Code, FieldError, Problem},
+        answer::{
+            code::Code,
+            problem::{FieldError, Problem},
+        },
         paths,
     },
     rules::Variant,

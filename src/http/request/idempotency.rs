@@ -18,8 +18,9 @@ use crate::{
     },
     http::{
         answer::{
+            code::Code,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         request::player,
         state::{AppState, tokens::Caller},

@@ -4,7 +4,7 @@ use crate::{
     db::players::{self, OwnPlayer},
     domain::PlayerKind,
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         state::{AppState, tokens::Caller},
     },
 };

@@ -23,7 +23,7 @@ use tracing::Instrument;
 
 use crate::{
     db::{self, Database},
-    http::answer::problem::{Code, Problem},
+    http::answer::{code::Code, problem::Problem},
     live::Holder,
     priority,
 };

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     domain::Password,
-    http::answer::problem::{Code, Problem},
+    http::answer::{code::Code, problem::Problem},
     priority,
 };
 

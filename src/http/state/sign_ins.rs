@@ -20,7 +20,7 @@ use crate::{
     domain::PlayerName,
     http::{
         address::site,
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
     },
 };
 

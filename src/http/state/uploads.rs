@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     domain::PlayerId,
-    http::answer::problem::{Code, Problem},
+    http::answer::{code::Code, problem::Problem},
 };
 
 /// The bytes of the uploads from one network: two of the largest bodies. So one address leaves most of the memory to others.

@@ -20,10 +20,11 @@ use crate::{
     domain::{Analysis, Class, Game, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value, Visibility},
     http::{
         answer::{
+            code::Code,
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, VARIES, digest_tag},
-            problem::{Code, Problem},
+            problem::Problem,
         },
-        games::{create::is_contested, find::find_visible},
+        games::{contested::is_contested, find::find_visible},
         request::{
             auth::Reader,
             conditional::IfNoneMatch,

@@ -14,10 +14,11 @@ use crate::{
     hints::{self, Hint, HintError, HintedMove},
     http::{
         answer::{
+            code::Code,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem},
+            problem::Problem,
         },
-        games::{create::is_contested, find::find_visible},
+        games::{contested::is_contested, find::find_visible},
         layers::limits::HeavyBudget,
         request::extract::{GamePath, NoQuery, Query},
         state::{AppState, heavy::HeavyClass, tokens::Caller},

@@ -11,10 +11,11 @@ use crate::{
     domain::{GameId, NoteText, PlayerId, Refusal},
     http::{
         answer::{
+            code::Code,
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         games::find::{find_past, find_visible},
         request::{

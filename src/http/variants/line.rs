@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use super::catalog::{chosen_options, standard};
 use crate::{
     http::{
-        answer::problem::{Code, Problem},
+        answer::{code::Code, problem::Problem},
         layers::limits,
         request::extract::{self, Body, NoQuery, Query, VariantPath},
         state::AppState,

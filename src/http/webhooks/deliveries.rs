@@ -19,9 +19,10 @@ use crate::{
     },
     http::{
         answer::{
+            code::Code,
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         request::{
             extract::{NoQuery, Nothing, OptionalBody, Query},

@@ -21,8 +21,9 @@ use crate::{
     domain::NoticeKind,
     http::{
         answer::{
+            code::Code,
             headers::{NOT_KEPT, VARIES},
-            problem::{Code, Problem},
+            problem::Problem,
         },
         layers::limits,
         request::{

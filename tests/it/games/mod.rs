@@ -9,6 +9,7 @@ pub mod hotseat;
 pub mod invitations;
 pub mod joining;
 pub mod lifecycle;
+pub mod list_cursors;
 pub mod lists;
 pub mod lobby;
 pub mod me;

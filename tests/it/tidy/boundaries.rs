@@ -196,7 +196,7 @@ pub fn statuses_elsewhere(sources: &[Source]) -> Vec<String> {
             && last.starts_with(char::is_uppercase)
             && !SUCCESSES.contains(&last);
         let is_here =
-            source.module.first().is_some_and(|first| first == "http") && source.path != "src/http/answer/problem.rs";
+            source.module.first().is_some_and(|first| first == "http") && source.path != "src/http/answer/code.rs";
         // An attribute describes an answer in the document, and makes none.
         is_here && named.place != PathUse::Attribute && (is_status || is_builder || last == "InternalServerError")
     })

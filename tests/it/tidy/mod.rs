@@ -28,7 +28,7 @@ const RULES: [(&str, Rule); 18] = [
     ("clocks, randomness and I/O in pure crates", boundaries::impurities),
     ("clocks that are read beside clock.rs", boundaries::clocks),
     ("SQL outside of crates/db", boundaries::sql_elsewhere),
-    ("statuses of failures that answer/problem.rs does not choose", boundaries::statuses_elsewhere),
+    ("statuses of failures that answer/code.rs does not choose", boundaries::statuses_elsewhere),
     ("crates that may be unsafe", boundaries::crates_that_allow_unsafe),
     ("re-exports by glob", boundaries::globs),
     ("games that are named outside of the rules and the engine", games::findings),
