@@ -66,12 +66,7 @@ pub async fn get_game_graph(
 ) -> Result<HttpResponse, Problem> {
     let wanted = Wanted { view: look.0.view(query.0.side, None)?, width: None };
     let found = find(&state, &request, path.0, &admission.0).await?;
-    let etag = wanted.tag(&found.seated);
-    if if_none_match.has(&etag) {
-        return Ok(answer::unchanged(etag, Kept::OF_GAME));
-    }
-    let svg = wanted.draw(&state, &found, &budget).await?;
-    Ok(answer::drawn_svg(svg, etag, Kept::OF_GAME))
+    wanted.answer(&state, &found, &budget, &if_none_match).await
 }
 
 /// Draw a game's graph as PNG
@@ -110,16 +105,9 @@ pub async fn get_game_graph_png(
     budget: HeavyBudget,
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    let width = size.0.width()?;
-    let wanted = Wanted { view: in_pixels(look.0.view(query.0.side, None)?), width: Some(width) };
+    let wanted = Wanted { width: Some(size.0.width()?), view: in_pixels(look.0.view(query.0.side, None)?) };
     let found = find(&state, &request, path.0, &admission.0).await?;
-    let etag = wanted.tag(&found.seated);
-    if if_none_match.has(&etag) {
-        return Ok(answer::unchanged(etag, Kept::OF_GAME));
-    }
-    let svg = wanted.draw(&state, &found, &budget).await?;
-    let png = answer::pixels(&state, &budget, svg, width).await?;
-    Ok(answer::drawn_png(png, etag, Kept::OF_GAME))
+    wanted.answer(&state, &found, &budget, &if_none_match).await
 }
 
 async fn find(
@@ -141,6 +129,25 @@ struct Wanted {
 }
 
 impl Wanted {
+    /// The graph, unless the client has it.
+    async fn answer(
+        self,
+        state: &AppState,
+        found: &Arc<Remembered>,
+        budget: &HeavyBudget,
+        if_none_match: &IfNoneMatch,
+    ) -> Result<HttpResponse, Problem> {
+        let etag = self.tag(&found.seated);
+        if if_none_match.has(&etag) {
+            return Ok(answer::unchanged(etag, Kept::OF_GAME));
+        }
+        let svg = self.draw(state, found, budget).await?;
+        Ok(match self.width {
+            None => answer::drawn_svg(svg, etag, Kept::OF_GAME),
+            Some(width) => answer::drawn_png(answer::pixels(state, budget, svg, width).await?, etag, Kept::OF_GAME),
+        })
+    }
+
     /// The graph follows from these, so a client that has it costs no drawing. In a database that was set back, a version can come
     /// again with other moves, at another time.
     fn tag(self, seated: &SeatedGame) -> EntityTag {
