@@ -68,7 +68,8 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     let names = ["queue", "reindex", "reindex"].into_iter();
     for name in names.skip(usize::from(env::var("QUEUE").is_ok_and(|queue| queue == "no"))) {
         let (begun, before) = (Instant::now(), processor_seconds(embedded));
-        let patience = Patience::new(Duration::ZERO, |_| {});
+        // The wait of the command by default.
+        let patience = Patience::new(Duration::from_mins(10), |report| eprintln!("{report:?}"));
         let mut explored = 0;
         if name == "reindex" {
             let building = begin(&pool).await?;
@@ -140,5 +141,8 @@ fn random_game(variant: Variant, rng: &mut StdRng) -> Import {
 async fn index_size(pool: &PgPool) -> Result<(i64, i64), sqlx::Error> {
     let sizes = "select count(*), pg_total_relation_size('explored_game') + pg_total_relation_size('explored_move')
         from explored_game";
-    sqlx::query_as(sizes).fetch_one(pool).await
+    let mut transaction = pool.begin().await?;
+    // It reads the whole table.
+    sqlx::raw_sql("set local statement_timeout = 0; set local enable_seqscan = on").execute(&mut *transaction).await?;
+    sqlx::query_as(sizes).fetch_one(&mut *transaction).await
 }

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Connections that read at once.
-const READERS: usize = 64;
+const READERS: usize = 32;
 
 /// Plies of the finished game whose history is read, and of the active game.
 const PLIES: usize = 60;

@@ -109,6 +109,10 @@ async fn an_interrupted_rebuild_goes_on_and_its_former_process_stores_nothing() 
     while let Some(last) = read_some(&app, &second, after, number).await {
         (after, number) = (Some(last), number + 1);
     }
+    // Interrupted when no game was left for the last batch.
+    assert_eq!(Batch::default().store(&app.db, &second, number).await.expect("a database"), Some(()));
+    let second = take_over(&app.db).await.expect("a database").expect("one was interrupted");
+    assert_eq!((second.read, second.last, second.is_read), (second.games, after, false));
     reading::finish(&app.db, &second).await.expect("a database").expect("it is ours");
     // Interrupted when one table was loaded and the other one was not.
     let part = loading::parts(&app.db).await.expect("a database")[0];

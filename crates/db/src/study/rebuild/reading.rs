@@ -151,8 +151,9 @@ impl Batch {
         }
         copy(&mut transaction, COPY_GAMES, self.game_rows(number), "copy explorer_rebuild_game").await?;
         copy(&mut transaction, COPY_VISITS, self.visit_rows(number), "copy explorer_rebuild_visits").await?;
+        // A batch without games leaves the place as it is.
         sqlx::query!(
-            "update explorer_rebuild set batches = $1, last_game_id = $2",
+            "update explorer_rebuild set batches = $1, last_game_id = coalesce($2, last_game_id)",
             number + 1,
             self.last.map(|game| game.0)
         )

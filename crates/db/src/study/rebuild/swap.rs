@@ -56,6 +56,19 @@ const ANALYZE: &str = "analyze explored_move_next, explored_game_next, explorer_
 /// Sorts and hashes of all ids stay in memory.
 const WORK_MEM: &str = "set local work_mem = '64MB'";
 
+/// The service's connections only allow plans for a few rows, by an index. `explorer_rebuild_game` has none by game: each of these
+/// statements reads whole tables once, and would read them once for each game.
+const WHOLE_TABLES: &str = "
+    set local enable_seqscan = on;
+    set local enable_hashjoin = on;
+    set local enable_mergejoin = on";
+
+/// The service's plans again.
+const FEW_ROWS: &str = "
+    set local enable_seqscan = off;
+    set local enable_hashjoin = off;
+    set local enable_mergejoin = off";
+
 /// What is done while readers go on: the planner learns of the new tables, and games that were deleted are taken out of them. `None` if
 /// another process has taken the rebuild over.
 pub async fn prepare(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<()>, DbError> {
@@ -113,6 +126,7 @@ async fn wait_for_readers(connection: &mut PgConnection) -> Result<(), DbError> 
 
 /// Takes games out of the new tables that were deleted after they had been read.
 async fn remove_deleted(connection: &mut PgConnection) -> Result<(), DbError> {
+    plan_for(connection, WHOLE_TABLES).await?;
     let rows = sqlx::query!(
         r#"
         delete from explorer_rebuild_game read
@@ -123,6 +137,7 @@ async fn remove_deleted(connection: &mut PgConnection) -> Result<(), DbError> {
     .fetch_all(&mut *connection)
     .instrument(statement("delete explorer_rebuild_game"))
     .await?;
+    plan_for(connection, FEW_ROWS).await?;
     let mut batches = BTreeMap::<i32, HashSet<Uuid>>::new();
     for row in rows {
         batches.entry(row.batch).or_default().insert(row.game_id);
@@ -151,6 +166,7 @@ async fn visits_of(connection: &mut PgConnection, batch: i32, games: &HashSet<Uu
 /// Games that the new tables count leave the queue, those that cannot be read are put off, and those that ended meanwhile are
 /// queued, also if the former tables count them.
 async fn settle(connection: &mut PgConnection, now: OffsetDateTime) -> Result<(), DbError> {
+    plan_for(connection, WHOLE_TABLES).await?;
     sqlx::query!(
         r#"
         delete from unexplored_game using explorer_rebuild_game read
@@ -185,8 +201,14 @@ async fn settle(connection: &mut PgConnection, now: OffsetDateTime) -> Result<()
         "#,
         column(EXPLORED_PLIES_MIN),
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .instrument(statement("insert unexplored_game"))
     .await?;
+    plan_for(connection, FEW_ROWS).await
+}
+
+/// Allows the plans of the next statements: `WHOLE_TABLES` or `FEW_ROWS`.
+async fn plan_for(connection: &mut PgConnection, settings: &'static str) -> Result<(), DbError> {
+    sqlx::raw_sql(settings).execute(connection).instrument(statement("set enable_hashjoin")).await?;
     Ok(())
 }
