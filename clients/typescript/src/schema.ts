@@ -3013,7 +3013,10 @@ export interface components {
              * @example D
              */
             move?: string;
-            /** @description The moves of a turn with extra moves, in order, instead of `move`. All are played, or none. */
+            /**
+             * @description The moves of a turn with extra moves, in order, instead of `move`. All are played, or none. Beside `move`, an empty list counts
+             *     as absent.
+             */
             moves?: string[];
             /**
              * Format: int32

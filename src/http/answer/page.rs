@@ -15,7 +15,7 @@ pub fn page_size(limit: Option<u32>) -> Result<u32, Problem> {
     match limit {
         None => Ok(PAGE_SIZE_DEFAULT),
         Some(limit @ 1..=PAGE_SIZE_MAX) => Ok(limit),
-        Some(_) => Err(Problem::invalid("?limit", "a page has 1 to 100 items")),
+        Some(_) => Err(Problem::invalid_as("out_of_range", "?limit", "a page has 1 to 100 items")),
     }
 }
 

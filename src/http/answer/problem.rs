@@ -134,6 +134,16 @@ impl Problem {
         Self::of_fault(FieldError::new(pointer, code, detail))
     }
 
+    /// A word that is none of those which are accepted.
+    pub fn not_one_of(
+        pointer: impl Into<String>,
+        detail: impl Into<String>,
+        values: impl Iterator<Item: ToString>,
+    ) -> Self {
+        let values = Some(values.map(|value| value.to_string()).collect());
+        Self::of_fault(FieldError { values, ..FieldError::new(pointer, "not_one_of", detail) })
+    }
+
     /// A request that is invalid for one fault.
     pub fn of_fault(error: FieldError) -> Self {
         let detail = if error.pointer.is_empty() {

@@ -25,7 +25,7 @@ use crate::{
         request::{auth::Reader, extract::read_query},
         state::AppState,
         variants::{
-            catalog::{STANDARD, written_options},
+            catalog::{STANDARD, chosen_variant, written_options},
             line,
         },
         view::game::{GameView, StatusWord, VisibilityWord},
@@ -80,7 +80,7 @@ async fn list_by_ids(
         return Err(Problem::invalid_as("wrong_length", "?ids", format!("at most {IDS_MAX} ids")));
     }
     let ids: Result<Vec<_>, _> = texts.iter().map(|id| Uuid::try_parse(id).map(GameId)).collect();
-    let ids = ids.map_err(|_| Problem::invalid("?ids", "ids are UUIDs, separated by commas"))?;
+    let ids = ids.map_err(|_| Problem::invalid_as("wrong_format", "?ids", "ids are UUIDs, separated by commas"))?;
     limits::count_more(request, u32::try_from(ids.len().saturating_sub(1)).unwrap_or(u32::MAX) / GAMES_PER_CALL)?;
     let mut games = games::find_all(&state.db, &ids).await?;
     games.retain(|seated| seated.game.is_visible_to(viewer));
@@ -293,8 +293,7 @@ pub(crate) enum SortWord {
 impl ListGames {
     /// The filter of the query. Filters that exclude each other are refused, because an empty list would not show the mistake.
     pub(crate) fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {
-        let variant = self.variant.as_deref().map(str::parse::<Variant>).transpose();
-        let variant = variant.map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
+        let variant = self.variant.as_deref().map(|name| chosen_variant("?variant", name)).transpose()?;
         let (since, until) = (moment("?since", self.since.as_deref())?, moment("?until", self.until.as_deref())?);
         if since.is_some() && until.is_some() && since >= until {
             return Err(Problem::invalid("?until", "`until` is not after `since`"));
@@ -366,7 +365,8 @@ impl ListGames {
             let detail = "`position` lists the public games of all players, the newest first, and excludes it";
             return Err(Problem::invalid(name, detail));
         }
-        let variant = variant.ok_or_else(|| Problem::invalid("?variant", "`position` needs `variant`"))?;
+        let variant =
+            variant.ok_or_else(|| Problem::invalid_as("required", "?variant", "`position` needs `variant`"))?;
         let preset = self.preset.as_deref().unwrap_or(STANDARD);
         let options = written_options(variant, preset, self.options.as_deref().unwrap_or_default())?;
         let position = line::start(&options, Some(text), "?position")?;
@@ -375,14 +375,15 @@ impl ListGames {
 
     fn reason(&self) -> Result<Option<String>, Problem> {
         let reason = self.reason.as_deref().map(str::parse::<Reason>).transpose();
-        let reason = reason.map_err(|_| Problem::invalid("?reason", "there is no such reason to end a game"))?;
+        let unknown = |_| Problem::not_one_of("?reason", "there is no such reason to end a game", Reason::all());
+        let reason = reason.map_err(unknown)?;
         Ok(reason.map(|reason| reason.to_string()))
     }
 
     fn plies(&self) -> Result<(i32, i32), Problem> {
         for (name, plies) in [("?min_plies", self.min_plies), ("?max_plies", self.max_plies)] {
             if plies.is_some_and(|plies| plies > PLIES_MAX) {
-                return Err(Problem::invalid(name, format!("at most {PLIES_MAX}")));
+                return Err(Problem::invalid_as("out_of_range", name, format!("at most {PLIES_MAX}")));
             }
         }
         let [least, most] = [self.min_plies.unwrap_or(0), self.max_plies.unwrap_or(u32::MAX)];
@@ -493,7 +494,10 @@ impl ListGames {
 fn known_preset(variant: Option<Variant>, preset: &str) -> Result<&'static str, Problem> {
     let variant = variant.ok_or_else(|| Problem::invalid("?preset", "`preset` needs `variant`"))?;
     let options = AnyOptions::new(variant, preset, &[]);
-    options.map(|options| options.preset()).map_err(|_| Problem::invalid("?preset", "the variant has no such preset"))
+    let presets = variant.presets().iter().map(|preset| preset.name);
+    options
+        .map(|options| options.preset())
+        .map_err(|_| Problem::not_one_of("?preset", "the variant has no such preset", presets))
 }
 
 /// A player in a query: an id, or the caller.
@@ -502,7 +506,8 @@ fn player(name: &str, value: Option<&str>, viewer: Option<PlayerId>) -> Result<O
         None => Ok(None),
         Some("me") => viewer.map(Some).ok_or_else(|| no_caller(&format!("{}=me", &name[1..]))),
         Some(id) => {
-            let id = Uuid::try_parse(id).map_err(|_| Problem::invalid(name, "a player is an id, or `me`"))?;
+            let id = Uuid::try_parse(id)
+                .map_err(|_| Problem::invalid_as("wrong_format", name, "a player is an id, or `me`"))?;
             Ok(Some(PlayerId(id)))
         }
     }
@@ -516,7 +521,8 @@ fn moment(name: &str, value: Option<&str>) -> Result<Option<OffsetDateTime>, Pro
     let Some(text) = value else { return Ok(None) };
     let moment = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|moment| moment.checked_to_offset(UtcOffset::UTC));
     moment.map(Some).ok_or_else(|| {
-        Problem::invalid(name, "a moment is RFC 3339, as in 2026-11-21T20:15:00.000Z; a `+` in a query is written %2B")
+        let detail = "a moment is RFC 3339, as in 2026-11-21T20:15:00.000Z; a `+` in a query is written %2B";
+        Problem::invalid_as("wrong_format", name, detail)
     })
 }
 

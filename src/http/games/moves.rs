@@ -264,9 +264,10 @@ pub struct PlayMove {
     #[serde(default, rename = "move", deserialize_with = "extract::some_text")]
     #[schema(nullable = false, example = "D")]
     word: Option<String>,
-    /// The moves of a turn with extra moves, in order, instead of `move`. All are played, or none.
+    /// The moves of a turn with extra moves, in order, instead of `move`. All are played, or none. Beside `move`, an empty list counts
+    /// as absent.
     #[serde(default, rename = "moves", deserialize_with = "extract::some")]
-    #[schema(nullable = false, min_items = 1, max_items = 100)]
+    #[schema(nullable = false, max_items = 100)]
     words: Option<Vec<String>>,
 }
 
@@ -276,12 +277,20 @@ impl PlayMove {
         let ply = *ply;
         let mut faults = Faults::default();
         if !(1..=PLY_MAX).contains(&ply) {
-            faults.add(Problem::invalid("/ply", format!("plies are numbered from 1 to {PLY_MAX}")))?;
+            faults.add(Problem::invalid_as(
+                "out_of_range",
+                "/ply",
+                format!("plies are numbered from 1 to {PLY_MAX}"),
+            ))?;
         }
+        // A client that writes all fields, as those of Java do, sends an empty list with one move.
+        let words = words.as_deref().filter(|words| word.is_none() || !words.is_empty());
         let action = match (word, words) {
             (Some(word), None) => Ok(Action::Play { ply, word }),
             (None, Some(words)) if (1..=TURN_MOVES_MAX).contains(&words.len()) => Ok(Action::PlayTurn { ply, words }),
-            (None, Some(_)) => Err(Problem::invalid("/moves", format!("from 1 to {TURN_MOVES_MAX} moves"))),
+            (None, Some(_)) => {
+                Err(Problem::invalid_as("wrong_length", "/moves", format!("from 1 to {TURN_MOVES_MAX} moves")))
+            }
             (Some(_), Some(_)) => Err(Problem::invalid("/moves", "`move` and `moves` exclude each other")),
             (None, None) => Err(Problem::invalid_as("required", "/move", "missing field `move`")),
         };

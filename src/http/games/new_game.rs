@@ -254,7 +254,7 @@ impl CreateGame {
     /// [`Self::base`] for a game that continues no other. The position depends on the options, and the options on the variant.
     fn chosen_base(&self) -> Result<Base, Problem> {
         let missing = || Problem::invalid_as("required", "/variant", "`variant` is required without `from`");
-        let variant = chosen_variant(self.variant.as_deref().ok_or_else(missing)?)?;
+        let variant = chosen_variant("/variant", self.variant.as_deref().ok_or_else(missing)?)?;
         let options = chosen_options(variant, self.preset.as_deref().unwrap_or(STANDARD), self.options.clone())?;
         let start = self.start.as_ref().map(|start| start.position(&options)).transpose()?;
         if start.is_none() && AnyPosition::opening(&options).outcome().is_some() {

@@ -117,7 +117,11 @@ pub fn split(kind: Kind, body: Vec<u8>) -> Result<Vec<GameSource>, Problem> {
         Kind::Text => split_records(text),
     };
     if games.is_empty() || games.len() > GAMES_MAX {
-        return Err(Problem::invalid("", format!("from 1 to {GAMES_MAX} games are imported at once")));
+        return Err(Problem::invalid_as(
+            "wrong_length",
+            "",
+            format!("from 1 to {GAMES_MAX} games are imported at once"),
+        ));
     }
     Ok(games)
 }

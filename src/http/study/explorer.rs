@@ -23,7 +23,7 @@ use crate::{
         request::{auth::Reader, conditional::IfNoneMatch, extract::Query},
         state::AppState,
         variants::{
-            catalog::{standard, written_options},
+            catalog::{chosen_variant, standard, written_options},
             line,
         },
         view::{
@@ -31,7 +31,7 @@ use crate::{
             wire::{ALWAYS_JSON, Timestamp},
         },
     },
-    rules::{AnyPosition, Move, Variant},
+    rules::{AnyPosition, Move},
 };
 
 /// Explore a position
@@ -63,7 +63,7 @@ pub async fn get_explorer(
     if_none_match: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
     let ExplorePosition { variant, preset, options, position, imported } = query.0;
-    let variant: Variant = variant.parse().map_err(|_| Problem::invalid("?variant", "there is no such variant"))?;
+    let variant = chosen_variant("?variant", &variant)?;
     let options = written_options(variant, &preset, options.as_deref().unwrap_or_default())?;
     let position = line::start(&options, position.as_deref(), "?position")?;
     let key = PositionKey::from(&position);

@@ -134,13 +134,9 @@ pub fn chosen_options(
     Err(Problem::of_fault(first).with_faults(further))
 }
 
-/// The variant that a body names, or a problem that lists the variants.
-pub fn chosen_variant(name: &str) -> Result<Variant, Problem> {
-    name.parse().map_err(|_| {
-        let values = Variant::ALL.iter().map(ToString::to_string).collect();
-        let fault = FieldError::new("/variant", "not_one_of", "there is no such variant");
-        Problem::of_fault(FieldError { values: Some(values), ..fault })
-    })
+/// The variant of a name in a body or a query, or a problem that lists the variants.
+pub fn chosen_variant(pointer: &str, name: &str) -> Result<Variant, Problem> {
+    name.parse().map_err(|_| Problem::not_one_of(pointer, "there is no such variant", Variant::ALL.iter()))
 }
 
 /// The most further faults of options that an answer names.
@@ -175,7 +171,11 @@ fn fault(error: &OptionsError, given: &[(String, OptionValue)]) -> FieldError {
 /// [`chosen_options`] for a query, which writes options as records do.
 pub fn written_options(variant: Variant, preset: &str, text: &str) -> Result<AnyOptions, Problem> {
     if text.chars().nth(OPTIONS_MAX).is_some() {
-        return Err(Problem::invalid("?options", format!("options have at most {OPTIONS_MAX} characters")));
+        return Err(Problem::invalid_as(
+            "wrong_length",
+            "?options",
+            format!("options have at most {OPTIONS_MAX} characters"),
+        ));
     }
     AnyOptions::parse(variant, &truncated(preset), text).map_err(|error| {
         let is_preset = matches!(error, OptionsError::UnknownPreset { .. });

@@ -138,7 +138,13 @@ async fn moves_and_queries_say_what_is_wrong_in_stable_words() {
         ("colour=red", "?colour", "unknown_field"),
         ("status=over", "?status", "not_one_of"),
         ("limit=many", "?limit", "wrong_type"),
-        ("limit=1000", "?limit", "invalid"),
+        ("limit=1000", "?limit", "out_of_range"),
+        ("min_plies=1000001", "?min_plies", "out_of_range"),
+        ("variant=chess", "?variant", "not_one_of"),
+        ("variant=kalah&preset=none", "?preset", "not_one_of"),
+        ("reason=boredom", "?reason", "not_one_of"),
+        ("since=yesterday", "?since", "wrong_format"),
+        ("player=Ana", "?player", "wrong_format"),
     ] {
         assert_eq!(codes(&app.list_games(query, None).await), expected(&[(pointer, code)]), "{query}");
     }

@@ -66,6 +66,19 @@ async fn a_turn_sent_again_is_played_once() {
 }
 
 #[actix_web::test]
+async fn an_empty_list_of_moves_beside_a_move_counts_as_absent() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    let path = format!("/v1/games/{id}/moves");
+    let body = json!({"ply": 1, "move": "C", "moves": []});
+    for status in [201, 200] {
+        let played = app.post(&path, Some(&south), &body).await;
+        assert_eq!((played.status.as_u16(), &played.body["move"]["move"]), (status, &json!("C")), "{played:?}");
+    }
+    app.post(&path, Some(&south), &json!({"ply": 2, "moves": []})).await.is_problem(422, "validation_failed");
+}
+
+#[actix_web::test]
 async fn a_turn_with_an_illegal_move_is_not_played_at_all() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
