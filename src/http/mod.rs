@@ -8,6 +8,7 @@ mod address;
 mod answer;
 mod docs;
 mod events;
+mod fixed;
 mod games;
 mod layers;
 mod openapi;

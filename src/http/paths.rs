@@ -23,8 +23,15 @@ pub(crate) const PAGE_ADDRESSES: [&str; 10] = [
 ];
 
 /// The addresses of that page's files.
-pub(crate) const PAGE_FILES: [&str; 6] =
-    ["/assets/{name}", "/sw.js", "/manifest.webmanifest", "/icon.svg", "/icon-192.png", "/icon-512.png"];
+pub(crate) const PAGE_FILES: [&str; 7] = [
+    "/assets/{name}",
+    "/sw.js",
+    "/manifest.webmanifest",
+    "/icon.svg",
+    "/icon-192.png",
+    "/icon-512.png",
+    "/favicon.ico",
+];
 
 /// Paths that are served but are no part of the API.
 const PAGES: [&str; 4] = ["/openapi.json", "/openapi-3.0.json", "/docs", DOCS];

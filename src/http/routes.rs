@@ -1,7 +1,10 @@
 //! The route table. The OpenAPI document is derived from it, so both hold the same routes.
 
+use std::future::ready;
+
 use actix_web::{
     App, HttpRequest, HttpResponse, guard,
+    http::Method,
     web::{self, Data, Path, ServiceConfig},
 };
 use utoipa::OpenApi;
@@ -18,7 +21,7 @@ use super::{
     paths,
     players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
-    request::{conditional::IfNoneMatch, extract},
+    request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
         analyses, explorer, hints, notes,
         pictures::{boards, graphs},
@@ -149,30 +152,40 @@ pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>
         .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(show_document_3_0))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(web::resource(FOLDER).guard(guard::Get()).to(show_page))
-        .default_service(web::to(unknown));
+        .default_service(web::to(move |request: HttpRequest| ready(unknown(&request, page))));
 }
 
-async fn show_document(documentation: Data<Documentation>, known: IfNoneMatch) -> HttpResponse {
-    documentation.document(&known)
+async fn show_document(request: HttpRequest, documentation: Data<Documentation>, known: IfNoneMatch) -> HttpResponse {
+    documentation.document(&request, &known)
 }
 
-async fn show_document_3_0(documentation: Data<Documentation>, known: IfNoneMatch) -> HttpResponse {
-    documentation.document_3_0(&known)
+async fn show_document_3_0(
+    request: HttpRequest,
+    documentation: Data<Documentation>,
+    known: IfNoneMatch,
+) -> HttpResponse {
+    documentation.document_3_0(&request, &known)
 }
 
 async fn show_page(
+    request: HttpRequest,
     documentation: Data<Documentation>,
     page: Path<String>,
     known: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    documentation.page(&page, &known)
+    documentation.page(&page, &request, &known)
 }
 
 /// Refuses a request that matches no route: a wrong method of a known path, or an unknown path. A page that is not served is
-/// unknown.
-async fn unknown(request: HttpRequest) -> Result<HttpResponse, Problem> {
-    match paths::find(request.match_info().as_str()) {
+/// unknown. Browsers get the page, except below `/v1`.
+fn unknown(request: &HttpRequest, page: Page) -> Result<HttpResponse, Problem> {
+    let path = request.match_info().as_str();
+    let reads = [Method::GET, Method::HEAD].contains(request.method());
+    match paths::find(path) {
         Some(path) if !path.knows(request.method()) => Err(Problem::method_not_allowed(path.allow.clone())),
+        None if reads && page == Page::Served && !path.starts_with("/v1/") && prefers_page(request) => {
+            page::not_found(request)
+        }
         _ => Err(Problem::not_found("there is nothing at this address")),
     }
 }

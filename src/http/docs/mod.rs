@@ -2,7 +2,6 @@
 //!
 //! All of it is made once, when the server starts. It knows the document, and no handler.
 
-mod fixed;
 mod markdown;
 mod order;
 mod pages;

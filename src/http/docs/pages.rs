@@ -6,16 +6,15 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use actix_web::{HttpResponse, web::Bytes};
+use actix_web::{HttpRequest, HttpResponse, web::Bytes};
 use utoipa::openapi::{OpenApi, Server};
 use utoipa_swagger_ui::Config;
 
 use super::{
-    fixed::Fixed,
     markdown::{self, Rendered},
     order::ORDER,
 };
-use crate::http::{answer::problem::Problem, openapi::downgrade, request::conditional::IfNoneMatch};
+use crate::http::{answer::problem::Problem, fixed::Fixed, openapi::downgrade, request::conditional::IfNoneMatch};
 
 /// The path of the OpenAPI document.
 pub const DOCUMENT: &str = "/openapi.json";
@@ -116,18 +115,18 @@ impl Documentation {
         }
     }
 
-    pub fn document(&self, known: &IfNoneMatch) -> HttpResponse {
-        self.document.answer(known)
+    pub fn document(&self, request: &HttpRequest, known: &IfNoneMatch) -> HttpResponse {
+        self.document.answer(request, known)
     }
 
-    pub fn document_3_0(&self, known: &IfNoneMatch) -> HttpResponse {
-        self.document_3_0.answer(known)
+    pub fn document_3_0(&self, request: &HttpRequest, known: &IfNoneMatch) -> HttpResponse {
+        self.document_3_0.answer(request, known)
     }
 
     /// A page or a file of the folder, by its name there.
-    pub fn page(&self, name: &str, known: &IfNoneMatch) -> Result<HttpResponse, Problem> {
+    pub fn page(&self, name: &str, request: &HttpRequest, known: &IfNoneMatch) -> Result<HttpResponse, Problem> {
         let page = self.pages.get(name).ok_or_else(|| Problem::not_found("there is no such page"))?;
-        Ok(page.answer(known))
+        Ok(page.answer(request, known))
     }
 }
 

@@ -66,9 +66,11 @@ pub async fn compress(
             return Ok(ServiceResponse::new(request, with_gzip_header(response)));
         }
     };
-    let small = bytes.len() <= BYTES_INLINE_MAX;
-    let gzipped =
-        if small { gzip(&bytes) } else { web::block(move || gzip(&bytes)).await.map_err(Problem::internal)? };
+    let gzipped = if bytes.len() <= BYTES_INLINE_MAX {
+        gzip(&bytes, Compression::fast())
+    } else {
+        web::block(move || gzip(&bytes, Compression::fast())).await.map_err(Problem::internal)?
+    };
     Ok(ServiceResponse::new(request, with_gzip_header(response.set_body(BoxBody::new(gzipped)))))
 }
 
@@ -97,8 +99,9 @@ pub fn accepts_gzip(request: &HttpRequest) -> bool {
     asked.flatten().and_then(|asked| asked.negotiate(offered.iter())) == Some(Encoding::gzip())
 }
 
-fn gzip(bytes: &Bytes) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
+/// The bytes as gzip.
+pub fn gzip(bytes: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
     encoder.write_all(bytes).expect("a Vec takes everything");
     encoder.finish().expect("a Vec takes everything").into()
 }

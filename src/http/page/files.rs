@@ -1,59 +1,31 @@
-//! The files of the page, as the binary holds them: plain and compressed, each with its tag.
+//! The files of the page, as the binary holds them.
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    io::Write,
-    sync::LazyLock,
-};
+use std::sync::LazyLock;
 
-use actix_web::{http::header::EntityTag, web::Bytes};
-use flate2::{Compression, write::GzEncoder};
+use crate::http::fixed::Fixed;
 
 /// The files that the build script found in `web/dist`: their paths there, and their content.
 static EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
-/// All files. The first use compresses them, once for the process.
-static FILES: LazyLock<Vec<File>> =
-    LazyLock::new(|| EMBEDDED.iter().map(|(name, content)| File::of(name, content)).collect());
-
-/// Smaller files are not compressed: they fit in two packets anyway.
-const BYTES_MIN: usize = 2048;
+static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
+    let file = |(name, content): &(&'static str, &'static [u8])| File {
+        name,
+        fixed: Fixed::new(*content, content_type(name)),
+    };
+    EMBEDDED.iter().map(file).collect()
+});
 
 /// A file of the page.
 #[derive(Debug)]
 pub struct File {
     /// The path below `web/dist`, such as `assets/index-4f5e.js`.
     pub name: &'static str,
-    pub content_type: &'static str,
-    pub content: Bytes,
-    /// The content as gzip, where that is smaller.
-    pub compressed: Option<Bytes>,
-    /// A digest of the content.
-    pub etag: EntityTag,
+    pub fixed: Fixed,
 }
 
 /// The file of a name.
 pub fn find(name: &str) -> Option<&'static File> {
     FILES.iter().find(|file| file.name == name)
-}
-
-/// All files.
-pub fn all() -> &'static [File] {
-    &FILES
-}
-
-impl File {
-    fn of(name: &'static str, content: &'static [u8]) -> Self {
-        let mut hasher = DefaultHasher::new();
-        content.hash(&mut hasher);
-        Self {
-            name,
-            content_type: content_type(name),
-            content: Bytes::from_static(content),
-            compressed: (content.len() >= BYTES_MIN).then(|| gzip(content)).filter(|small| small.len() < content.len()),
-            etag: EntityTag::new_weak(format!("{:016x}", hasher.finish())),
-        }
-    }
 }
 
 /// The type of a file by its suffix. The build writes no others.
@@ -69,12 +41,6 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-fn gzip(content: &[u8]) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(content.len() / 3), Compression::best());
-    encoder.write_all(content).expect("a Vec takes everything");
-    encoder.finish().expect("a Vec takes everything").into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,9 +48,9 @@ mod tests {
     #[test]
     fn every_file_of_the_page_has_a_type_and_a_tag_of_its_own() {
         assert!(find("index.html").is_some());
-        for file in all() {
-            assert_ne!(file.content_type, "application/octet-stream", "{}", file.name);
-            let same = all().iter().filter(|other| other.etag == file.etag);
+        for file in &*FILES {
+            assert_ne!(file.fixed.content_type, "application/octet-stream", "{}", file.name);
+            let same = FILES.iter().filter(|other| other.fixed.etag == file.fixed.etag);
             assert_eq!(same.count(), 1, "{}", file.name);
         }
     }

@@ -2,17 +2,17 @@
 
 use actix_web::{
     HttpRequest, HttpResponse, guard,
-    http::header::{self, HeaderValue},
+    http::header::{self, HeaderName, HeaderValue},
     web::{self, ServiceConfig},
 };
 
 use super::files::{self, File};
 use crate::http::{
     answer::{
+        code::Code,
         headers::{KEPT_FOR_EVER, KEPT_FOR_MINUTES},
         problem::Problem,
     },
-    layers::compress,
     paths,
     request::conditional::IfNoneMatch,
 };
@@ -31,19 +31,20 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
                            frame-ancestors 'none'";
 
 /// Features of a browser that the page does not use, so no script may.
-const PERMISSIONS: (&str, &str) =
-    ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
+const PERMISSIONS: (HeaderName, &str) =
+    (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
 
 /// For the document and the service worker, which name the present files: a browser revalidates them each time.
-const REVALIDATED: (header::HeaderName, &str) = (header::CACHE_CONTROL, "no-cache");
+const REVALIDATED: (HeaderName, &str) = (header::CACHE_CONTROL, "no-cache");
+
+/// The file that is shown at every address of the page.
+const DOCUMENT: &str = "index.html";
 
 /// The folder of files whose names contain a digest of their content.
 const ASSETS: &str = "assets/";
 
 /// Adds the routes of the page.
 pub fn configure(config: &mut ServiceConfig) {
-    // Compressed before the first request.
-    files::all();
     for pattern in paths::PAGE_ADDRESSES {
         config.service(web::resource(pattern).guard(guard::Get()).to(show));
     }
@@ -54,39 +55,39 @@ pub fn configure(config: &mut ServiceConfig) {
 
 /// Answers with the document. Query parameters, which links from elsewhere may bring, are ignored.
 async fn show(request: HttpRequest, known: IfNoneMatch) -> Result<HttpResponse, Problem> {
-    answer("index.html", &request, &known)
+    answer(DOCUMENT, &request, &known)
+}
+
+/// The document at an address where nothing is: it says so, and leads on.
+pub fn not_found(request: &HttpRequest) -> Result<HttpResponse, Problem> {
+    let mut response = answer(DOCUMENT, request, &IfNoneMatch::Nothing)?;
+    *response.status_mut() = Code::NotFound.status();
+    response.headers_mut().remove(header::ETAG);
+    // The answer is a failure in a form of its own.
+    response.extensions_mut().insert(Code::NotFound);
+    Ok(response)
 }
 
 async fn get_file(request: HttpRequest, known: IfNoneMatch) -> Result<HttpResponse, Problem> {
-    let path = request.match_info().as_str().trim_start_matches('/').to_owned();
-    answer(&path, &request, &known)
+    let name = match request.match_info().as_str().trim_start_matches('/') {
+        // Browsers ask for this one where a document names none.
+        "favicon.ico" => "icon-192.png",
+        name => name,
+    };
+    answer(name, &request, &known)
 }
 
 fn answer(name: &str, request: &HttpRequest, known: &IfNoneMatch) -> Result<HttpResponse, Problem> {
     let file = files::find(name).ok_or_else(|| Problem::not_found("there is nothing at this address"))?;
-    let is_news = !known.has(&file.etag);
-    let mut response = if is_news { HttpResponse::Ok() } else { HttpResponse::NotModified() };
-    response
-        .insert_header((header::ETAG, file.etag.clone()))
-        .insert_header(kept(file))
-        .insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY))
-        .insert_header(PERMISSIONS);
-    if !is_news {
-        return Ok(response.finish());
+    let mut response = file.fixed.answer(request, known);
+    for (name, value) in [kept(file), (header::CONTENT_SECURITY_POLICY, PAGE_POLICY), PERMISSIONS] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    response.content_type(file.content_type);
-    Ok(match &file.compressed {
-        Some(compressed) if compress::accepts_gzip(request) => {
-            let gzip = HeaderValue::from_static("gzip");
-            response.insert_header((header::CONTENT_ENCODING, gzip)).insert_header((header::VARY, "Accept-Encoding"));
-            response.body(compressed.clone())
-        }
-        _ => response.body(file.content.clone()),
-    })
+    Ok(response)
 }
 
 /// How long a browser may keep a file.
-fn kept(file: &File) -> (header::HeaderName, &'static str) {
+fn kept(file: &File) -> (HeaderName, &'static str) {
     if file.name.starts_with(ASSETS) {
         KEPT_FOR_EVER
     } else if [".html", ".js"].iter().any(|suffix| file.name.ends_with(suffix)) {

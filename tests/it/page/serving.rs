@@ -111,6 +111,29 @@ async fn an_address_that_the_page_does_not_have_is_a_problem() {
 }
 
 #[actix_web::test]
+async fn a_browser_gets_the_page_at_an_address_where_nothing_is() {
+    let app = TestApp::start().await;
+    let document = app.get("/", None).await;
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    let ask = |method, path: &str| send(app.request(method, path).header(header::ACCEPT, browser));
+    for path in ["/nothing", "/games/1/2", "/index.html"] {
+        let page = ask(Method::GET, path).await;
+        assert_eq!((page.status.as_u16(), &page.text), (404, &document.text), "{path}");
+        assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+        assert_eq!(page.headers["cache-control"], "no-cache");
+        assert_eq!(page.headers["content-security-policy"], document.headers["content-security-policy"]);
+        assert!(!page.headers.contains_key("etag"), "{path}");
+        ask(Method::POST, path).await.is_problem(404, "not_found");
+    }
+    ask(Method::GET, "/v1/nothing").await.is_problem(404, "not_found");
+    let icon = app.get("/favicon.ico", None).await;
+    assert_eq!((icon.status.as_u16(), &icon.headers["content-type"]), (200, &"image/png".parse().expect("a value")));
+    let app = TestApp::start_with(Setup { page: Page::Off, ..Setup::default() }).await;
+    let refused = send(app.request(Method::GET, "/nothing").header(header::ACCEPT, browser)).await;
+    refused.is_problem(404, "not_found");
+}
+
+#[actix_web::test]
 async fn a_server_without_the_page_has_the_api_and_its_documentation() {
     let app = TestApp::start_with(Setup { page: Page::Off, ..Setup::default() }).await;
     for path in ["/", "/account", "/sw.js", "/manifest.webmanifest"] {

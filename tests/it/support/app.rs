@@ -32,6 +32,9 @@ use crate::support::{
 pub const ISSUER: &str = "mancala-server";
 pub const AUDIENCE: &str = "mancala-server";
 
+/// The test's own statements wait for a connection for so long: a machine that runs several tests at once may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A test's server has two workers.
 const DEMAND: Demand = Demand { workers: 2, writers: 1, computer_threads: 0, analysis_threads: 0 };
 
@@ -160,7 +163,7 @@ impl TestApp {
 
     pub async fn start_on(cluster: &Cluster, setup: Setup) -> Self {
         let options = cluster.create_database().await;
-        let pool = db::pool(options.clone(), 2);
+        let pool = patient(&db::pool(options.clone(), 2));
         let key = http::new_key();
         let Serving { address, handle: server, hub, writers, metrics, draining } = serve(&options, &key, &setup);
         let tokens = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
@@ -251,4 +254,10 @@ struct Serving {
     writers: Arc<Writers>,
     metrics: Arc<Metrics>,
     draining: CancellationToken,
+}
+
+/// The same pool for callers that wait longer than requests may.
+fn patient(pool: &PgPool) -> PgPool {
+    let options = pool.options().clone().acquire_timeout(PATIENCE);
+    options.connect_lazy_with(pool.connect_options().as_ref().clone())
 }
