@@ -11,7 +11,10 @@ use std::{
 };
 
 use mancala_client::{
-    apis::{Error, ResponseContent, configuration::Configuration, events_api, games_api, moves_api, players_api, records_api},
+    apis::{
+        Error, ResponseContent, configuration::Configuration, events_api, games_api, moves_api, players_api,
+        records_api,
+    },
     models::{CreateGame, CreatePlayer, Game, JoinGame, PlayMove, Problem, Side, SideChoice},
 };
 use serde_json::json;
