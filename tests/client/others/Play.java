@@ -56,12 +56,14 @@ public class Play {
       Thread.sleep(200);
       status = records.getAnalysis(id, null);
     }
-    expect(status.getAnalysis().getPlies().size() == game.getPly(), "every ply is judged");
+    var plies = status.getAnalysis().getPlies();
+    expect(plies.size() == game.getPly(), "every ply is judged");
+    expect(plies.stream().allMatch(ply -> ply.getPropertyClass().equals("newer_class")) == isNewer, plies.toString());
     System.out.println((isNewer ? "newer: " : "today: ") + game.getPly() + " plies, " + game.getPosition());
   }
 
   static Guest guest(String base, String name) throws ApiException {
-    TokenSet made = new PlayersApi(client(base)).createPlayer(new CreatePlayer().name(name));
+    TokenSet made = new PlayersApi(client(base)).createPlayer(null, new CreatePlayer().name(name));
     expect(made.getPlayer().getKind().equals(word("guest", "kind")), made.getPlayer().toString());
     ApiClient client = client(base);
     client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + made.getAccessToken()));
