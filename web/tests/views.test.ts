@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { BASE, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -20,7 +20,7 @@ test("names with markup, emoji and right-to-left letters stay names on every vie
       await ana.open("/");
       await ana.page.getByLabel("Your name (optional)").fill(name);
       await ana.button("Play the computer").click();
-      await ana.page.getByText("That was not accepted").waitFor();
+      await ana.hears("That was not accepted");
       await ana.context.close();
       continue;
     }
@@ -106,7 +106,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await register.getByLabel("Name").fill(name);
   await register.getByLabel("Password").fill(password);
   await register.getByRole("button", { name: "Make an account" }).click();
-  await ana.page.getByText("You have an account now.").waitFor();
+  await ana.hears("You have an account now.");
   await ana.isAccessible("an account");
   await ana.screenshot("account", true);
   const download = ana.page.waitForEvent("download");
@@ -119,7 +119,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await signIn.getByLabel("Name").fill(name);
   await signIn.getByLabel("Password").fill("wrong password");
   await signIn.getByRole("button").click();
-  await tablet.page.getByText("No player has this name and password").waitFor();
+  await tablet.hears("No player has this name and password");
   await signIn.getByLabel("Password").fill(password);
   await signIn.getByRole("button").click();
   await tablet.page.getByText("Another device").waitFor();
@@ -128,7 +128,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await tablet.open("/account");
   await tablet.button("Erase my account").click();
   await tablet.page.getByRole("dialog").getByRole("button", { name: "Erase my account" }).click();
-  await tablet.page.getByText("You have been erased.").waitFor();
+  await tablet.hears("You have been erased.");
   await tablet.leave();
   await ana.context.close();
 });
@@ -179,7 +179,7 @@ test("the language is the browser's, or the one that was chosen", async () => {
     const ana = await Person.arrive({ locale });
     await ana.open("/");
     await ana.page.getByRole("heading", { name: word }).waitFor();
-    assert.equal(await ana.page.evaluate(() => document.documentElement.lang), locale === "ja-JP" ? "en" : locale.slice(0, 2));
+    await becomes(() => ana.page.evaluate(() => document.documentElement.lang), locale === "ja-JP" ? "en" : locale.slice(0, 2));
     await ana.leave();
   }
   const ana = await Person.arrive({ locale: "de-DE" });
