@@ -43,7 +43,7 @@ test("a game against the computer is played by the keyboard alone", async () => 
     if (text === "Play the computer") break;
   }
   await ana.page.keyboard.press("Enter");
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
   await ana.page.keyboard.press("Tab");
   await ana.page.keyboard.press("ArrowRight");
@@ -96,7 +96,7 @@ test("every variant that the server lists is played to the end", async () => {
     await device.open("/");
     await device.page.locator("fieldset.choice label", { hasText: title }).click();
     await device.button("Two players at this device").click();
-    await device.page.waitForURL(/\/games\//);
+    await device.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await device.page.locator(".board").waitFor();
     await device.screenshot(`board-${title.toLowerCase()}`);
     assert.ok((await playToTheEnd([device])) > 5, title);

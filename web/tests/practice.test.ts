@@ -18,7 +18,7 @@ async function practise(ana: Person): Promise<void> {
   await ana.open("/");
   await ana.page.getByLabel("Practice: hints and takebacks").check();
   await ana.button("Play the computer").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
 }
 
@@ -120,7 +120,7 @@ test("two people at one device are called by their names, and share the game", a
   await ana.page.getByLabel("Name of the second player (optional)").fill("Bo");
   await ana.page.getByLabel("Your name (optional)").fill("Ana");
   await ana.button("Two players at this device").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const names = (await ana.page.locator(".seat .name").allTextContents()).map((name) => name.trim());
@@ -151,7 +151,7 @@ test("a name that the server refuses is told at its field", async () => {
   await ana.isAccessible("a refused name");
   await field.fill("Bo");
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".seat .name", { hasText: "Bo" }).waitFor();
   await ana.leave();
 });

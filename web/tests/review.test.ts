@@ -155,7 +155,7 @@ test("another move is tried, the variation is walked, and play goes on from it",
   await ana.isAccessible("the dialog to go on");
   await dialog.getByLabel("Level").selectOption("1");
   await dialog.getByRole("button", { name: "Begin" }).click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const begun = await call<{ start?: { position: string }; opponent: { type: string } }>("GET", `/v1/games/${id}`, null);
@@ -169,7 +169,7 @@ test("play goes on from a ply of the game against the computer", async () => {
   await ana.open(`/review/${game.id}#ply=3`);
   await ana.button("Go on from here").click();
   await ana.page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const begun = await call<{ start?: { game_id?: string; ply?: number } }>("GET", `/v1/games/${id}`, null);
   assert.deepEqual([begun.start?.game_id, begun.start?.ply], [game.id, 3]);

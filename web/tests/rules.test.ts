@@ -106,7 +106,7 @@ test("the form has every option of every preset of every variant, and the game g
       wanted[choice.name] = value;
     }
     await ana.button("Begin the game").click();
-    await ana.page.waitForURL(/\/games\//);
+    await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
     const game = await call<{ options: Record<string, unknown>; variant: string }>("GET", `/v1/games/${id}`, null);
     assert.equal(game.variant, name);
@@ -135,7 +135,7 @@ test("options that contradict each other are told at both fields, and nothing is
   await one.selectOption("side_owner");
   await becomes(() => other.getAttribute("aria-invalid"), "false");
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.leave();
 });
 
@@ -156,7 +156,7 @@ test("an option that goes only with another one is closed until then, and says w
   await ana.page.getByText("A whole number from 1 to 100.").waitFor();
   await most.fill("3");
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const { options } = await call<{ options: Record<string, unknown> }>("GET", `/v1/games/${id}`, null);
   assert.deepEqual([options["max_rounds"], options["take_own_seed"], options["empty_capture"]], [3, false, false]);
@@ -180,7 +180,7 @@ test("what the server refuses is told at its field", async () => {
   await ana.page.getByLabel("Id of the player").fill(` ${bo.id} `);
   await ana.page.locator("#new-opponent-player_id-hint bdi", { hasText: "<i>Bo</i>" }).waitFor();
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const game = await call<{ clock: { move_s: number }; opponent: { type: string } }>("GET", `/v1/games/${id}`, bo.token);
   assert.deepEqual([game.clock.move_s, game.opponent.type], [3 * 86_400, "player"]);
@@ -205,7 +205,7 @@ test("each kind of opponent begins its kind of game", async () => {
   for (const [opponent, type] of Object.entries(expected)) {
     await ana.open(`/new?variant=kalah&opponent=${opponent}`);
     await ana.button(opponent === "open" ? "Find an opponent" : "Begin the game").click();
-    await ana.page.waitForURL(/\/games\//);
+    await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
     const game = await call<{ opponent: { type: string } }>("GET", `/v1/games/${id}`, null);
     assert.equal(game.opponent.type, type);

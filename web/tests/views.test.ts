@@ -30,7 +30,7 @@ test("names with markup, emoji and right-to-left letters stay names on every vie
     await ana.page.locator("#clock").selectOption("three");
     await ana.page.getByLabel("Your name (optional)").fill(name);
     await ana.button("Find an opponent").click();
-    await ana.page.waitForURL(/\/games\//);
+    await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await ana.page.locator(".board").waitFor();
     await ana.fits(`the game of ${name}`);
     for (const view of VIEWS) {
@@ -188,5 +188,41 @@ test("the language is the browser's, or the one that was chosen", async () => {
   await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
   await ana.page.reload();
   await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
+  await ana.leave();
+});
+
+test("pictures are asked for in the language of the page", async () => {
+  const ana = await Person.arrive({ locale: "de-DE" });
+  const pictures = () => ana.page.locator("img.picture").evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
+  await ana.open("/");
+  await becomes(pictures, ["de"]);
+  await eventually("the picture is there", () => ana.page.locator("img.picture").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await ana.open("/rules");
+  await eventually("all are there", async () => (await pictures()).length > 1);
+  assert.deepEqual([...new Set(await pictures())], ["de"]);
+  await ana.leave();
+  const pseudo = await Person.arrive({ settings: { language: "ar-XB" } });
+  await pseudo.open("/");
+  await eventually("a language that the server knows", () => pseudo.page.locator("img.picture").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await pseudo.leave();
+});
+
+test("a refusal is told in the language of the page alone", async () => {
+  const ana = await Person.arrive({ locale: "de-DE", expected: /422|403|409/ });
+  await ana.open("/");
+  const answer = ana.page.waitForResponse((response) => response.url().endsWith("/v1/players") && response.status() === 422);
+  await ana.page.getByLabel("Dein Name (freiwillig)").fill("x\u202ey");
+  await ana.button("Gegen den Computer").click();
+  const { errors } = (await (await answer).json()) as { errors: { detail: string }[] };
+  await ana.hears("Das wurde nicht angenommen");
+  const told = await ana.page.locator(".message").allTextContents();
+  for (const { detail } of errors) assert.ok(!told.join().includes(detail), told.join());
+  await ana.page.getByLabel("Dein Name (freiwillig)").fill("");
+  for (const [status, code, words] of [[403, "forbidden", "Das ist nicht erlaubt."], [409, "too_many_games", "Mehr Spiele gehen nicht"]] as const) {
+    await ana.context.route("**/v1/games", (route) => route.fulfill({ status, json: { code, detail: "in plain English" } }), { times: 1 });
+    await ana.button("Gegen den Computer").click();
+    await ana.hears(words);
+  }
+  assert.ok(!(await ana.page.locator(".messages").textContent())?.includes("English"));
   await ana.leave();
 });

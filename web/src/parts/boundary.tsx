@@ -6,6 +6,23 @@ import { forgetAll } from "../state/kept.ts";
 import { t } from "../texts/index.ts";
 import { Heading } from "./shell.tsx";
 
+/** The mark of a tab that has loaded anew, and when it did. */
+const MARK = "mancala.reloaded";
+
+/** A view that fails so soon again fails for another reason. */
+const AGAIN_MS = 60_000;
+
+// Whether this tab has not loaded anew just now. Without a storage that cannot be known, so it never does.
+function isFirst(): boolean {
+  try {
+    const before = Number(sessionStorage.getItem(MARK));
+    sessionStorage.setItem(MARK, String(Date.now()));
+    return Date.now() - before > AGAIN_MS;
+  } catch {
+    return false;
+  }
+}
+
 interface State {
   error: unknown;
 }
@@ -23,8 +40,8 @@ export class Boundary extends Component<{ children: ComponentChildren }, State> 
 
   override componentDidCatch(error: unknown): void {
     console.error(error);
-    // What was loaded anew has nothing left to forget.
-    if (forgetAll()) location.reload();
+    forgetAll();
+    if (isFirst()) location.reload();
   }
 
   override render() {

@@ -30,8 +30,8 @@ export async function readVariants(): Promise<void> {
   try {
     const { data } = await client.api.GET("/v1/variants");
     if (!data) return;
-    variants.value = data.items;
-    keepValue("variants", data.items);
+    variants.value = data.items.filter(isSummary);
+    keepValue("variants", variants.value);
   } catch {
     // The kept list stays.
   }

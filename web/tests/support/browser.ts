@@ -77,7 +77,10 @@ export class Person {
     await context.addInitScript((all) => {
       // The empty document before the page has no storage.
       if (location.protocol === "about:") return;
-      for (const [key, value] of Object.entries(all)) if (localStorage.getItem(key) === null) localStorage.setItem(key, value);
+      // Once: what the page has removed stays away.
+      if (localStorage.getItem("test.stored") !== null) return;
+      localStorage.setItem("test.stored", "yes");
+      for (const [key, value] of Object.entries(all)) localStorage.setItem(key, value);
     }, items);
     // A slow machine may look only when a message is gone, or a move is over.
     await context.addInitScript(() => {
@@ -133,7 +136,7 @@ export class Person {
     const field = this.page.getByLabel("Your name (optional)");
     if (name !== "") await field.fill(name);
     await this.button(button).click();
-    await this.page.waitForURL(/\/games\//);
+    await this.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await this.page.locator(".board").waitFor();
     return new URL(this.page.url()).pathname.split("/")[2] ?? "";
   }

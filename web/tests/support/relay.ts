@@ -24,7 +24,8 @@ export class Relay {
         one.on("error", () => other.destroy());
         one.on("close", () => {
           relay.#sockets.delete(one);
-          other.destroy();
+          // With what is still on its way.
+          other.destroySoon();
         });
         one.pipe(other);
       }
