@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 
 const BASE = process.env.BASE_URL ?? assert.fail("BASE_URL is the address of a server");
 
-const RUNS = 5;
+const RUNS = Number(process.env.RUNS ?? 5);
 
 /** The slow 4G of Chromium's own tools: latency in ms, bytes per second. */
 const PHONE = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
