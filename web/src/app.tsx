@@ -1,8 +1,10 @@
 // The page: the view that the address names, within what surrounds all views.
 
 import { BoardDefs } from "./board/board.tsx";
+import { Boundary } from "./parts/boundary.tsx";
 import { Heading, Shell } from "./parts/shell.tsx";
 import { route } from "./router.ts";
+import { departures } from "./state/session.ts";
 import { t } from "./texts/index.ts";
 import { AccountView } from "./views/account.tsx";
 import { GameView } from "./views/game.tsx";
@@ -18,12 +20,14 @@ const ExploreView = later(async () => (await import("./views/explore.tsx")).Expl
 
 export function App() {
   return (
-    <>
+    <Boundary>
       <BoardDefs />
       <Shell>
-        <View />
+        <Boundary>
+          <View />
+        </Boundary>
       </Shell>
-    </>
+    </Boundary>
   );
 }
 
@@ -41,7 +45,8 @@ function View() {
     case "game":
       return <GameView key={value.id} id={value.id} joinCode={value.joinCode} />;
     case "review":
-      return <ReviewView key={value.id} id={value.id} />;
+      // Another player has other notes.
+      return <ReviewView key={`${value.id} ${departures.value}`} id={value.id} />;
     case "rules":
       return <RulesView variant={value.variant} />;
     case "explore":

@@ -24,6 +24,9 @@ interface Fetching extends Extendable {
 
 const CACHE = `page-${__RELEASE__}`;
 
+/** A file is the same for every request, whatever a proxy on the way says in `Vary`. */
+const KEPT = { cacheName: CACHE, ignoreVary: true };
+
 /** Addresses of the page itself. All others, such as the API and its documentation, go to the server. */
 const PAGE = /^\/(?:new|lobby|account|settings|rules(?:\/[\w-]+)?|games\/[^/]+|review\/[^/]+|explore\/[\w-]+)?$/;
 
@@ -55,7 +58,7 @@ self.addEventListener("fetch", (event) => {
 
 /** The document from the server, or the kept one if the server cannot be reached or fails. */
 async function page(request: Request): Promise<Response> {
-  const kept = await caches.match("/", { cacheName: CACHE });
+  const kept = await caches.match("/", KEPT);
   try {
     const response = await fetch(request, kept ? { signal: AbortSignal.timeout(PATIENCE_MS) } : {});
     return kept && response.status >= 500 ? kept : response;
@@ -66,7 +69,7 @@ async function page(request: Request): Promise<Response> {
 }
 
 async function file(request: Request): Promise<Response> {
-  return (await caches.match(request, { cacheName: CACHE })) ?? fetch(request);
+  return (await caches.match(request, KEPT)) ?? fetch(request);
 }
 
 async function dropOld(): Promise<void> {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { closeBrowser, eventually, Person, playToTheEnd } from "./support/browser.ts";
+import { becomes, closeBrowser, eventually, Person, playToTheEnd } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -43,28 +43,28 @@ test("a game against the computer is played by the keyboard alone", async () => 
     if (text === "Play the computer") break;
   }
   await ana.page.keyboard.press("Enter");
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
   await ana.page.keyboard.press("Tab");
   await ana.page.keyboard.press("ArrowRight");
   const focused = () => ana.page.evaluate(() => document.activeElement?.getAttribute("data-pit"));
   for (let n = 0; n < 10 && (await focused()) === null; n += 1) await ana.page.keyboard.press("Tab");
   await ana.page.keyboard.press("Home");
-  assert.equal(await focused(), "A");
+  await becomes(focused, "A");
   await ana.page.keyboard.press("ArrowRight");
-  assert.equal(await focused(), "B");
+  await becomes(focused, "B");
   await ana.page.keyboard.press("ArrowUp");
-  assert.equal(await focused(), "e");
+  await becomes(focused, "e");
   const moves = await playToTheEnd([ana], async ({ page, legal }) => {
     const before = await page.locator(".board").getAttribute("data-ply");
     const pit = (await legal.call(ana).first().getAttribute("data-pit")) ?? "";
     await page.keyboard.press(pit.toLowerCase());
-    assert.equal(await focused(), pit);
+    await becomes(focused, pit);
     await page.keyboard.press("Enter");
     await eventually("the move is shown", async () => (await page.locator(".board").getAttribute("data-ply")) !== before);
   });
   assert.ok(moves > 5, `${moves} moves`);
-  assert.match((await ana.page.locator(".told").textContent()) ?? "", /The game is over/);
+  await eventually("the end is told", async () => /The game is over/.test((await ana.page.locator(".told").textContent()) ?? ""));
   await ana.button("Play again").click();
   await eventually("another game begins", async () => (await ana.status()) === "active");
   await ana.leave();
@@ -90,13 +90,13 @@ test("two players at one device play to the end by touch at 320 pixels", async (
 test("every variant that the server lists is played to the end", async () => {
   const device = await Person.arrive();
   await device.open("/");
-  const titles = await device.page.locator("fieldset.choice label").allTextContents();
-  assert.ok(titles.length >= 3, titles.join());
-  for (const title of titles.slice(1)) {
+  const titles = () => device.page.locator("fieldset.choice label").allTextContents();
+  await eventually("all variants are offered", async () => (await titles()).length >= 3);
+  for (const title of (await titles()).slice(1)) {
     await device.open("/");
     await device.page.locator("fieldset.choice label", { hasText: title }).click();
     await device.button("Two players at this device").click();
-    await device.page.waitForURL(/\/games\//);
+    await device.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await device.page.locator(".board").waitFor();
     await device.screenshot(`board-${title.toLowerCase()}`);
     assert.ok((await playToTheEnd([device])) > 5, title);
@@ -105,15 +105,15 @@ test("every variant that the server lists is played to the end", async () => {
 });
 
 test("seeds move frame by frame, and the board arrives where the server says", async () => {
-  const ana = await Person.arrive({ settings: { speed: "fast" } });
+  const ana = await Person.arrive({ settings: { speed: "normal" } });
   await ana.begin("Two players at this device", "Ana");
   await ana.page.locator('[data-pit="C"]').click();
   // While seeds are in the hand, the board is between two plies.
-  await ana.page.locator(".seed.held").first().waitFor();
+  await ana.seesMoving();
   await ana.screenshot("game-moving");
   await eventually("the move has been played", async () => (await ana.page.locator(".board").getAttribute("data-ply")) === "1");
   const counts = await ana.page.locator(".count.pit").allTextContents();
   assert.equal(counts.reduce((sum, count) => sum + Number(count), 0) + 1, 48);
-  assert.equal(await ana.page.locator('[data-pit="C"]').getAttribute("aria-label"), "Pit \u2068C\u2069 of \u2068South\u2069, 0 seeds");
+  await becomes(() => ana.page.locator('[data-pit="C"]').getAttribute("aria-label"), "Pit \u2068C\u2069 of \u2068South\u2069, 0 seeds");
   await ana.leave();
 });

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { BASE, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { Relay } from "./support/relay.ts";
 
 after(closeBrowser);
 
@@ -28,34 +29,46 @@ test("a lost answer plays the move once", async () => {
 });
 
 test("a move made offline survives a reload and is sent when the network is back", async () => {
-  const ana = await Person.arrive({ expected: /Failed to load resource|net::ERR|ERR_INTERNET/ });
+  const relay = await Relay.open();
+  const ana = await Person.arrive({ base: relay.base, expected: /Failed to load resource|net::ERR|ERR_INTERNET/ });
+  // The browser knows that it is offline, and what it sends before it does so arrives nowhere.
+  const goOffline = async () => {
+    relay.cut();
+    await ana.context.setOffline(true);
+  };
+  const goOnline = async () => {
+    relay.mend();
+    await ana.context.setOffline(false);
+  };
   const id = await ana.begin("Two players at this device", "Ana");
   await ana.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await ana.page.reload();
   await eventually("the worker serves the page", () => ana.page.evaluate(() => navigator.serviceWorker.controller !== null));
   await ana.page.locator(".board").waitFor();
-  await ana.context.setOffline(true);
+  await goOffline();
   await ana.page.locator('[data-pit="B"]').click();
-  await eventually("it is queued", async () => (await ana.presence().getAttribute("data-presence")) === "queued");
+  const presence = () => ana.presence().getAttribute("data-presence");
+  await becomes(presence, "queued");
   await ana.page.reload();
   await ana.page.locator(".board").waitFor();
-  await eventually("it is still queued", async () => (await ana.presence().getAttribute("data-presence")) === "queued");
+  await becomes(presence, "queued", "it is still queued");
   await ana.screenshot("offline");
   await ana.isAccessible("a game without a network");
   assert.equal((await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply, 0);
-  await ana.context.setOffline(false);
+  await goOnline();
   await eventually("it is played", async () => (await ply(ana)) === "1");
-  await eventually("it is confirmed", async () => (await ana.presence().getAttribute("data-presence")) === "live");
+  await becomes(presence, "live", "it is confirmed");
   assert.equal((await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply, 1);
   // The page opens without a network with the last state.
-  await ana.context.setOffline(true);
-  await ana.page.goto(`${BASE}/`);
+  await goOffline();
+  await ana.open("/");
   await ana.page.getByText("Two players, one device").waitFor();
   await ana.leave();
+  relay.close();
 });
 
 test("a reload in the middle shows what happened meanwhile", async () => {
-  const ana = await Person.arrive({ settings: { speed: "fast" } });
+  const ana = await Person.arrive({ settings: { speed: "normal" } });
   const id = await ana.begin("Invite a friend", "Ana");
   const code = (await ana.page.getByRole("textbox", { name: "Invitation link" }).inputValue()).split("#join=")[1];
   const bo = await guest("Bo");
@@ -70,9 +83,9 @@ test("a reload in the middle shows what happened meanwhile", async () => {
   await call("POST", `/v1/games/${id}/moves`, bo.token, { ply: next, move: isBo ? "A" : "b" });
   await ana.page.getByText("Your turn").first().click();
   // It was seen at the ply before: the move is played back.
-  await ana.page.locator(".seed.held").first().waitFor();
+  await ana.seesMoving();
   await eventually("the board has caught up", async () => (await ply(ana)) === String(next));
-  assert.match((await ana.page.locator(".told").textContent()) ?? "", /Bo.*sows 4 seeds/);
+  await eventually("the move is told", async () => /Bo.*sows 4 seeds/.test((await ana.page.locator(".told").textContent()) ?? ""));
   await ana.page.reload();
   await eventually("the board is the same", async () => (await ply(ana)) === String(next));
   await ana.leave();
@@ -84,7 +97,12 @@ test("two tabs that move at once play one move, and both show it", async () => {
   const other = await ana.context.newPage();
   await other.goto(`${BASE}/games/${id}`);
   await other.locator('[data-pit="D"][aria-disabled="false"]').waitFor();
-  await Promise.all([ana.page.locator('[data-pit="A"]').click(), other.locator('[data-pit="D"]').click()]);
+  // No move arrives before both tabs have moved. One that has heard of the other's move by then has nothing to play.
+  let release: () => void = () => undefined;
+  const moved = new Promise<void>((resolve) => (release = resolve));
+  await ana.context.route("**/moves", (route) => moved.then(() => route.fallback()));
+  await Promise.all([ana.page.locator('[data-pit="A"]').dispatchEvent("click"), other.locator('[data-pit="D"]').dispatchEvent("click")]);
+  release();
   const shown = (page: Person["page"]) => page.locator(".count").allTextContents();
   const settled = async (page: Person["page"]) =>
     (await page.locator(".board").getAttribute("data-ply")) === "1" && (await page.locator("[data-presence]").getAttribute("data-presence")) === "live";
@@ -108,7 +126,7 @@ for (const status of [500, 503]) {
     await ana.page.getByText("The server has a problem").waitFor();
     await ana.isAccessible("a failing server");
     failing = false;
-    await eventually("the move is played", async () => (await ply(ana)) === "1" && (await ana.presence().getAttribute("data-presence")) === "live", 40_000);
+    await eventually("the move is played", async () => (await ply(ana)) === "1" && (await ana.presence().getAttribute("data-presence")) === "live");
     await ana.leave();
   });
 }
@@ -123,7 +141,7 @@ test("a token that was revoked meanwhile ends in a message, and the page goes on
   const other = await call<{ access_token: string }>("POST", "/v1/tokens", null, { grant_type: "recovery_code", recovery_code: code });
   await call("PATCH", "/v1/me", other.access_token, { name: `Ana${Date.now() % 1e9}`, password: "correct horse 7 battery" });
   await ana.page.goto(back);
-  await ana.page.getByText("You have been signed out").waitFor();
+  await ana.hears("You have been signed out");
   await eventually("the game is watched", async () => (await ana.status()) === "active" && (await ana.legal().count()) === 0);
   await ana.open("/account");
   await ana.page.getByRole("heading", { name: "Play as a guest" }).waitFor();

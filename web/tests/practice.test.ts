@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { BASE, closeBrowser, eventually, Person } from "./support/browser.ts";
+import { BASE, becomes, closeBrowser, eventually, Person } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -18,7 +18,7 @@ async function practise(ana: Person): Promise<void> {
   await ana.open("/");
   await ana.page.getByLabel("Practice: hints and takebacks").check();
   await ana.button("Play the computer").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
 }
 
@@ -41,8 +41,8 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
   const seeds = Math.round(best.value.seeds * 10) / 10;
   const margin = `${seeds} ${seeds === 1 ? "seed" : "seeds"} ahead.`;
   assert.equal(words, `${best.move} is best: ${best.value.is_exact ? "by best play you end" : "the engine expects you to end"} ${margin}`);
-  assert.equal(await hinted(ana).count(), 1);
-  assert.equal(await hinted(ana).getAttribute("data-pit"), best.move);
+  await becomes(() => hinted(ana).count(), 1);
+  await becomes(() => hinted(ana).getAttribute("data-pit"), best.move);
   assert.equal(asked, 1);
   await ana.isAccessible("a hint");
   await ana.screenshot("hint");
@@ -52,8 +52,8 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
   await ana.page.setViewportSize({ width: 1200, height: 900 });
   await hinted(ana).click();
   await eventually("the move is shown", async () => (await plyOf(ana)) !== "0");
-  assert.equal(await wordsOf(ana), "");
-  assert.equal(await hinted(ana).count(), 0);
+  await becomes(() => wordsOf(ana), "");
+  await becomes(() => hinted(ana).count(), 0);
   // Moves until the computer has answered, so that the turn that is taken back holds both of them.
   await eventually("the computer has moved", async () => {
     if ((await ana.legal().count()) > 0 && !(await hasAnswered(ana))) await ana.legal().first().click();
@@ -93,7 +93,7 @@ test("a hint that is refused is explained, and one that is left is cancelled", a
     const body = JSON.stringify({ type: `/problems/${code}`, title: code, status, code, detail: "so it is" });
     await ana.context.route("**/hint", (route) => route.fulfill({ status, contentType: "application/problem+json", body }), { times: 1 });
     await ana.button("Hint").click();
-    await ana.page.getByText(told).waitFor();
+    await ana.hears(told);
     assert.equal(await wordsOf(ana), "");
   }
   // A search that goes on until nothing waits for it.
@@ -120,20 +120,19 @@ test("two people at one device are called by their names, and share the game", a
   await ana.page.getByLabel("Name of the second player (optional)").fill("Bo");
   await ana.page.getByLabel("Your name (optional)").fill("Ana");
   await ana.button("Two players at this device").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const names = (await ana.page.locator(".seat .name").allTextContents()).map((name) => name.trim());
   assert.deepEqual(names, ["Bo", "Ana (guest)"]);
   const status = async () => ((await ana.page.locator(".status").textContent()) ?? "").replace(/[\u2068\u2069]/g, "");
-  assert.match(await status(), /It is the turn of Ana\./);
+  await eventually("it is told", async () => /It is the turn of Ana\./.test(await status()));
   await ana.page.locator('[data-pit="A"]').click();
   await eventually("it is Bo's turn", async () => (await status()).includes("It is the turn of Bo."));
-  assert.match((await ana.page.locator(".told").first().textContent()) ?? "", /\u2068Ana\u2069 sows/);
+  await eventually("it is told", async () => /\u2068Ana\u2069 sows/.test((await ana.page.locator(".told").first().textContent()) ?? ""));
   await ana.button("Copy the link to the game").click();
-  await ana.button("Copied").waitFor();
-  const link = await ana.page.evaluate(() => navigator.clipboard.readText());
-  assert.equal(link, `${BASE}/g/${id}`);
+  const link = `${BASE}/g/${id}`;
+  await becomes(() => ana.page.evaluate(() => navigator.clipboard.readText()), link);
   assert.match(await (await fetch(link, { headers: { accept: "text/html" } })).text(), /property="og:image"/);
   await ana.open(`/review/${id}`);
   await ana.page.getByRole("heading", { level: 1, name: /Ana.*Bo/ }).waitFor();
@@ -152,7 +151,7 @@ test("a name that the server refuses is told at its field", async () => {
   await ana.isAccessible("a refused name");
   await field.fill("Bo");
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".seat .name", { hasText: "Bo" }).waitFor();
   await ana.leave();
 });

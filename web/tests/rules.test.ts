@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -54,7 +54,7 @@ test("the rules of every variant have their text, their board and a board to try
     const { rules } = await call<{ rules: string }>("GET", `/v1/variants/${name}`, null);
     const headings = rules.split("\n").filter((line) => line.startsWith("## ")).length;
     await eventually("every section is shown", async () => (await ana.page.locator("article h2").count()) === headings);
-    assert.equal(await ana.page.locator("article .board").count(), 1, "the board is drawn in the text");
+    await becomes(() => ana.page.locator("article .board").count(), 1, "the board is drawn in the text");
     assert.equal(await ana.page.locator("article").getByText("```").count(), 0);
     const sandbox = ana.page.locator(".sandbox");
     await sandbox.locator('[aria-disabled="false"][data-pit]').first().click();
@@ -87,7 +87,7 @@ test("the form has every option of every preset of every variant, and the game g
     await ana.page.locator(".all-options summary").click();
     for (const preset of presets) {
       await ana.page.getByLabel(preset.title, { exact: true }).check();
-      assert.equal(await ana.page.locator("[id^=new-options-]:is(input, select)").count(), options.length, `${name} ${preset.name}`);
+      await becomes(() => ana.page.locator("[id^=new-options-]:is(input, select)").count(), options.length, `${name} ${preset.name}`);
     }
     // One option of each kind is changed.
     await ana.open(`/new?variant=${name}&opponent=self`);
@@ -106,7 +106,7 @@ test("the form has every option of every preset of every variant, and the game g
       wanted[choice.name] = value;
     }
     await ana.button("Begin the game").click();
-    await ana.page.waitForURL(/\/games\//);
+    await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
     const game = await call<{ options: Record<string, unknown>; variant: string }>("GET", `/v1/games/${id}`, null);
     assert.equal(game.variant, name);
@@ -123,7 +123,7 @@ test("options that contradict each other are told at both fields, and nothing is
   await ana.page.locator("#new-options-majority_remaining").selectOption("sweep");
   const [one, other] = [ana.page.locator("#new-options-remaining"), ana.page.locator("#new-options-majority_remaining")];
   for (const field of [one, other]) {
-    assert.equal(await field.getAttribute("aria-invalid"), "true");
+    await becomes(() => field.getAttribute("aria-invalid"), "true");
     const error = await ana.page.locator(`#${(await field.getAttribute("aria-describedby"))?.split(" ").at(-1)}`).textContent();
     assert.match(error?.replace(/[\u2068\u2069]/g, "") ?? "", /“Seeds left at a majority: to the owner of the row” needs “Seeds left at the end: /);
   }
@@ -131,11 +131,11 @@ test("options that contradict each other are told at both fields, and nothing is
   await ana.screenshot("new-contradiction", true);
   await ana.button("Begin the game").click();
   assert.match(ana.page.url(), /\/new/);
-  assert.equal(await ana.page.evaluate(() => document.activeElement?.id), "new-options-remaining");
+  await becomes(() => ana.page.evaluate(() => document.activeElement?.id), "new-options-remaining");
   await one.selectOption("side_owner");
-  assert.equal(await other.getAttribute("aria-invalid"), "false");
+  await becomes(() => other.getAttribute("aria-invalid"), "false");
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.leave();
 });
 
@@ -144,19 +144,19 @@ test("an option that goes only with another one is closed until then, and says w
   await ana.open("/new?variant=congkak&opponent=self");
   await ana.page.locator(".all-options summary").click();
   const most = ana.page.locator("#new-options-max_rounds");
-  assert.ok(await most.isDisabled());
-  assert.match((await ana.page.locator("#new-options-max_rounds-hint").textContent()) ?? "", /needs/);
+  await becomes(() => most.isDisabled(), true);
+  await eventually("it is told", async () => /needs/.test((await ana.page.locator("#new-options-max_rounds-hint").textContent()) ?? ""));
   await ana.page.locator("#new-options-rounds").selectOption("multi");
-  assert.ok(await most.isEnabled());
+  await becomes(() => most.isEnabled(), true);
   await most.fill("3");
   await ana.page.locator("#new-options-take_own_seed").uncheck();
-  assert.equal(await ana.page.locator("#new-options-empty_capture").getAttribute("aria-invalid"), "true");
+  await becomes(() => ana.page.locator("#new-options-empty_capture").getAttribute("aria-invalid"), "true");
   await ana.page.locator("#new-options-empty_capture").uncheck();
   await most.fill("1.5");
   await ana.page.getByText("A whole number from 1 to 100.").waitFor();
   await most.fill("3");
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const { options } = await call<{ options: Record<string, unknown> }>("GET", `/v1/games/${id}`, null);
   assert.deepEqual([options["max_rounds"], options["take_own_seed"], options["empty_capture"]], [3, false, false]);
@@ -172,7 +172,7 @@ test("what the server refuses is told at its field", async () => {
   await ana.page.getByLabel("Time for each turn", { exact: true }).fill("99");
   await ana.button("Begin the game").click();
   await ana.page.getByText("The server has refused").waitFor();
-  assert.equal(await ana.page.locator("#new-clock-move_s").getAttribute("aria-invalid"), "true");
+  await becomes(() => ana.page.locator("#new-clock-move_s").getAttribute("aria-invalid"), "true");
   await ana.isAccessible("a refused form");
   await ana.screenshot("new-refused", true);
   await ana.page.getByLabel("Time for each turn", { exact: true }).fill("3");
@@ -180,7 +180,7 @@ test("what the server refuses is told at its field", async () => {
   await ana.page.getByLabel("Id of the player").fill(` ${bo.id} `);
   await ana.page.locator("#new-opponent-player_id-hint bdi", { hasText: "<i>Bo</i>" }).waitFor();
   await ana.button("Begin the game").click();
-  await ana.page.waitForURL(/\/games\//);
+  await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const game = await call<{ clock: { move_s: number }; opponent: { type: string } }>("GET", `/v1/games/${id}`, bo.token);
   assert.deepEqual([game.clock.move_s, game.opponent.type], [3 * 86_400, "player"]);
@@ -205,7 +205,7 @@ test("each kind of opponent begins its kind of game", async () => {
   for (const [opponent, type] of Object.entries(expected)) {
     await ana.open(`/new?variant=kalah&opponent=${opponent}`);
     await ana.button(opponent === "open" ? "Find an opponent" : "Begin the game").click();
-    await ana.page.waitForURL(/\/games\//);
+    await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
     const game = await call<{ opponent: { type: string } }>("GET", `/v1/games/${id}`, null);
     assert.equal(game.opponent.type, type);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { BASE, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -20,7 +20,7 @@ test("names with markup, emoji and right-to-left letters stay names on every vie
       await ana.open("/");
       await ana.page.getByLabel("Your name (optional)").fill(name);
       await ana.button("Play the computer").click();
-      await ana.page.getByText("That was not accepted").waitFor();
+      await ana.hears("That was not accepted");
       await ana.context.close();
       continue;
     }
@@ -30,7 +30,7 @@ test("names with markup, emoji and right-to-left letters stay names on every vie
     await ana.page.locator("#clock").selectOption("three");
     await ana.page.getByLabel("Your name (optional)").fill(name);
     await ana.button("Find an opponent").click();
-    await ana.page.waitForURL(/\/games\//);
+    await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await ana.page.locator(".board").waitFor();
     await ana.fits(`the game of ${name}`);
     for (const view of VIEWS) {
@@ -106,7 +106,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await register.getByLabel("Name").fill(name);
   await register.getByLabel("Password").fill(password);
   await register.getByRole("button", { name: "Make an account" }).click();
-  await ana.page.getByText("You have an account now.").waitFor();
+  await ana.hears("You have an account now.");
   await ana.isAccessible("an account");
   await ana.screenshot("account", true);
   const download = ana.page.waitForEvent("download");
@@ -119,7 +119,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await signIn.getByLabel("Name").fill(name);
   await signIn.getByLabel("Password").fill("wrong password");
   await signIn.getByRole("button").click();
-  await tablet.page.getByText("No player has this name and password").waitFor();
+  await tablet.hears("No player has this name and password");
   await signIn.getByLabel("Password").fill(password);
   await signIn.getByRole("button").click();
   await tablet.page.getByText("Another device").waitFor();
@@ -128,7 +128,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await tablet.open("/account");
   await tablet.button("Erase my account").click();
   await tablet.page.getByRole("dialog").getByRole("button", { name: "Erase my account" }).click();
-  await tablet.page.getByText("You have been erased.").waitFor();
+  await tablet.hears("You have been erased.");
   await tablet.leave();
   await ana.context.close();
 });
@@ -179,7 +179,7 @@ test("the language is the browser's, or the one that was chosen", async () => {
     const ana = await Person.arrive({ locale });
     await ana.open("/");
     await ana.page.getByRole("heading", { name: word }).waitFor();
-    assert.equal(await ana.page.evaluate(() => document.documentElement.lang), locale === "ja-JP" ? "en" : locale.slice(0, 2));
+    await becomes(() => ana.page.evaluate(() => document.documentElement.lang), locale === "ja-JP" ? "en" : locale.slice(0, 2));
     await ana.leave();
   }
   const ana = await Person.arrive({ locale: "de-DE" });
@@ -188,5 +188,41 @@ test("the language is the browser's, or the one that was chosen", async () => {
   await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
   await ana.page.reload();
   await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
+  await ana.leave();
+});
+
+test("pictures are asked for in the language of the page", async () => {
+  const ana = await Person.arrive({ locale: "de-DE" });
+  const pictures = () => ana.page.locator("img.picture").evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
+  await ana.open("/");
+  await becomes(pictures, ["de"]);
+  await eventually("the picture is there", () => ana.page.locator("img.picture").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await ana.open("/rules");
+  await eventually("all are there", async () => (await pictures()).length > 1);
+  assert.deepEqual([...new Set(await pictures())], ["de"]);
+  await ana.leave();
+  const pseudo = await Person.arrive({ settings: { language: "ar-XB" } });
+  await pseudo.open("/");
+  await eventually("a language that the server knows", () => pseudo.page.locator("img.picture").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await pseudo.leave();
+});
+
+test("a refusal is told in the language of the page alone", async () => {
+  const ana = await Person.arrive({ locale: "de-DE", expected: /422|403|409/ });
+  await ana.open("/");
+  const answer = ana.page.waitForResponse((response) => response.url().endsWith("/v1/players") && response.status() === 422);
+  await ana.page.getByLabel("Dein Name (freiwillig)").fill("x\u202ey");
+  await ana.button("Gegen den Computer").click();
+  const { errors } = (await (await answer).json()) as { errors: { detail: string }[] };
+  await ana.hears("Das wurde nicht angenommen");
+  const told = await ana.page.locator(".message").allTextContents();
+  for (const { detail } of errors) assert.ok(!told.join().includes(detail), told.join());
+  await ana.page.getByLabel("Dein Name (freiwillig)").fill("");
+  for (const [status, code, words] of [[403, "forbidden", "Das ist nicht erlaubt."], [409, "too_many_games", "Mehr Spiele gehen nicht"]] as const) {
+    await ana.context.route("**/v1/games", (route) => route.fulfill({ status, json: { code, detail: "in plain English" } }), { times: 1 });
+    await ana.button("Gegen den Computer").click();
+    await ana.hears(words);
+  }
+  assert.ok(!(await ana.page.locator(".messages").textContent())?.includes("English"));
   await ana.leave();
 });

@@ -177,14 +177,17 @@ function retryAfter(header: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-function record(value: unknown): Record<string, unknown> | undefined {
+/** The fields of an object; undefined if it is none. */
+export function record(value: unknown): Record<string, unknown> | undefined {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
 }
 
-function text(value: unknown): string | undefined {
+/** A text; undefined if it is none. */
+export function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function list(value: unknown): unknown[] {
+/** The items of a list; none if it is none. */
+export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

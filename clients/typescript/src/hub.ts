@@ -2,7 +2,7 @@
 
 import { check, pause, reasonOf, waitOf, type Core } from "./core.js";
 import { feed, readPage, type FeedMode, type Page, type Source } from "./feed.js";
-import { isTemporary, MancalaError, noAnswer } from "./failure.js";
+import { isTemporary, MancalaError, noAnswer, record } from "./failure.js";
 import type { ChannelLike } from "./platform.js";
 
 /** What is passed on, in this tab and between tabs. */
@@ -15,6 +15,8 @@ type Message<E> =
 
 /** A tab that has just begun asks whether there is a feed. */
 type Sent<E> = Message<E> | { type: "hello" };
+
+const TYPES: unknown[] = ["hello", "open", "event", "end"] satisfies Sent<unknown>["type"][];
 
 type Listener<E> = (message: Message<E> | { type: "failed"; error: unknown }) => void;
 
@@ -64,7 +66,10 @@ class Hub<E> {
     this.#forget = forget;
     this.#channel = core.channel?.(name);
     if (this.#channel) {
-      this.#channel.onmessage = ({ data }) => this.#hear(data as Sent<E>);
+      this.#channel.onmessage = ({ data }) => {
+        // A tab of another release may say what this one does not know.
+        if (TYPES.includes(record(data)?.["type"])) this.#hear(data as Sent<E>);
+      };
       this.#channel.postMessage({ type: "hello" });
     }
     const { signal } = this.#controller;

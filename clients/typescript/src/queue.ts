@@ -1,7 +1,7 @@
 // Moves that are made without a network: kept in the storage, and sent when it is back.
 
 import { check, reasonOf, type CallOptions, type Core } from "./core.js";
-import { isTemporary, MancalaError, type Failure } from "./failure.js";
+import { isTemporary, list, MancalaError, record, type Failure } from "./failure.js";
 import type { Games } from "./games.js";
 import { ignore } from "./platform.js";
 import type { Session } from "./session.js";
@@ -58,7 +58,7 @@ export class Queue {
     this.#core = core;
     this.#session = session;
     this.#games = games;
-    this.#shared = new Shared<Stored>(core, "queue", { pending: [], refused: [] }, () => this.#emit({ type: "changed" }));
+    this.#shared = new Shared<Stored>(core, "queue", storedOf, () => this.#emit({ type: "changed" }));
     this.ready = this.#shared.ready;
     const flush = () => {
       if (this.#stored.pending.length > 0) void this.flush().catch(ignore);
@@ -211,4 +211,28 @@ export class Queue {
   #emit(event: QueueEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
+}
+
+// What another release or a stranger has stored is left out where it is no move.
+function storedOf(value: unknown): Stored {
+  const stored = record(value);
+  const refused = list(stored?.["refused"]) as RefusedMove[];
+  return {
+    pending: (list(stored?.["pending"]) as QueuedMove[]).filter(isQueued),
+    refused: refused.filter((move) => isQueued(move) && isFailure(move.failure)),
+  };
+}
+
+function isQueued(value: unknown): boolean {
+  const move = record(value);
+  const play = record(move?.["play"]);
+  const isPlay = Number.isInteger(play?.["ply"]) && (typeof play?.["move"] === "string" || Array.isArray(play?.["moves"]));
+  return isPlay && [move?.["id"], move?.["playerId"], move?.["gameId"]].every((field) => typeof field === "string");
+}
+
+// The lists of a failure are gone through without asking whether they are there.
+function isFailure(value: unknown): boolean {
+  const failure = record(value);
+  const lists = { illegal_move: "legalMoves", validation_failed: "errors" }[String(failure?.["code"])];
+  return typeof failure?.["code"] === "string" && (lists === undefined || Array.isArray(failure[lists])) && Array.isArray(failure["moves"] ?? []);
 }

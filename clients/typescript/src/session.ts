@@ -1,9 +1,9 @@
 // Who the client is: the tokens, where they are kept, and the one place where they are renewed.
 
 import { call, type CallOptions, type Core } from "./core.js";
-import { MancalaError } from "./failure.js";
+import { MancalaError, record, text } from "./failure.js";
 import { ignore } from "./platform.js";
-import { attempt, Shared } from "./shared.js";
+import { attempt, parse, Shared } from "./shared.js";
 import type { Player, Profile, Schemas } from "./types.js";
 
 export interface SessionInfo {
@@ -56,7 +56,7 @@ export class Session {
 
   constructor(core: Core) {
     this.#core = core;
-    this.#shared = new Shared<Stored | null>(core, "session", null, () => this.#tell());
+    this.#shared = new Shared<Stored | null>(core, "session", storedOf, () => this.#tell());
     this.#told = JSON.stringify(this.current());
     this.ready = this.#shared.ready;
   }
@@ -78,11 +78,12 @@ export class Session {
       const there = this.#stored;
       if (there) return there.player;
       const key = this.#pendingKey;
-      const old = parse<Pending>(await this.#core.storage.getItem(key));
-      const isOld = old && old.name === name && this.#core.now() - old.since < PENDING_MS;
-      const uuid = isOld ? old.key : this.#core.uuid();
+      const old = record(parse(await this.#core.storage.getItem(key)));
+      const isOld = old?.["name"] === name && this.#core.now() - Number(old?.["since"]) < PENDING_MS;
+      const known = isOld ? text(old?.["key"]) : undefined;
+      const uuid = known ?? this.#core.uuid();
       const body = name === undefined ? {} : { name };
-      if (uuid !== undefined && !isOld) {
+      if (uuid !== undefined && known === undefined) {
         const pending: Pending = { key: uuid, ...body, since: this.#core.now() };
         await attempt(() => this.#core.storage.setItem(key, JSON.stringify(pending)));
       }
@@ -332,10 +333,29 @@ function unlessVoid(error: unknown): void {
   if (!(error instanceof MancalaError) || error.status !== 401) throw error;
 }
 
-function parse<T = Stored>(text: string | null): T | null {
-  try {
-    return text === null ? null : (JSON.parse(text) as T);
-  } catch {
-    return null;
-  }
+// A session of another form, as another release or a stranger has stored it, is none.
+function storedOf(value: unknown): Stored | null {
+  const stored = record(value);
+  const player = playerOf(stored?.["player"]);
+  const [signInId, accessToken, refreshToken] = [text(stored?.["signInId"]), text(stored?.["accessToken"]), text(stored?.["refreshToken"])];
+  if (!player || signInId === undefined || accessToken === undefined || refreshToken === undefined) return null;
+  const recoveryCode = text(stored?.["recoveryCode"]);
+  const guest = record(stored?.["guest"]);
+  const [guestPlayer, guestToken] = [playerOf(guest?.["player"]), text(guest?.["refreshToken"])];
+  return {
+    player,
+    signInId,
+    accessToken,
+    // Without a time the token is renewed first.
+    expiresAt: Number(stored?.["expiresAt"]) || 0,
+    refreshToken,
+    ...(recoveryCode !== undefined && { recoveryCode }),
+    ...(guestPlayer && guestToken !== undefined && { guest: { player: guestPlayer, refreshToken: guestToken } }),
+  };
+}
+
+function playerOf(value: unknown): Player | undefined {
+  const player = record(value);
+  const isPlayer = [player?.["id"], player?.["name"], player?.["kind"]].every((field) => typeof field === "string");
+  return isPlayer ? (player as unknown as Player) : undefined;
 }

@@ -4,6 +4,7 @@
 // meanwhile. So each value has a number, and goes to the other tabs by a channel as well: the higher number counts.
 
 import type { Core } from "./core.js";
+import { record } from "./failure.js";
 import { ignore, type ChannelLike } from "./platform.js";
 
 interface Numbered<T> {
@@ -20,6 +21,7 @@ const HOLD_MS = 20;
 export class Shared<T> {
   readonly #core: Core;
   readonly #key: string;
+  readonly #read: (value: unknown) => T;
   readonly #onChange: (value: T) => void;
   readonly #channel: ChannelLike | undefined;
   #known: Numbered<T>;
@@ -28,18 +30,22 @@ export class Shared<T> {
   /** Resolves when the stored value is read. At once, unless the storage is asynchronous. */
   readonly ready: Promise<void>;
 
-  /** `onChange` is called with each value of other tabs. */
-  constructor(core: Core, key: string, empty: T, onChange: (value: T) => void) {
+  /**
+   * `read` makes the value out of what is stored, which may be of any release: it drops what it cannot read. `onChange` is called
+   * with each value of other tabs.
+   */
+  constructor(core: Core, key: string, read: (value: unknown) => T, onChange: (value: T) => void) {
     this.#core = core;
     this.#key = `${core.scope}:${key}`;
+    this.#read = read;
     this.#onChange = onChange;
-    this.#known = { rev: 0, value: empty };
+    this.#known = { rev: 0, value: read(undefined) };
     this.#channel = core.channel?.(this.#key);
-    if (this.#channel) this.#channel.onmessage = ({ data }) => this.#adopt(data as Numbered<T>);
+    if (this.#channel) this.#channel.onmessage = ({ data }) => this.#adopt(data);
     const text = core.storage.getItem(this.#key);
     if (text instanceof Promise) this.ready = text.then((text) => this.#adopt(parse(text)), ignore);
     else {
-      this.#known = parse<T>(text) ?? this.#known;
+      this.#known = this.#numbered(parse(text)) ?? this.#known;
       this.ready = Promise.resolve();
     }
   }
@@ -92,10 +98,17 @@ export class Shared<T> {
     this.#adopt(parse(await this.#core.storage.getItem(this.#key)));
   }
 
-  #adopt(other: Numbered<T> | undefined): void {
+  #adopt(given: unknown): void {
+    const other = this.#numbered(given);
     if (!other || other.rev <= this.#known.rev) return;
     this.#known = other;
     this.#onChange(other.value);
+  }
+
+  // The number counts even where the value cannot be read, so that the next change has a higher one.
+  #numbered(given: unknown): Numbered<T> | undefined {
+    const rev = record(given)?.["rev"];
+    return Number.isSafeInteger(rev) ? { rev: rev as number, value: this.#read(record(given)?.["value"]) } : undefined;
   }
 }
 
@@ -113,10 +126,10 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function parse<T>(text: string | null): Numbered<T> | undefined {
+/** What a text holds; undefined if it is no JSON. */
+export function parse(text: string | null): unknown {
   try {
-    const numbered = (text === null ? undefined : JSON.parse(text)) as Partial<Numbered<T>> | undefined;
-    return typeof numbered?.rev === "number" && "value" in numbered ? (numbered as Numbered<T>) : undefined;
+    return text === null ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -8,7 +8,6 @@ import { followLobby, lobby } from "../state/lists.ts";
 import { nameAt } from "../state/names.ts";
 import { now } from "../state/network.ts";
 import { me } from "../state/session.ts";
-import { navigate } from "../router.ts";
 import { clockTime, relative, span } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
 import { Action, Badge, PlayerName } from "./ui.tsx";
@@ -19,14 +18,28 @@ export function Opponents({ game }: { game: Game }) {
   const [mine, other] = south?.id === me.value?.id ? [south, north] : [north, south];
   if (game.opponent.type === "self") {
     const names = [nameAt(game, "south"), nameAt(game, "north")].filter((name) => name !== undefined);
-    return names.length > 0 ? <bdi>{names.join(" – ")}</bdi> : <>{t("row.self")}</>;
+    return names.length > 0 ? <Names names={names} /> : <>{t("row.self")}</>;
   }
   if (mine?.id !== me.value?.id) {
     const names = [south, north].flatMap((player) => (player ? [player.name] : []));
-    return <bdi>{names.join(" – ")}</bdi>;
+    return <Names names={names} />;
   }
   if (other) return <PlayerName player={other} />;
   return <>{t(game.opponent.type === "link" ? "row.by-link" : "row.nobody")}</>;
+}
+
+/** Names side by side, each in its own direction. */
+function Names({ names }: { names: readonly string[] }) {
+  return (
+    <>
+      {names.map((name, n) => (
+        <>
+          {n > 0 && " – "}
+          <bdi>{name}</bdi>
+        </>
+      ))}
+    </>
+  );
 }
 
 /** What is to be known of a game in a few words, and whether the player has to do something. */
@@ -90,16 +103,12 @@ function LobbyRow({ game }: { game: Game }) {
   const creator = game.seats.south ?? game.seats.north;
   const { clock } = game;
   const time = clock.type === "unlimited" ? t("clock.unlimited") : clock.move_s ? t("clock.per-move", { time: span(clock.move_s) }) : span(clock.initial_s ?? 0);
-  const enter = async () => {
-    await join(game.id, null);
-    navigate(`/games/${game.id}`);
-  };
   return (
     <li class="game-row">
       <span class="who">{creator && <PlayerName player={creator} />}</span>
       <span class="what">{titleOf(game.variant)}</span>
       <span class="state">{time}</span>
-      <Action run={enter} label={t("lobby.join-of", { name: creator?.name ?? "" })}>
+      <Action run={() => join(game.id, null)} label={t("lobby.join-of", { name: creator?.name ?? "" })}>
         {t("game.join")}
       </Action>
     </li>

@@ -11,9 +11,15 @@ import { me } from "../state/session.ts";
 import { t } from "../texts/index.ts";
 
 export function Shell({ children }: { children: ComponentChildren }) {
+  const main = useRef<HTMLElement>(null);
+  // Not by the address: its fragment may be an invitation, or the ply of a review.
+  const skip = (event: Event) => {
+    event.preventDefault();
+    main.current?.focus();
+  };
   return (
     <>
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skip}>
         {t("nav.skip")}
       </a>
       <header class="head">
@@ -35,7 +41,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </nav>
       </header>
       <Connection />
-      <main id="main" tabIndex={-1}>
+      <main id="main" ref={main} tabIndex={-1}>
         {children}
       </main>
       <Messages />

@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
-import { keepGame, keepValue, keptValue } from "./kept.ts";
+import { recordOf, keepGame, keepValue, keptValue } from "./kept.ts";
 import { ensurePlayer, me } from "./session.ts";
 
 /** A variant as lists name it. */
@@ -15,8 +15,14 @@ export type VariantSummary = Schemas["VariantSummary"];
 export const variants = signal(keptVariants());
 
 function keptVariants(): readonly VariantSummary[] {
-  const kept = keptValue<VariantSummary[]>("variants");
-  return Array.isArray(kept) ? kept.filter((variant) => typeof variant?.name === "string") : [];
+  const kept = keptValue<unknown>("variants");
+  return Array.isArray(kept) ? kept.filter(isSummary) : [];
+}
+
+function isSummary(kept: unknown): kept is VariantSummary {
+  const { name, title, presets } = recordOf(kept);
+  const isNamed = [name, title].every((field) => typeof field === "string");
+  return isNamed && Array.isArray(presets) && presets.every((preset) => typeof recordOf(preset)["title"] === "string");
 }
 
 /** Reads which games the server offers. */
@@ -24,8 +30,8 @@ export async function readVariants(): Promise<void> {
   try {
     const { data } = await client.api.GET("/v1/variants");
     if (!data) return;
-    variants.value = data.items;
-    keepValue("variants", data.items);
+    variants.value = data.items.filter(isSummary);
+    keepValue("variants", variants.value);
   } catch {
     // The kept list stays.
   }
@@ -74,13 +80,16 @@ export function isAlone({ opponent, practice, seats }: Game): boolean {
   return (opponent.type === "self" || practice) && player !== undefined && [seats.south?.id, seats.north?.id].includes(player);
 }
 
-/** Takes the free seat of a game. */
+/** Takes the free seat of a game, and goes to it. The address then has no join code: it has served. */
 export async function join(id: string, joinCode: string | null): Promise<Game> {
   await ensurePlayer();
-  return client.games.join(id, { ...SOON, ...(joinCode !== null && { joinCode }) });
+  const game = await client.games.join(id, { ...SOON, ...(joinCode !== null && { joinCode }) });
+  show(game);
+  return game;
 }
 
 function show(game: Game): void {
   keepGame(game, client.session.current()?.player.id ?? null);
-  navigate(`/games/${game.id}`);
+  const path = `/games/${game.id}`;
+  navigate(path, { replace: location.pathname === path });
 }

@@ -7,7 +7,7 @@ import { marksOf, moveInWords } from "../board/words.ts";
 import { client, SOON } from "../client.ts";
 import { t } from "../texts/index.ts";
 import { Hints } from "./hint.ts";
-import { forgetGame, keepGame, keptGame } from "./kept.ts";
+import { forgetGame, isGame, keepGame, keptGame } from "./kept.ts";
 import { explain, say, sayFailure } from "./messages.ts";
 import { nameAt } from "./names.ts";
 import { Playback } from "./playback.ts";
@@ -20,6 +20,9 @@ const PLAYBACK_MAX = 8;
 
 /** The pause after a failed connection. */
 const AGAIN_MS = 4000;
+
+/** How often a private game is read again while its invitation is looked at. */
+const INVITED_MS = 5000;
 
 export class GameStore {
   /** The game as the server said it last; null until then. */
@@ -54,7 +57,7 @@ export class GameStore {
   }
 
   /** Own moves that the server has not confirmed. */
-  readonly unconfirmed = computed(() => queued.value.filter(({ gameId }) => gameId === this.id));
+  readonly unconfirmed = computed(() => queued.value.filter(({ gameId, playerId }) => gameId === this.id && playerId === this.#viewer));
 
   /** The side to move, and what may be played now: by the server's word, and by own moves after it. */
   readonly now = computed(() => {
@@ -144,9 +147,10 @@ export class GameStore {
   /** Takes over what the server says of the game, unless something newer is known. */
   take(game: Game): void {
     const { value: before } = this.game;
-    if (before && game.version < before.version) return;
+    if (this.#ending.signal.aborted || (before && game.version < before.version)) return;
     this.#show(game);
-    keepGame(game, this.#viewer);
+    // Another player may be signed in meanwhile, for whom another store is made.
+    if (this.#viewer === (me.value?.id ?? null)) keepGame(game, this.#viewer);
     this.#enqueue(() => this.#catchUp());
   }
 
@@ -164,8 +168,13 @@ export class GameStore {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        const joinCode = this.joinCode;
-        this.take(await client.games.get(this.id, { signal, ...(joinCode !== null && !this.game.value?.me?.side && { joinCode }) }));
+        const game = await client.games.get(this.id, { signal, ...this.#invitation() });
+        this.take(game);
+        // The code shows a private game, but not its events: those are for its players.
+        if (game.visibility === "private" && !game.me?.side) {
+          await new Promise((resolve) => setTimeout(resolve, INVITED_MS));
+          continue;
+        }
         await client.follow(this.id, (event) => this.#on(event), { signal, after: this.game.value?.version });
         return;
       } catch (error) {
@@ -176,8 +185,13 @@ export class GameStore {
     }
   }
 
+  #invitation(): { joinCode?: string } {
+    return this.joinCode !== null && !this.game.value?.me?.side ? { joinCode: this.joinCode } : {};
+  }
+
   #lost(error: unknown): void {
-    const isGone = error instanceof MancalaError && [403, 404, 422].includes(error.status);
+    // 409: another player has taken the seat of a private game.
+    const isGone = error instanceof MancalaError && [403, 404, 409, 422].includes(error.status);
     if (isGone) forgetGame(this.id);
     if (isGone || !this.game.value) this.failure.value = error;
     else say(explain(error), "error");
@@ -206,11 +220,12 @@ export class GameStore {
 
   // Moves that the server refused: the board goes back to the game, and the player is told why.
   #refused(): void {
-    for (const { id, failure } of client.queue.refused(this.id)) {
+    for (const { id, playerId, failure } of client.queue.refused(this.id)) {
+      if (playerId !== this.#viewer) continue;
       say(explain(new MancalaError(failure, 0, undefined)), "error");
       void client.queue.dismiss(id);
       if ("moves" in failure) for (const move of failure.moves) this.#moves.set(move.ply, move);
-      if ("game" in failure && failure.game) this.take(failure.game);
+      if ("game" in failure && isGame(failure.game)) this.take(failure.game);
     }
     this.#reset();
   }

@@ -1,9 +1,9 @@
 // Short messages to the player, and what a failure means in words.
 
-import { MancalaError } from "@mancala-server/client";
+import { MancalaError, type FieldError } from "@mancala-server/client";
 import { signal } from "@preact/signals";
 
-import { t, word, type Key } from "../texts/index.ts";
+import { language, t, word, type Key } from "../texts/index.ts";
 import { en } from "../texts/en.ts";
 
 export interface Message {
@@ -51,12 +51,28 @@ export function explain(error: unknown): string {
   const { failure, requestId } = error;
   if (failure.code === "illegal_move") return t("failure.illegal_move", { reason: word("illegal", failure.reason) });
   if (failure.code === "validation_failed") {
-    const fields = failure.errors.map(({ pointer, detail }) => `${pointer.replace(/^[/?]/, "")}: ${detail}`);
+    const fields = failure.errors.map((error) => `${fieldInWords(error.pointer)}: ${refusalInWords(error)}`);
     return t("failure.validation_failed", { fields: fields.join("; ") });
   }
   if (failure.code === "internal") return t("failure.internal", { id: requestId ?? "" });
   const key = `failure.${failure.code}`;
   return Object.hasOwn(en, key) ? t(key as Key, { detail: failure.detail }) : t("failure.other", { detail: failure.detail });
+}
+
+/** What is wrong with a field. The server says it in English, and by a code that the other catalogues know. */
+export function refusalInWords({ code, detail }: FieldError): string {
+  if (language.value === "en") return detail.replaceAll("`", "");
+  const key = `invalid.${code}`;
+  return t(Object.hasOwn(en, key) ? (key as Key) : "invalid.invalid");
+}
+
+/** The fields of forms whose refusal is told in a message; others keep their names. */
+const FIELDS: Readonly<Record<string, Key>> = { name: "account.name", password: "account.password", recovery_code: "account.code" };
+
+function fieldInWords(pointer: string): string {
+  const name = pointer.replace(/^[/?]/, "");
+  const key = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+  return key === undefined ? name : t(key);
 }
 
 /** Whether a call failed in one of these ways. */

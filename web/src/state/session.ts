@@ -5,17 +5,30 @@ import { signal } from "@preact/signals";
 
 import { client, SOON } from "../client.ts";
 import { t } from "../texts/index.ts";
+import { forgetPlayer } from "./kept.ts";
 import { say } from "./messages.ts";
 import { settings } from "./settings.ts";
 
 /** The player that is signed in, or null. */
 export const me = signal<Player | null>(client.session.current()?.player ?? null);
 
+/** Counts the players who have left this device: what a view holds of one is not for the next. */
+export const departures = signal(0);
+
 client.session.onChange((session, cause) => {
+  const before = me.value;
   me.value = session?.player ?? null;
+  if (before && before.id !== me.value?.id) forgetAbout(before);
   // The server has ended the session: the player was not the one who did it here.
   if (!session && cause instanceof MancalaError) say(t("session.ended"), "error");
 });
+
+// What was kept for a player is not for the next one at this device. Moves that wait are the SDK's: only their player can send them.
+function forgetAbout({ id }: Player): void {
+  departures.value += 1;
+  forgetPlayer();
+  for (const move of client.queue.refused()) if (move.playerId === id) void client.queue.dismiss(move.id).catch(() => undefined);
+}
 
 /** The player that is signed in, or else a new guest with the name of the settings. */
 export async function ensurePlayer(): Promise<Player> {

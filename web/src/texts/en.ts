@@ -318,6 +318,18 @@ export const en = of({
   "failure.unauthenticated": "Sign in, or begin a game as a guest.",
   "failure.invalid_token": "You have been signed out. Sign in again.",
   "failure.refresh_token_reused": "You have been signed out. Sign in again.",
+  "illegal.no_agree": "you cannot agree on the end now",
+  "failure.game_not_over": "This is possible when the game is over.",
+  "failure.too_many_notes": "You have as many notes as possible. Delete one first.",
+  "failure.payload_too_large": "That is too long.",
+  "failure.idempotency_key_reused": "This was sent before with other settings. Reload the page and try again.",
+  "failure.no_record": "There is no record of this game.",
+  "invalid.required": "it is missing",
+  "invalid.not_one_of": "this is no choice",
+  "invalid.out_of_range": "it is too small or too large",
+  "invalid.wrong_length": "it is too short or too long",
+  "invalid.wrong_format": "it has a form that is not accepted",
+  "invalid.invalid": "it is not accepted",
 
   ...study,
 });

@@ -34,6 +34,9 @@ const shown = signal<{ language: string; texts: Texts }>({ language: "en", texts
 /** The language that is shown. */
 export const language = computed(() => shown.value.language);
 
+/** The language in which the server is to answer: it knows those of the page, and not the pseudo-locale. */
+export const spoken = computed(() => (language.value === PSEUDO ? "en" : (language.value as Language)));
+
 /** The language of a wish, or else the first that the browser accepts and the page has. */
 export function choose(wish: string | null, accepted: readonly string[]): Language | typeof PSEUDO {
   if (wish === PSEUDO) return PSEUDO;

@@ -6,12 +6,11 @@ import { useEffect, useState } from "preact/hooks";
 import { Heading } from "../parts/shell.tsx";
 import { Action, Confirm, Copy, Field, Form, PlayerName } from "../parts/ui.tsx";
 import { client, SOON } from "../client.ts";
-import { forgetAll } from "../state/kept.ts";
-import { attempt, say } from "../state/messages.ts";
+import { ask } from "../state/ask.ts";
+import { attempt, failedBy, say } from "../state/messages.ts";
 import { now } from "../state/network.ts";
 import { ensurePlayer, me } from "../state/session.ts";
 import { set } from "../state/settings.ts";
-import { MancalaError } from "@mancala-server/client";
 import { relative } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
 
@@ -260,8 +259,12 @@ function SignIns({ player }: { player: Player }) {
   };
   useEffect(() => void read().catch(() => undefined), [player.id, own]);
   const end = async (id: string) => {
-    const { error, response } = await client.api.DELETE("/v1/me/sign-ins/{sign_in_id}", { params: { path: { sign_in_id: id } } });
-    if (error && response.status !== 404) throw failed(error, response);
+    try {
+      await ask(client.api.DELETE("/v1/me/sign-ins/{sign_in_id}", { params: { path: { sign_in_id: id } } }));
+    } catch (error) {
+      // It has ended already.
+      if (!failedBy(error, "not_found")) throw error;
+    }
     await read();
   };
   return (
@@ -288,7 +291,6 @@ function SignIns({ player }: { player: Player }) {
 function SignOut({ player }: { player: Player }) {
   const out = async (everywhere: boolean) => {
     await client.session.signOut({ ...SOON, everywhere });
-    forgetAll();
   };
   const isGuest = player.kind === "guest";
   return (
@@ -312,18 +314,15 @@ function SignOut({ player }: { player: Player }) {
 
 function Data({ isGuest }: { isGuest: boolean }) {
   const download = async () => {
-    const { data, error, response } = await client.api.GET("/v1/me/export");
-    if (!data) throw failed(error, response);
+    const data = await ask(client.api.GET("/v1/me/export"));
     const url = URL.createObjectURL(new Blob([JSON.stringify(data, null, 2)], { type: "application/json" }));
     const link = Object.assign(document.createElement("a"), { href: url, download: "mancala.json" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   };
   const erase = async () => {
-    const { error, response } = await client.api.DELETE("/v1/me");
-    if (error) throw failed(error, response);
+    await ask(client.api.DELETE("/v1/me"));
     await attempt(() => client.session.signOut(SOON));
-    forgetAll();
     say(t("account.erased"));
   };
   return (
@@ -338,11 +337,4 @@ function Data({ isGuest }: { isGuest: boolean }) {
       </div>
     </section>
   );
-}
-
-/** The failure of a call that is not among the SDK's methods. */
-function failed(error: unknown, response: Response): MancalaError {
-  const { code, detail } = error as { code: string; detail: string };
-  const failure = { code, detail } as MancalaError["failure"];
-  return new MancalaError(failure, response.status, response.headers.get("x-request-id") ?? undefined);
 }

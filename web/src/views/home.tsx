@@ -9,7 +9,7 @@ import { begin, hotseat, seek, titleOf, variants } from "../state/create.ts";
 import { followMine, mine } from "../state/lists.ts";
 import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
-import { t, type Key } from "../texts/index.ts";
+import { spoken, t, type Key } from "../texts/index.ts";
 
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -46,7 +46,7 @@ function Picture() {
   return (
     <img
       class="picture"
-      src={`/v1/variants/${variant}/board.svg?theme=${theme}`}
+      src={`/v1/variants/${variant}/board.svg?theme=${theme}&lang=${spoken.value}`}
       width="640"
       height="425"
       alt={t("home.picture", { variant: titleOf(variant) })}

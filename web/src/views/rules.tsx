@@ -8,7 +8,7 @@ import { Pick } from "../parts/ui.tsx";
 import { titleOf, variants } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
 import { settings } from "../state/settings.ts";
-import { language, t } from "../texts/index.ts";
+import { language, spoken, t } from "../texts/index.ts";
 import { optionTexts, readOptionTexts } from "../texts/options/index.ts";
 import "../styles/study.css";
 import { blocksOf, Inline, Markdown } from "./rules/markdown.tsx";
@@ -33,7 +33,7 @@ function AllRules() {
             </h2>
             <img
               class="picture"
-              src={`/v1/variants/${name}/board.svg?theme=${settings.value.theme}`}
+              src={`/v1/variants/${name}/board.svg?theme=${settings.value.theme}&lang=${spoken.value}`}
               width="640"
               height="300"
               alt={t("home.picture", { variant: title })}

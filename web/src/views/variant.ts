@@ -37,6 +37,6 @@ export function useVariant(name: string): Found {
 
 function seen(name: string): { variant: Variant | null; error: unknown; name: string } {
   const kept = keptValue<Variant>(`variant.${name}`);
-  const isWhole = kept?.name === name && typeof kept.rules === "string" && Array.isArray(kept.presets);
+  const isWhole = kept?.name === name && typeof kept.rules === "string" && [kept.presets, kept.options].every(Array.isArray);
   return { variant: isWhole ? kept : null, error: null, name };
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 
 /** The server that serves the page: `.ci/with-server` says where it is. */
@@ -21,6 +22,9 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+/** How long a test waits for what it expects: much longer than it takes, because machines are busy. */
+export const WAIT_MS = 60_000;
+
 /** Where screenshots are kept: to be looked at, and as artefacts. */
 const SHOTS = fileURLToPath(new URL("../../target/web-screenshots/", import.meta.url));
 
@@ -29,7 +33,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 let browser: Promise<Browser> | undefined;
 
 function launched(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+  browser ??= chromium.launch({ executablePath: EXECUTABLE, args: FLAGS, timeout: 2 * WAIT_MS });
   return browser;
 }
 
@@ -45,6 +49,14 @@ export interface Device extends BrowserContextOptions {
   stored?: Record<string, string>;
   /** Errors on the console that the test causes. */
   expected?: RegExp;
+  /** Where the server is, for a device behind a network of its own. */
+  base?: string;
+}
+
+/** What a page has shown, if only for a moment. */
+interface Seen {
+  seenMessages?: string[];
+  seenHeld?: number;
 }
 
 /** A browser of one player. */
@@ -54,18 +66,33 @@ export class Person {
     readonly page: Page,
     private readonly errors: string[],
     private readonly expected: RegExp | undefined,
+    private readonly base: string,
   ) {}
 
   static async arrive(device: Device = {}): Promise<Person> {
-    const { settings, stored, expected, ...options } = device;
+    const { settings, stored, expected, base = BASE, ...options } = device;
     const context = await (await launched()).newContext({ viewport: { width: 1200, height: 900 }, locale: "en-GB", ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(WAIT_MS);
     const items = { "mancala.settings": JSON.stringify({ speed: "off", ...settings }), ...stored };
     await context.addInitScript((all) => {
       // The empty document before the page has no storage.
       if (location.protocol === "about:") return;
-      for (const [key, value] of Object.entries(all)) if (localStorage.getItem(key) === null) localStorage.setItem(key, value);
+      // Once: what the page has removed stays away.
+      if (localStorage.getItem("test.stored") !== null) return;
+      localStorage.setItem("test.stored", "yes");
+      for (const [key, value] of Object.entries(all)) localStorage.setItem(key, value);
     }, items);
+    // A slow machine may look only when a message is gone, or a move is over.
+    await context.addInitScript(() => {
+      const seen = globalThis as Seen;
+      seen.seenMessages = [];
+      seen.seenHeld = 0;
+      const look = () => {
+        seen.seenMessages?.push(...[...document.querySelectorAll(".message > span")].map(({ textContent }) => textContent ?? ""));
+        seen.seenHeld = (seen.seenHeld ?? 0) + document.querySelectorAll(".seed.held").length;
+      };
+      new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class"] });
+    });
     const errors: string[] = [];
     const watch = (page: Page) => {
       page.on("pageerror", (error) => errors.push(error.message));
@@ -73,7 +100,7 @@ export class Person {
     };
     context.on("page", watch);
     const page = await context.newPage();
-    return new Person(context, page, errors, expected);
+    return new Person(context, page, errors, expected, base);
   }
 
   /** Leaves, and fails the test if a page had an error that the test did not expect. */
@@ -84,8 +111,19 @@ export class Person {
   }
 
   async open(path: string): Promise<Page> {
-    await this.page.goto(BASE + path);
+    await this.page.goto(this.base + path);
     return this.page;
+  }
+
+  /** Waits until a message says this, and be it that it is gone again. */
+  async hears(text: string): Promise<void> {
+    const heard = () => this.page.evaluate(() => (globalThis as Seen).seenMessages ?? []);
+    await eventually(`a message says “${text}”`, async () => (await heard()).some((message) => message.includes(text)));
+  }
+
+  /** Waits until seeds are, or were, in a hand. */
+  async seesMoving(): Promise<void> {
+    await eventually("seeds move", async () => ((await this.page.evaluate(() => (globalThis as Seen).seenHeld)) ?? 0) > 0);
   }
 
   button(name: string | RegExp) {
@@ -98,7 +136,7 @@ export class Person {
     const field = this.page.getByLabel("Your name (optional)");
     if (name !== "") await field.fill(name);
     await this.button(button).click();
-    await this.page.waitForURL(/\/games\//);
+    await this.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await this.page.locator(".board").waitFor();
     return new URL(this.page.url()).pathname.split("/")[2] ?? "";
   }
@@ -142,10 +180,20 @@ export class Person {
 }
 
 /** Repeats until it is so, or the time is over. */
-export async function eventually(what: string, isSo: () => Promise<boolean>, ms = 15_000): Promise<void> {
+export async function eventually(what: string, isSo: () => Promise<boolean>, ms = WAIT_MS): Promise<void> {
   const end = Date.now() + ms;
   while (!(await isSo())) {
     assert.ok(Date.now() < end, `not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+/** Repeats until it is equal, or the time is over. */
+export async function becomes<T>(read: () => Promise<T>, expected: T, what?: string): Promise<void> {
+  const end = Date.now() + WAIT_MS;
+  for (let found = await read(); ; found = await read()) {
+    if (isDeepStrictEqual(found, expected)) return;
+    if (Date.now() >= end) assert.deepEqual(found, expected, what);
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
 }

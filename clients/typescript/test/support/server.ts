@@ -68,10 +68,10 @@ export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   throw new Error("the call did not fail");
 }
 
-/** Polls until something is so, at most ten seconds. */
+/** Polls until something is so, at most a minute: machines are busy. */
 export async function until(isSo: () => boolean, what: string): Promise<void> {
   for (const begun = Date.now(); !isSo(); ) {
-    if (Date.now() - begun > 10_000) throw new Error(`not within 10 s: ${what}`);
+    if (Date.now() - begun > 60_000) throw new Error(`not within 60 s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

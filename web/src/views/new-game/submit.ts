@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { client, SOON } from "../../client.ts";
 import { navigate } from "../../router.ts";
-import { sayFailure } from "../../state/messages.ts";
+import { refusalInWords, sayFailure } from "../../state/messages.ts";
 import { ensurePlayer } from "../../state/session.ts";
 import { set } from "../../state/settings.ts";
 import { t } from "../../texts/index.ts";
@@ -55,5 +55,5 @@ export function useSubmit(filled: Filled, options: OptionValues): Submit {
 function refusalsOf(error: unknown): Errors | null {
   const failure = error instanceof MancalaError ? error.failure : undefined;
   if (failure?.code !== "validation_failed" || failure.errors.length === 0) return null;
-  return new Map(failure.errors.map(({ pointer, detail }) => [pointer, t("form.server-says", { detail: detail.replaceAll("`", "") })]));
+  return new Map(failure.errors.map((error) => [error.pointer, t("form.server-says", { detail: refusalInWords(error) })]));
 }

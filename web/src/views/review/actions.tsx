@@ -8,7 +8,7 @@ import { client } from "../../client.ts";
 import { ask } from "../../state/ask.ts";
 import { begin } from "../../state/create.ts";
 import { set, settings } from "../../state/settings.ts";
-import { t } from "../../texts/index.ts";
+import { spoken, t } from "../../texts/index.ts";
 import type { ReviewStore } from "./store.ts";
 
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -104,7 +104,7 @@ function originOf(store: ReviewStore, game: Game): NewGame {
 export function ShareGame({ store, game }: { store: ReviewStore; game: Game }) {
   const { value: ply } = store.ply;
   const own = store.bottom();
-  const pictureOf = (form: Picture) => `/v1/games/${game.id}/board.${form}?ply=${ply}&side=${own}`;
+  const pictureOf = (form: Picture) => `/v1/games/${game.id}/board.${form}?ply=${ply}&side=${own}&lang=${spoken.value}`;
   const isPrivate = game.visibility === "private";
   return (
     <section class="card" aria-labelledby="share-title">
@@ -147,7 +147,7 @@ async function saveGame(game: Game, format: "text" | "json"): Promise<void> {
 
 // The picture of a private game needs the token, so it is no plain link.
 async function savePicture(game: Game, form: Picture, ply: number, side: Side): Promise<void> {
-  const params = { path: { id: game.id }, query: { ply, side } };
+  const params = { path: { id: game.id }, query: { ply, side, lang: spoken.value } };
   const picture = await ask<unknown>(client.api.GET(`/v1/games/{id}/board.${form}`, { params, parseAs: "blob" }));
   save(picture as Blob, `${game.variant}-${game.id}-${ply}.${form}`);
 }

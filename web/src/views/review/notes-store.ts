@@ -4,13 +4,13 @@ import type { Note } from "@mancala-server/client";
 import { signal } from "@preact/signals";
 
 import { client, SOON } from "../../client.ts";
-import { ensurePlayer, me } from "../../state/session.ts";
+import { departures, ensurePlayer, me } from "../../state/session.ts";
 import { sayFailure } from "../../state/messages.ts";
 
 /** What the server takes. */
 export const NOTE_MAX = 4000;
 
-/** Drafts by game and ply. They outlive the view, so that a step to another one loses nothing. */
+/** Drafts by player, game and ply. They outlive the view, so that a step to another one loses nothing. */
 const drafts = new Map<string, string>();
 
 export class Notes {
@@ -56,7 +56,7 @@ export class Notes {
   }
 
   #key(ply: number): string {
-    return `${this.gameId} ${ply}`;
+    return `${departures.value} ${this.gameId} ${ply}`;
   }
 
   #put(ply: number, note: Note | null): void {

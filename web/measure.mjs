@@ -1,0 +1,109 @@
+// Measures the page as a phone meets it: `.ci/with-server node web/measure.mjs`, after `npm ci` in web/ (CHROMIUM names the program).
+//
+// Usable means: the button that begins a game is there, and the page answers. Times are medians of RUNS, on the machine at hand.
+
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+
+const BASE = process.env.BASE_URL ?? assert.fail("BASE_URL is the address of a server");
+
+const RUNS = Number(process.env.RUNS ?? 5);
+
+/** The slow 4G of Chromium's own tools: latency in ms, bytes per second. */
+const PHONE = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+
+/** A phone that has never been here. */
+async function device(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB", ...options });
+  context.setDefaultTimeout(120_000);
+  await context.addInitScript(() => {
+    const look = () => {
+      if (globalThis.usableAt !== undefined || !document.querySelector(".way button.primary")) return;
+      observer.disconnect();
+      globalThis.usableAt = 0;
+      // After what the page does at once, a tap would be answered.
+      requestAnimationFrame(() => setTimeout(() => (globalThis.usableAt = performance.now())));
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(document, { childList: true, subtree: true });
+  });
+  const page = await context.newPage();
+  return { context, page, tools: await context.newCDPSession(page) };
+}
+
+async function usableAt(page) {
+  return (await page.waitForFunction(() => globalThis.usableAt || null)).jsonValue();
+}
+
+async function timesTo(slowdown) {
+  const { context, page, tools } = await device();
+  await tools.send("Network.enable");
+  await tools.send("Network.emulateNetworkConditions", PHONE);
+  await tools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+  await page.goto(BASE, { waitUntil: "commit" });
+  const cold = await usableAt(page);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.goto(`${BASE}/`, { waitUntil: "commit" });
+  const warm = await usableAt(page);
+  await context.close();
+  return { cold, warm };
+}
+
+const median = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
+
+/** Requests of a kind, and the bytes of their answers as they went over the network. */
+class Counter {
+  requests = {};
+  bytes = {};
+  #kinds = new Map();
+
+  watch(tools) {
+    tools.on("Network.requestWillBeSent", ({ requestId, request: { method, url } }) => {
+      const kind = method === "POST" && url.endsWith("/moves") ? "moves" : url.endsWith("/events") ? "streams" : url.includes("/v1/") ? "other calls" : "files";
+      this.#kinds.set(requestId, kind);
+      this.requests[kind] = (this.requests[kind] ?? 0) + 1;
+    });
+    tools.on("Network.responseReceived", ({ requestId, response }) => this.#add(requestId, response.encodedDataLength));
+    tools.on("Network.dataReceived", ({ requestId, encodedDataLength }) => this.#add(requestId, encodedDataLength));
+  }
+
+  #add(requestId, bytes) {
+    const kind = this.#kinds.get(requestId);
+    if (kind !== undefined) this.bytes[kind] = (this.bytes[kind] ?? 0) + bytes;
+  }
+}
+
+/** A whole game against the computer on level 1. The service worker would load the files a second time. */
+async function playGame() {
+  const { context, page, tools } = await device({ serviceWorkers: "block" });
+  await tools.send("Network.enable");
+  const counter = new Counter();
+  counter.watch(tools);
+  await context.addInitScript(() => localStorage.setItem("mancala.settings", '{"speed":"off","level":1}'));
+  await page.goto(BASE);
+  await page.getByRole("button", { name: "Play the computer" }).click();
+  await page.locator(".board").waitFor();
+  const isOver = async () => (await page.locator(".status").getAttribute("data-status")) === "finished";
+  const legal = page.locator('[data-pit][aria-disabled="false"]');
+  while (!(await isOver())) {
+    // By the page's own event: a pit may become illegal while the pointer is on its way.
+    await legal.first().dispatchEvent("click", undefined, { timeout: 250 }).catch(() => undefined);
+  }
+  const moves = await page.locator(".board").getAttribute("data-ply");
+  await context.close();
+  return { moves, counter };
+}
+
+console.log(`slow 4G (${PHONE.latency} ms, 1.6 Mbit/s), median of ${RUNS}`);
+for (const slowdown of [4, 6]) {
+  const times = [];
+  for (let run = 0; run < RUNS; run += 1) times.push(await timesTo(slowdown));
+  const [cold, warm] = ["cold", "warm"].map((kind) => Math.round(median(times.map((each) => each[kind]))));
+  console.log(`CPU ${slowdown}× slower: usable after ${cold} ms cold, ${warm} ms warm`);
+}
+const { moves, counter } = await playGame();
+console.log(`a game against the computer of ${moves} plies, from the first view to the end:`);
+for (const kind of Object.keys(counter.requests)) console.log(`${kind}: ${counter.requests[kind]} requests, ${counter.bytes[kind] ?? 0} bytes`);
+await browser.close();
