@@ -12,4 +12,4 @@ pub use spec::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue,
 
 pub(crate) use contradictions::check_contradictions;
 pub(crate) use overrides::{check_overrides, parse_overrides, write_overrides};
-pub(crate) use spec::{choice, integer, switched_off, switched_on};
+pub(crate) use spec::{choice, choice_with_default, integer, switched_off, switched_on};

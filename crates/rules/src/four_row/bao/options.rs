@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{
     Contradiction, OptionSpec, OptionValue, PresetSpec,
     four_row::{OptionsError, Variant},
-    options::{check_contradictions, choice, integer, switched_off},
+    options::{check_contradictions, choice, choice_with_default, integer, switched_off},
 };
 
 /// The options of Bao (R20). Always within bounds and free of contradictions.
@@ -226,9 +226,10 @@ pub static OPTIONS: [OptionSpec; 10] = [
         "Whether a single seed may not be played beside a fuller pit once the house is lost, or whenever it does not work.",
     ),
     switched_off("harvest_ends_house", "Whether the first capture in the second stage ends the own house."),
-    choice(
+    choice_with_default(
         "takasia",
         Takasia::WORDS,
+        Takasia::Block.word(),
         "Whether the only pit that a sowing without a capture threatens is blocked, and must then be taken.",
     ),
     switched_off("takasia_single", "Whether a pit of one seed may be blocked too."),

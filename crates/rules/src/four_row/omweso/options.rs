@@ -1,11 +1,9 @@
 //! What can be chosen before a game of Omweso (R20), and its presets (R33). Knows no rule and no position.
 
-use std::borrow::Cow;
-
 use crate::{
-    OptionKind, OptionSpec, OptionValue, PresetSpec,
+    OptionSpec, OptionValue, PresetSpec,
     four_row::{OptionsError, Variant},
-    options::{choice, integer, switched_off, switched_on},
+    options::{choice, choice_with_default, integer, switched_off, switched_on},
 };
 
 /// The options of Omweso (R20). Always within bounds; no two of them exclude each other.
@@ -160,12 +158,12 @@ pub static OPTIONS: [OptionSpec; 7] = [
         Setup::WORDS,
         "Whether the seeds begin in the back rows or in all pits, or each side arranges them.",
     ),
-    OptionSpec {
-        name: "reverse",
-        kind: OptionKind::Choice(Reverse::WORDS),
-        default: OptionValue::Word(Cow::Borrowed(Reverse::Full.word())),
-        description: "Which laps out of the four left pits may go downward to capture.",
-    },
+    choice_with_default(
+        "reverse",
+        Reverse::WORDS,
+        Reverse::Full.word(),
+        "Which laps out of the four left pits may go downward to capture.",
+    ),
     switched_on("two_heads", "Whether captures at both ends of the front row in one turn win."),
     switched_off("akakyala", "Whether a second capturing turn before the first of the other side wins."),
     choice("endless", Endless::WORDS, "Whether an endless sowing is a draw or is lost."),
