@@ -1,6 +1,6 @@
 //! Bao, naively: R24 to R27 and R31.
 
-use super::{Naive, across, is_front, ring};
+use super::{Naive, across, is_front, next, ring};
 
 /// How a sowing has come to rest.
 #[derive(PartialEq)]
@@ -50,7 +50,7 @@ impl Naive {
         }
         let mut last = pit;
         for _ in 0..hand {
-            last = trial.next(last, upward);
+            last = next(last, upward);
             *trial.seeds.get_mut(&last).unwrap() += 1;
         }
         if !is_front(last) || trial.seeds[&last] < 2 {
@@ -216,7 +216,7 @@ impl Naive {
             while turn.hand > 0 {
                 turn.hand -= 1;
                 turn.sown += 1;
-                turn.pit = self.next(turn.pit, turn.upward);
+                turn.pit = next(turn.pit, turn.upward);
                 *self.seeds.get_mut(&turn.pit).unwrap() += 1;
             }
             if let Some(rest) = self.after_lap(&mut turn) {

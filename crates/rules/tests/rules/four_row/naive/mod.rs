@@ -199,14 +199,6 @@ impl Naive {
     fn owns(&self, side: char) -> bool {
         self.houses.contains(side)
     }
-
-    fn next(&self, pit: char, upward: bool) -> char {
-        let ring = ring(if pit.is_ascii_uppercase() { 'S' } else { 'N' });
-        let ring = if upward { ring.to_owned() } else { ring.chars().rev().collect() };
-        let mut letters = ring.chars().cycle();
-        letters.find(|letter| *letter == pit).unwrap();
-        letters.next().unwrap()
-    }
 }
 
 fn ring(side: char) -> &'static str {
@@ -221,4 +213,12 @@ fn is_front(pit: char) -> bool {
 fn across(pit: char) -> (char, char) {
     let column: Vec<char> = COLUMNS.iter().find(|column| column.contains(pit)).unwrap().chars().collect();
     if pit == column[2] { (column[1], column[0]) } else { (column[2], column[3]) }
+}
+
+fn next(pit: char, upward: bool) -> char {
+    let ring = ring(if pit.is_ascii_uppercase() { 'S' } else { 'N' });
+    let ring = if upward { ring.to_owned() } else { ring.chars().rev().collect() };
+    let mut letters = ring.chars().cycle();
+    letters.find(|letter| *letter == pit).unwrap();
+    letters.next().unwrap()
 }

@@ -1,6 +1,6 @@
 //! Omweso, naively: R28 to R31.
 
-use super::{Naive, across, is_front};
+use super::{Naive, across, is_front, next};
 
 /// A sowing that is being played.
 struct Lap {
@@ -17,7 +17,7 @@ impl Naive {
         while lap.hand > 0 {
             lap.hand -= 1;
             lap.sown += 1;
-            pit = self.next(pit, lap.upward);
+            pit = next(pit, lap.upward);
             *self.seeds.get_mut(&pit).unwrap() += 1;
         }
         pit
@@ -116,10 +116,10 @@ impl Naive {
         *self.reserve.get_mut(&mover).unwrap() -= count;
         if pit.eq_ignore_ascii_case(&'O') {
             let rest = self.reserve.insert(mover, 0).unwrap();
-            *self.seeds.get_mut(&self.next(pit, true)).unwrap() += rest;
+            *self.seeds.get_mut(&next(pit, true)).unwrap() += rest;
         }
         if self.reserve[&mover] > 0 {
-            self.arranging = Some(self.next(pit, true));
+            self.arranging = Some(next(pit, true));
         } else {
             self.arranging = (mover == 'S').then_some('a');
             self.turn = self.other();
