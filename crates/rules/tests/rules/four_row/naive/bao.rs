@@ -43,21 +43,21 @@ impl Naive {
             let facing = if is_front(pit) { across(pit).0 } else { return None };
             return (self.seeds[&pit] > 0 && self.seeds[&facing] > 0).then_some(facing);
         }
-        let mut trial = self.clone();
-        let hand = trial.seeds.insert(pit, 0).unwrap();
+        let mut seeds = self.seeds.clone();
+        let hand = seeds.insert(pit, 0).unwrap();
         if !(2..=15).contains(&hand) {
             return None;
         }
         let mut last = pit;
         for _ in 0..hand {
             last = next(last, upward);
-            *trial.seeds.get_mut(&last).unwrap() += 1;
+            *seeds.get_mut(&last).unwrap() += 1;
         }
-        if !is_front(last) || trial.seeds[&last] < 2 {
+        if !is_front(last) || seeds[&last] < 2 {
             return None;
         }
         let facing = across(last).0;
-        (trial.seeds[&facing] > 0).then_some(facing)
+        (seeds[&facing] > 0).then_some(facing)
     }
 
     /// What all words of the side to move capture first; a blocked pit has no words.
@@ -86,8 +86,6 @@ impl Naive {
     fn refusal_at_start(&self, pit: char, upward: bool) -> Option<&'static str> {
         let count = self.seeds[&pit];
         let is_kimbi = "ABGH".contains(pit.to_ascii_uppercase());
-        let captured = self.captures(pit, upward);
-        let all = self.all_captures();
         if count == 0 {
             return Some("empty_pit");
         }
@@ -97,6 +95,8 @@ impl Naive {
         if !self.is_namua() && count == 1 {
             return Some("single_seed");
         }
+        let captured = self.captures(pit, upward);
+        let all = self.all_captures();
         if captured.is_none() && !all.is_empty() {
             return Some("must_capture");
         }

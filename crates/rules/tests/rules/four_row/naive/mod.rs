@@ -216,9 +216,8 @@ fn across(pit: char) -> (char, char) {
 }
 
 fn next(pit: char, upward: bool) -> char {
-    let ring = ring(if pit.is_ascii_uppercase() { 'S' } else { 'N' });
-    let ring = if upward { ring.to_owned() } else { ring.chars().rev().collect() };
-    let mut letters = ring.chars().cycle();
-    letters.find(|letter| *letter == pit).unwrap();
-    letters.next().unwrap()
+    let letters = ring(if pit.is_ascii_uppercase() { 'S' } else { 'N' });
+    let at = letters.find(pit).unwrap();
+    let next = if upward { (at + 1) % 16 } else { (at + 15) % 16 };
+    letters[next..].chars().next().unwrap()
 }
