@@ -7,9 +7,10 @@
 //! use mancala_rules::four_row::{AnyOptions, AnyPosition, Effect, Variant};
 //!
 //! let options = AnyOptions::parse(Variant::Omweso, "standard", "setup=even")?;
-//! let (position, effects) = AnyPosition::opening(&options).play("H".parse()?)?;
+//! let opening = AnyPosition::opening(&options);
+//! let (_, effects) = opening.play("H".parse()?)?;
 //! assert_eq!(effects[0], Effect::Lift { pit: "H".parse()?, seeds: 2 });
-//! assert_eq!(position.play("hu".parse()?).unwrap_err().reason(), "wrong_form");
+//! assert_eq!(opening.play("HU".parse()?).unwrap_err().reason(), "wrong_form");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

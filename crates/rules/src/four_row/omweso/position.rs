@@ -25,10 +25,10 @@ use crate::{
 /// use mancala_rules::four_row::omweso;
 ///
 /// let opening = omweso::Position::opening(omweso::Preset::Standard.options());
-/// let (position, _) = opening.play("I".parse()?)?;
+/// let (position, _) = opening.play("J".parse()?)?;
 /// assert_eq!(
 ///     position.to_string(),
-///     "1,1,1,0,0,0,0,0,0,5,5,5,0,5,5,5/0,0,0,0,0,0,0,0,4,4,4,4,4,4,4,4 0-0 N - 1 1S",
+///     "1,1,1,0,0,0,0,0,4,0,5,5,5,0,5,5/0,0,0,0,0,0,0,0,4,4,4,4,4,4,4,4 0-0 N - 1 1S",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
