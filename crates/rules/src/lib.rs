@@ -7,6 +7,7 @@
 //!
 //! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game; [`kalah`], [`oware`] and [`congkak`] hold the
 //!   rules of one game each.
+//! - [`four_row`] holds Bao and Omweso, which have types of their own.
 //! - [`notation`] reads and writes whole games and the boards of other programs.
 //! - [`packed`] plays millions of moves a second, for searches.
 //!
@@ -39,6 +40,7 @@ mod any;
 mod board;
 pub mod congkak;
 mod effect;
+pub mod four_row;
 mod history;
 mod illegal_move;
 pub mod kalah;

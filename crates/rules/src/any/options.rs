@@ -2,7 +2,9 @@
 //! what an option does.
 
 use crate::{
-    OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant, congkak, kalah, oware,
+    OptionValue, OptionsError, PresetSpec, Variant, congkak, kalah,
+    options::{check_overrides, parse_overrides, write_overrides},
+    oware,
 };
 
 /// The options of one game: a variant, one of its presets, and the choices that differ from it. Always valid.
@@ -62,11 +64,7 @@ impl AnyOptions {
     ///
     /// As [`AnyOptions::new`], and for a text of any other form.
     pub fn parse(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
-        if overrides.is_empty() {
-            return Self::new(variant, preset, &[]);
-        }
-        let overrides =
-            overrides.split(';').map(|text| parse_override(variant, text)).collect::<Result<Vec<_>, _>>()?;
+        let overrides = parse_overrides(variant.options(), overrides, unknown_option(variant))?;
         Self::new(variant, preset, &overrides)
     }
 
@@ -123,49 +121,18 @@ impl AnyOptions {
     #[must_use]
     pub fn overrides(&self) -> String {
         match self {
-            Self::Kalah(options) => differing(options.values(), options.preset().options().values()),
-            Self::Oware(options) => differing(options.values(), options.preset().options().values()),
-            Self::Congkak(options) => differing(options.all_values(), options.preset().options().all_values()),
+            Self::Kalah(options) => write_overrides(options.values(), options.preset().options().values()),
+            Self::Oware(options) => write_overrides(options.values(), options.preset().options().values()),
+            Self::Congkak(options) => write_overrides(options.all_values(), options.preset().options().all_values()),
         }
     }
 }
 
-/// The values that differ from those of the preset, as `name=value` joined by `;`.
-fn differing<const N: usize>(values: [(&str, OptionValue); N], preset: [(&str, OptionValue); N]) -> String {
-    let differing = values.into_iter().zip(preset).filter(|(value, preset)| value != preset);
-    differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
-}
-
-/// Checks each override by itself. The loop ends at the first unknown or repeated name. So the inner search visits at
-/// most as many names as there are options.
+/// Checks each override by itself.
 fn check(variant: Variant, preset: &PresetSpec, overrides: &[(String, OptionValue)]) -> Result<(), OptionsError> {
-    for (i, (name, value)) in overrides.iter().enumerate() {
-        let spec = find(variant, name)?;
-        let option = spec.name;
-        if overrides[..i].iter().any(|(earlier, _)| earlier == name) {
-            return Err(OptionsError::Repeated { option });
-        }
-        if !spec.kind.admits(value) {
-            return Err(OptionsError::Value { option, expected: spec.kind });
-        }
-        if let Some(&OptionBounds { min, max, .. }) = preset.bounds.iter().find(|bounds| bounds.option == option) {
-            let expected = OptionKind::Integer { min, max };
-            if !expected.admits(value) {
-                return Err(OptionsError::PresetValue { option, expected, preset: preset.name });
-            }
-        }
-    }
-    Ok(())
+    check_overrides(variant.options(), preset, overrides, unknown_option(variant))
 }
 
-fn parse_override(variant: Variant, text: &str) -> Result<(String, OptionValue), OptionsError> {
-    let (name, value) = text.split_once('=').ok_or_else(|| OptionsError::Malformed { text: text.to_owned() })?;
-    let OptionSpec { name, kind, .. } = *find(variant, name)?;
-    let value = kind.parse(value).ok_or(OptionsError::Value { option: name, expected: kind })?;
-    Ok((name.to_owned(), value))
-}
-
-fn find(variant: Variant, name: &str) -> Result<&'static OptionSpec, OptionsError> {
-    let unknown = || OptionsError::UnknownOption { variant, option: name.to_owned() };
-    variant.options().iter().find(|spec| spec.name == name).ok_or_else(unknown)
+fn unknown_option(variant: Variant) -> impl Fn(&str) -> OptionsError {
+    move |option| OptionsError::UnknownOption { variant, option: option.to_owned() }
 }

@@ -24,7 +24,7 @@ impl fmt::Display for Location {
 
 impl Location {
     /// The place of the byte at `offset`. It is computed only for an error, so that the reader need not count.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
+    pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let before = before.strip_prefix(BYTE_ORDER_MARK).unwrap_or(before);
         let (mut line, mut column, mut previous) = (1, 1, ' ');

@@ -4,10 +4,12 @@
 
 mod contradictions;
 mod error;
+mod overrides;
 mod spec;
 
 pub use error::OptionsError;
 pub use spec::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, PresetSpec};
 
 pub(crate) use contradictions::check_contradictions;
-pub(crate) use spec::{choice, integer, switched_off, switched_on};
+pub(crate) use overrides::{check_overrides, parse_overrides, write_overrides};
+pub(crate) use spec::{choice, choice_with_default, integer, switched_off, switched_on};

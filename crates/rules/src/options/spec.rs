@@ -71,8 +71,22 @@ pub(crate) const fn choice(
     words: &'static [&'static str],
     description: &'static str,
 ) -> OptionSpec {
-    let default = OptionValue::Word(Cow::Borrowed(words[0]));
-    OptionSpec { name, kind: OptionKind::Choice(words), default, description }
+    choice_with_default(name, words, words[0], description)
+}
+
+/// An option that is one of several words; the word `default` in the preset `standard`.
+pub(crate) const fn choice_with_default(
+    name: &'static str,
+    words: &'static [&'static str],
+    default: &'static str,
+    description: &'static str,
+) -> OptionSpec {
+    OptionSpec {
+        name,
+        kind: OptionKind::Choice(words),
+        default: OptionValue::Word(Cow::Borrowed(default)),
+        description,
+    }
 }
 
 /// Two choices that exclude each other (R1).

@@ -6,6 +6,7 @@
 //! - `import`, `options` and `notation` test the text forms of positions, options and moves.
 //! - `record` and `foreign` test the texts of whole games and the forms of other programs.
 //! - `corpus` sends every text that fuzzing found to every reader in `readers`.
+//! - `four_row` tests Bao and Omweso, in modules of the same names.
 //! - `packed` compares the two forms of the rules; `allocations` counts how often they allocate memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
@@ -15,6 +16,7 @@ mod congkak;
 mod corpus;
 mod effects;
 mod foreign;
+mod four_row;
 mod import;
 mod notation;
 mod options;

@@ -1,0 +1,11 @@
+//! Bao la kiswahili, complete: its options, its presets, its rules. Read it beside the chapter on games with four rows of
+//! `docs/rules.md`, whose sections R19 to R33 the comments name. Knows nothing of Omweso.
+
+mod action;
+mod captures;
+mod legal;
+mod options;
+mod position;
+
+pub use options::{CONTRADICTIONS, Endless, OPTIONS, Options, PRESETS, Preset, Singletons, Start, Takasia};
+pub use position::Position;

@@ -1,0 +1,11 @@
+//! Omweso, complete: its options, its presets, its rules. Read it beside the chapter on games with four rows of
+//! `docs/rules.md`, whose sections R19 to R33 the comments name. Knows nothing of Bao.
+
+mod action;
+mod captures;
+mod legal;
+mod options;
+mod position;
+
+pub use options::{Endless, OPTIONS, Options, PRESETS, Preset, Reverse, Setup};
+pub use position::Position;

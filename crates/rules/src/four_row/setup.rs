@@ -1,0 +1,295 @@
+//! The position text (R22): six fields that hold everything about a position except its options.
+//!
+//! An example is `0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S`. A [`Setup`] is the
+//! content of such a text. The game decides whether it has such a position.
+
+use std::{
+    fmt::{self, Write},
+    str::FromStr,
+};
+
+use super::{
+    Board, Direction, Pit,
+    board::SEEDS,
+    moves::{parse_direction, parse_number},
+    pit::PITS,
+};
+use crate::{PLIES_MAX, Side};
+
+/// The content of a position text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setup {
+    pub board: Board,
+    pub turn: Side,
+    pub flags: Flags,
+    pub plies: u32,
+}
+
+/// The fourth field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flags {
+    /// The game runs.
+    Running(Running),
+    /// The game is over, and this side has won; `None` is a draw.
+    Over(Option<Side>),
+}
+
+/// The flags of a running game, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Running {
+    /// `s`: the next pit to be filled.
+    pub arranging: Option<Pit>,
+    /// `e`: a choice is open.
+    pub choice: Option<OpenChoice>,
+    /// `c`, `x`, `y`: what this turn has captured.
+    pub captures: Captures,
+    /// `K`: South has captured in some turn.
+    pub south_captured: bool,
+    /// `k`: North has captured in some turn.
+    pub north_captured: bool,
+}
+
+/// `eEU`, `eI` or `eG7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OpenChoice {
+    pub pit: Pit,
+    pub hand: Option<u16>,
+    pub direction: Option<Direction>,
+}
+
+/// What a turn of Omweso has captured, as far as the options ask (R22).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Captures {
+    /// `c`: something.
+    pub any: bool,
+    /// `x`: at `A`.
+    pub at_a: bool,
+    /// `y`: at `H`.
+    pub at_h: bool,
+}
+
+/// Why a text is not a position of a game with four rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParsePositionError {
+    /// There are not six fields with one blank between them.
+    #[error("a position has six fields with one blank between them: pits, reserves, side, flags, plies, round")]
+    Fields,
+    /// The first field is not two lists of counts with their marks.
+    #[error(
+        "the pits must be two lists of {PITS} seed counts, each with the marks n and t or without, such as 0,6n,2t"
+    )]
+    Pits,
+    /// The second field is not two counts.
+    #[error("the reserves must be two seed counts, such as 22-22, each at most {SEEDS}")]
+    Reserves,
+    /// The third field is not a side.
+    #[error("the side to move must be S or N")]
+    Turn,
+    /// The fourth field is not a list of flags.
+    #[error("the flags must be - or s, e, c, x, y, K, k in this order, or oS, oN or od alone")]
+    Flags,
+    /// The fifth field is not a number of plies.
+    #[error("the plies must be a number from 0 to {PLIES_MAX}")]
+    Plies,
+    /// The sixth field is not the only round.
+    #[error("these games have a single round, which South opens: 1S")]
+    Round,
+    /// The game has more or fewer seeds.
+    #[error("the seeds in pits, reserves and hand must be {expected} in all, not {found}")]
+    SeedTotal {
+        /// Seeds of the game.
+        expected: u16,
+        /// Seeds in the position.
+        found: u16,
+    },
+    /// A reserve is bigger than at the start of the game.
+    #[error("a reserve must be at most {max} with these options")]
+    Reserve {
+        /// Seeds in a reserve at the start.
+        max: u16,
+    },
+    /// The mark of a house is not at E, or the options have no house.
+    #[error("the mark n can only be at E, and only with options that have a house")]
+    House,
+    /// The mark of a blocked pit cannot be there.
+    #[error("the mark t cannot occur there with these options and the rest of the position")]
+    Blocked,
+    /// The flags of an open choice cannot be.
+    #[error("the flag e with what stands beside it cannot occur with these options and the rest of the position")]
+    Choice,
+    /// The flag of an arrangement cannot be.
+    #[error("the flag s cannot occur with these options and the rest of the position")]
+    Arranging,
+    /// No game with these options raises this flag.
+    #[error("the flag {flag} cannot occur with these options")]
+    FlagByOptions {
+        /// Its letter.
+        flag: char,
+    },
+}
+
+impl fmt::Display for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { board, turn, flags, plies } = self;
+        for (side, end) in [(Side::South, '/'), (Side::North, ' ')] {
+            let house = board.owns_house(side);
+            for pit in Pit::all(side) {
+                write!(f, "{}", board.seeds(pit))?;
+                if house && pit.index() == HOUSE {
+                    f.write_char('n')?;
+                }
+                if board.blocked() == Some(pit) {
+                    f.write_char('t')?;
+                }
+                f.write_char(if usize::from(pit.index()) + 1 < PITS { ',' } else { end })?;
+            }
+        }
+        let reserves = (board.reserve(Side::South), board.reserve(Side::North));
+        write!(f, "{}-{} {} ", reserves.0, reserves.1, turn.letter())?;
+        write_flags(f, *flags, *turn)?;
+        write!(f, " {plies} {ROUND}")
+    }
+}
+
+/// The index of `E`, the house (R24).
+pub(super) const HOUSE: u8 = 4;
+
+/// The sixth field.
+const ROUND: &str = "1S";
+
+fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
+    match flags {
+        Flags::Over(winner) => write!(f, "o{}", winner.map_or('d', Side::letter)),
+        Flags::Running(flags) if flags == Running::default() => f.write_char('-'),
+        Flags::Running(Running { arranging, choice, captures, south_captured, north_captured }) => {
+            if let Some(pit) = arranging {
+                write!(f, "s{pit}")?;
+            }
+            if let Some(OpenChoice { pit, hand, direction }) = choice {
+                write!(f, "e{pit}")?;
+                if let Some(hand) = hand {
+                    write!(f, "{hand}")?;
+                }
+                if let Some(direction) = direction {
+                    f.write_char(direction.letter(turn))?;
+                }
+            }
+            let letters = [
+                (captures.any, 'c'),
+                (captures.at_a, 'x'),
+                (captures.at_h, 'y'),
+                (south_captured, 'K'),
+                (north_captured, 'k'),
+            ];
+            letters.iter().filter(|(up, _)| *up).try_for_each(|(_, letter)| f.write_char(*letter))
+        }
+    }
+}
+
+/// Checks the form only, and that no sum can overflow.
+impl FromStr for Setup {
+    type Err = ParsePositionError;
+
+    fn from_str(text: &str) -> Result<Self, ParsePositionError> {
+        let mut fields = text.split(' ');
+        let mut field = || fields.next().ok_or(ParsePositionError::Fields);
+        let (pits, reserves, turn, flags, plies, round) = (field()?, field()?, field()?, field()?, field()?, field()?);
+        if fields.next().is_some() {
+            return Err(ParsePositionError::Fields);
+        }
+        let mut board = Board::default();
+        let (south, north) = pits.split_once('/').ok_or(ParsePositionError::Pits)?;
+        read_pits(&mut board, Side::South, south)?;
+        read_pits(&mut board, Side::North, north)?;
+        let (south, north) = reserves.split_once('-').ok_or(ParsePositionError::Reserves)?;
+        board.set_reserve(Side::South, parse_seeds(south).ok_or(ParsePositionError::Reserves)?);
+        board.set_reserve(Side::North, parse_seeds(north).ok_or(ParsePositionError::Reserves)?);
+        let turn = parse_side(turn).ok_or(ParsePositionError::Turn)?;
+        let flags = parse_flags(flags, turn).ok_or(ParsePositionError::Flags)?;
+        let plies = parse_number(plies).filter(|&plies| plies <= PLIES_MAX).ok_or(ParsePositionError::Plies)?;
+        if round != ROUND {
+            return Err(ParsePositionError::Round);
+        }
+        Ok(Self { board, turn, flags, plies })
+    }
+}
+
+/// Reads the pits of one side with their marks.
+fn read_pits(board: &mut Board, side: Side, text: &str) -> Result<(), ParsePositionError> {
+    let mut counts = text.split(',');
+    for pit in Pit::all(side) {
+        let count = counts.next().ok_or(ParsePositionError::Pits)?;
+        let (count, blocked) = count.strip_suffix('t').map_or((count, false), |rest| (rest, true));
+        let (count, house) = count.strip_suffix('n').map_or((count, false), |rest| (rest, true));
+        board.drop(pit, parse_seeds(count).ok_or(ParsePositionError::Pits)?);
+        if house {
+            if pit.index() != HOUSE {
+                return Err(ParsePositionError::House);
+            }
+            board.set_house(side, true);
+        }
+        if blocked {
+            if board.blocked().is_some() {
+                return Err(ParsePositionError::Blocked);
+            }
+            board.set_blocked(Some(pit));
+        }
+    }
+    if counts.next().is_some() { Err(ParsePositionError::Pits) } else { Ok(()) }
+}
+
+fn parse_seeds(text: &str) -> Option<u16> {
+    let seeds = u16::try_from(parse_number(text)?).ok()?;
+    (seeds <= SEEDS).then_some(seeds)
+}
+
+fn parse_side(text: &str) -> Option<Side> {
+    Side::ALL.into_iter().find(|side| text.strip_prefix(side.letter()) == Some(""))
+}
+
+fn parse_flags(text: &str, turn: Side) -> Option<Flags> {
+    match text {
+        "-" => return Some(Flags::Running(Running::default())),
+        "od" => return Some(Flags::Over(None)),
+        _ => {}
+    }
+    if let Some(side) = text.strip_prefix('o') {
+        return parse_side(side).map(|winner| Flags::Over(Some(winner)));
+    }
+    let mut rest = text;
+    let mut flags = Running::default();
+    if let Some(after) = rest.strip_prefix('s') {
+        let (pit, after) = read_pit(after, turn)?;
+        (flags.arranging, rest) = (Some(pit), after);
+    }
+    if let Some(after) = rest.strip_prefix('e') {
+        let (choice, after) = read_choice(after, turn)?;
+        (flags.choice, rest) = (Some(choice), after);
+    }
+    let mut has = |letter: char| {
+        let after = rest.strip_prefix(letter);
+        rest = after.unwrap_or(rest);
+        after.is_some()
+    };
+    flags.captures = Captures { any: has('c'), at_a: has('x'), at_h: has('y') };
+    (flags.south_captured, flags.north_captured) = (has('K'), has('k'));
+    // An empty text is no list of flags.
+    (rest.is_empty() && flags != Running::default()).then_some(Flags::Running(flags))
+}
+
+/// Reads the letter of a pit of the side to move.
+fn read_pit(text: &str, turn: Side) -> Option<(Pit, &str)> {
+    let (letter, rest) = text.split_at_checked(1)?;
+    let pit: Pit = letter.parse().ok()?;
+    (pit.side() == turn).then_some((pit, rest))
+}
+
+fn read_choice(text: &str, turn: Side) -> Option<(OpenChoice, &str)> {
+    let (pit, rest) = read_pit(text, turn)?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = rest.split_at_checked(digits)?;
+    let hand = if number.is_empty() { None } else { Some(parse_seeds(number)?) };
+    let direction = rest.get(..1).and_then(|letter| parse_direction(letter, turn));
+    let rest = if direction.is_some() { rest.get(1..)? } else { rest };
+    Some((OpenChoice { pit, hand, direction }, rest))
+}
