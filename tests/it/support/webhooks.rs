@@ -1,5 +1,7 @@
 //! Webhooks of a test: creating them, running one round of their jobs, and moving their times into the past.
 
+use std::time::{Duration, Instant};
+
 use mancala_server::{
     http::write_message,
     jobs::{
@@ -77,6 +79,18 @@ pub async fn purge(app: &TestApp) {
 
 pub async fn create(app: &TestApp, guest: &Guest, body: &Value) -> Answer {
     app.post("/v1/webhooks", Some(guest), body).await
+}
+
+/// Queues a ping. On a busy machine the job that records a delivery locks the webhook for longer than a request waits.
+pub async fn ping(app: &TestApp, player: &Guest, webhook: &str) {
+    let begun = Instant::now();
+    loop {
+        let answer = app.post(&format!("{webhook}/ping"), Some(player), &json!({})).await;
+        if answer.status != 503 || begun.elapsed() > Duration::from_secs(90) {
+            assert_eq!(answer.status, 202, "{answer:?}");
+            return;
+        }
+    }
 }
 
 /// Creates a webhook for all events, as if its endpoint had repeated the challenge; returns its path and its secret.

@@ -29,7 +29,7 @@ use crate::support::{
     clock::now,
     database::count_rows,
     endpoint::{Endpoint, Received, Reply},
-    webhooks::{create, created, created_for, deliver, let_pass, purge, round, settings},
+    webhooks::{create, created, created_for, deliver, let_pass, ping, purge, round, settings},
 };
 
 #[actix_web::test]
@@ -100,7 +100,7 @@ async fn an_endpoint_may_ask_for_time() {
     let endpoint = Endpoint::start().await;
     let (path, _) = created(&app, &ana, &endpoint).await;
     endpoint.will(&[Reply::With(429, "retry-after: 1000".to_owned())]);
-    app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+    ping(&app, &ana, &path).await;
     deliver(&app).await;
     let_pass(&app, 900).await;
     assert_eq!(round(&app).await, 0);
@@ -117,7 +117,7 @@ async fn an_endpoint_gone_or_failing_for_five_days_is_disabled() {
         let endpoint = Endpoint::start().await;
         let (path, _) = created(&app, &ana, &endpoint).await;
         endpoint.always(reply);
-        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        ping(&app, &ana, &path).await;
         deliver(&app).await;
         for _ in 0..days {
             assert_eq!(app.get(&path, Some(&ana)).await.body["enabled"], true);
@@ -267,7 +267,7 @@ async fn nothing_is_sent_to_an_address_that_is_not_public_whatever_its_name() {
         ("http://169.254.169.254/".to_owned(), "address_not_allowed"),
     ] {
         sqlx::query("update webhook set url = $1").bind(&url).execute(&app.db).await.expect("it is changed");
-        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        ping(&app, &ana, &path).await;
         let settings = settings(&app, Reach::Public(Ports::new(&[443, port]).expect("few")), names.clone());
         assert_eq!(webhooks::round(&app.db, &settings).await.expect("a round"), 1, "{url}");
         let log = app.get(&format!("{path}/deliveries?limit=1"), Some(&ana)).await.body;
@@ -327,7 +327,7 @@ async fn a_redirect_is_a_failure_and_is_not_followed() {
     let (path, _) = created(&app, &ana, &endpoint).await;
     for status in [301, 302, 303, 307, 308] {
         endpoint.will(&[Reply::With(status, format!("location: {}", other.url()))]);
-        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        ping(&app, &ana, &path).await;
         deliver(&app).await;
         let log = app.get(&format!("{path}/deliveries?limit=1"), Some(&ana)).await.body;
         assert_eq!((&log["items"][0]["last_status"], &log["items"][0]["status"]), (&json!(status), &json!("waiting")));
@@ -350,7 +350,7 @@ async fn of_an_answer_nothing_but_its_head_is_read() {
         (Reply::EndlessInterim, "waiting", json!("no_answer")),
     ] {
         endpoint.will(std::slice::from_ref(&reply));
-        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        ping(&app, &ana, &path).await;
         deliver(&app).await;
         let log = app.get(&format!("{path}/deliveries?limit=1"), Some(&ana)).await.body;
         assert_eq!((&log["items"][0]["status"], &log["items"][0]["last_error"]), (&json!(status), &error), "{reply:?}");
@@ -364,7 +364,7 @@ async fn a_killed_servers_deliveries_are_sent_again_under_the_same_id() {
     let ana = app.guest("Ana").await;
     let endpoint = Endpoint::start().await;
     let (path, secret) = created(&app, &ana, &endpoint).await;
-    app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+    ping(&app, &ana, &path).await;
     let killed = settings(&app, Reach::Anywhere, system_names());
     let taken = webhooks::take(&app.db, Lane::Unproven, 10, &Full::default(), now()).await.expect("it is taken");
     assert_eq!(taken.len(), 1);
@@ -424,7 +424,7 @@ async fn ended_deliveries_are_deleted_after_a_week() {
     let ana = app.guest("Ana").await;
     let endpoint = Endpoint::start().await;
     let (path, _) = created(&app, &ana, &endpoint).await;
-    app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+    ping(&app, &ana, &path).await;
     deliver(&app).await;
     for (seconds, left) in [(6 * 24 * 60 * 60, 1), (24 * 60 * 60 + 1, 0)] {
         let_pass(&app, seconds).await;

@@ -12,7 +12,7 @@ use crate::support::{
     clock::now,
     database::count_rows,
     endpoint::{Endpoint, Reply},
-    webhooks::{create, created, created_for, deliver, let_pass, purge},
+    webhooks::{create, created, created_for, deliver, let_pass, ping, purge},
 };
 
 #[actix_web::test]
@@ -181,7 +181,7 @@ async fn a_secret_is_shown_once_and_those_before_sign_while_it_is_exchanged() {
     assert!(first.starts_with("whsec_") && !app.get(&path, Some(&ana)).await.text.contains(&first));
     assert!(!app.get("/v1/webhooks", Some(&ana)).await.text.contains("whsec_"));
     let ping = async || {
-        app.post(&format!("{path}/ping"), Some(&ana), &json!({})).await;
+        ping(&app, &ana, &path).await;
         deliver(&app).await;
         endpoint.received().pop().expect("a ping")
     };
