@@ -393,7 +393,7 @@ async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
     }
     paths.push((&cy, created(&app, &cy, &live).await.0));
     for (guest, path) in &paths {
-        ping(&app, guest, &path).await;
+        ping(&app, guest, path).await;
     }
     let host = dead.address.to_string();
     let full = Full { hosts: vec![host.clone()], players: vec![PlayerId(bo.id.parse().expect("an id"))] };
