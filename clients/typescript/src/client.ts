@@ -147,7 +147,8 @@ async function sendAuthorized(session: Session, fetch: Fetch, request: Request):
   const problem = (await response.clone().json().catch(() => null)) as { code?: unknown } | null;
   if (problem?.code !== "invalid_token") return response;
   const renewed = await session.renew(grant);
-  if (renewed === null) return response;
+  // Another player who has signed in meanwhile does not make this player's calls.
+  if (renewed?.player.id !== grant.player.id) return response;
   again.headers.set("Authorization", `Bearer ${renewed.accessToken}`);
   return fetch(again);
 }

@@ -18,11 +18,11 @@ export type SessionListener = (session: SessionInfo | null, cause?: MancalaError
 export interface Grant {
   accessToken: string;
   refreshToken: string;
+  player: Player;
 }
 
 // What is stored. Times are of this device's clock.
 interface Stored extends Grant {
-  player: Player;
   signInId: string;
   expiresAt: number;
   recoveryCode?: string;

@@ -52,6 +52,27 @@ test("five tabs whose token is refused renew it once", async (context) => {
   for (const tab of tabs) tab.close();
 });
 
+test("a refused call is not sent again as another player", async (context) => {
+  const network = await networkOf(context);
+  const bo = unique("Bo");
+  await alone(network.url).session.register(bo, PASSWORD);
+  let asked = 0;
+  const client = alone(network.url, {
+    fetch: async (request) => {
+      if (!request.url.endsWith("/v1/me/summary")) return fetch(request);
+      asked += 1;
+      if (asked > 1) return fetch(request);
+      // Another player has signed in before the answer comes.
+      await client.session.signIn(bo, PASSWORD);
+      return Response.json({ code: "invalid_token", detail: "expired" }, { status: 401 });
+    },
+  });
+  await client.session.guest("Ana");
+  assert.equal((await failureOf(client.games.summary())).code, "invalid_token");
+  assert.equal(asked, 1);
+  assert.equal(client.session.current()?.player.name, bo);
+});
+
 test("tabs that begin together become one guest", async (context) => {
   const network = await networkOf(context);
   const browser = new Browser();

@@ -184,22 +184,29 @@ export function Form({ children, submit, run }: { children: ComponentChildren; s
   );
 }
 
-/** Puts a text into the clipboard, and says so. */
+/** Puts a text into the clipboard, and says so. Where the browser refuses that, as it does without https, shows the text selected. */
 export function Copy({ text, children }: { text: string; children: ComponentChildren }) {
-  const [isCopied, setCopied] = useState(false);
+  const [outcome, setOutcome] = useState<"copied" | "refused" | null>(null);
   useEffect(() => {
-    if (!isCopied) return;
-    const timer = setTimeout(() => setCopied(false), 2500);
+    if (outcome !== "copied") return;
+    const timer = setTimeout(() => setOutcome(null), 2500);
     return () => clearTimeout(timer);
-  }, [isCopied]);
+  }, [outcome]);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
+    // Without https there is no clipboard at all.
+    const clipboard = navigator.clipboard as Clipboard | undefined;
+    const isCopied = await clipboard?.writeText(text).then(() => true, () => false);
+    setOutcome(isCopied ? "copied" : "refused");
   };
   return (
     <>
-      <Action run={copy}>{isCopied ? t("ui.copied") : children}</Action>
-      {/* Without https a page may not write to the clipboard: then the text is there to be selected. */}
+      <Action run={copy}>{outcome === "copied" ? t("ui.copied") : children}</Action>
+      {outcome === "refused" && (
+        <label class="copy">
+          {t("ui.copy-by-hand")}
+          <input readOnly value={text} ref={(input) => input?.select()} />
+        </label>
+      )}
     </>
   );
 }

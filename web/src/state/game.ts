@@ -56,6 +56,9 @@ export class GameStore {
     void this.#run();
   }
 
+  /** Whether only the code of an invitation shows the game: its events are for its players. */
+  readonly isInvitation = computed(() => this.game.value?.visibility === "private" && !this.game.value.me?.side);
+
   /** Own moves that the server has not confirmed. */
   readonly unconfirmed = computed(() => queued.value.filter(({ gameId, playerId }) => gameId === this.id && playerId === this.#viewer));
 
@@ -170,8 +173,7 @@ export class GameStore {
       try {
         const game = await client.games.get(this.id, { signal, ...this.#invitation() });
         this.take(game);
-        // The code shows a private game, but not its events: those are for its players.
-        if (game.visibility === "private" && !game.me?.side) {
+        if (this.isInvitation.value) {
           await new Promise((resolve) => setTimeout(resolve, INVITED_MS));
           continue;
         }

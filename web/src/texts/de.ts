@@ -28,6 +28,7 @@ export const de: Texts = {
   "ui.cancel": "Abbrechen",
   "ui.copy": "Kopieren",
   "ui.copied": "Kopiert",
+  "ui.copy-by-hand": "Von Hand kopieren",
   "ui.share": "Teilen …",
   "ui.loading": "Lädt …",
 

@@ -32,6 +32,7 @@ export const en = of({
   "ui.cancel": "Cancel",
   "ui.copy": "Copy",
   "ui.copied": "Copied",
+  "ui.copy-by-hand": "Copy this by hand",
   "ui.share": "Share…",
   "ui.loading": "Loading…",
 

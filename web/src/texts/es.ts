@@ -28,6 +28,7 @@ export const es: Texts = {
   "ui.cancel": "Cancelar",
   "ui.copy": "Copiar",
   "ui.copied": "Copiado",
+  "ui.copy-by-hand": "Cópialo a mano",
   "ui.share": "Compartir…",
   "ui.loading": "Cargando…",
 

@@ -28,6 +28,7 @@ export const fr: Texts = {
   "ui.cancel": "Annuler",
   "ui.copy": "Copier",
   "ui.copied": "Copié",
+  "ui.copy-by-hand": "À copier à la main",
   "ui.share": "Partager…",
   "ui.loading": "Chargement…",
 

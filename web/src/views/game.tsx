@@ -155,8 +155,9 @@ function statusOf(store: GameStore, game: Game): string {
   return game.seats[now.turn]?.kind === "computer" ? t("game.thinks", { name }) : t("game.turn-of", { name });
 }
 
-/** Whether the own moves have arrived. */
+/** Whether the own moves have arrived. Of an invitation to a private game nothing is followed. */
 function Presence({ store }: { store: GameStore }) {
+  if (store.isInvitation.value) return null;
   const waiting = store.unconfirmed.value.length;
   const state = waiting === 0 ? (network.value === "fine" ? "live" : "away") : network.value === "fine" ? "sent" : "queued";
   return (
