@@ -224,6 +224,9 @@ async fn insert_all(
     if !insert_players(connection, importer, games, now).await? {
         return Ok(false);
     }
+    // In the order of their ids: what is stored one after the other lies side by side in an index.
+    let mut games: Vec<_> = games.iter().collect();
+    games.sort_unstable_by_key(|whole| whole.game.id().0);
     for some in games.chunks(GAMES_AT_ONCE) {
         insert_games(connection, some).await?;
         event_rows(some).store(connection).await?;
@@ -275,7 +278,7 @@ async fn insert_players(
     Ok(usize::try_from(stored) == Ok(ids.len()))
 }
 
-async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
+async fn insert_games(connection: &mut PgConnection, games: &[&Whole]) -> Result<(), DbError> {
     let rows: Vec<_> = games.iter().map(|whole| NewGame::of(&whole.game)).collect();
     sqlx::query!(
         "insert into game select * from jsonb_populate_recordset(null::game, $1)",
@@ -288,7 +291,7 @@ async fn insert_games(connection: &mut PgConnection, games: &[Whole]) -> Result<
 }
 
 /// The logs of games.
-fn event_rows(games: &[Whole]) -> EventRows {
+fn event_rows(games: &[&Whole]) -> EventRows {
     let mut rows = EventRows::new();
     for Whole { game, events, .. } in games {
         for event in events {
@@ -299,7 +302,7 @@ fn event_rows(games: &[Whole]) -> EventRows {
 }
 
 /// Queues the games that the explorer counts.
-async fn insert_unexplored(connection: &mut PgConnection, games: &[Whole]) -> Result<(), DbError> {
+async fn insert_unexplored(connection: &mut PgConnection, games: &[&Whole]) -> Result<(), DbError> {
     let ids: Vec<_> = games
         .iter()
         .map(|whole| &whole.game)
