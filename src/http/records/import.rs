@@ -1,6 +1,11 @@
 //! Imports games that were played elsewhere: reads, replays and stores them. `import_body` receives and splits the body.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    num::NonZero,
+    sync::{Arc, LazyLock},
+    thread,
+    time::{Duration, Instant},
+};
 
 use actix_web::{
     HttpRequest, HttpResponse, post, rt,
@@ -9,7 +14,7 @@ use actix_web::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::{sync::Semaphore, task::spawn_blocking, time::sleep};
 use tracing::Instrument;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -51,11 +56,14 @@ const PLIES_PER_CALL: usize = 500;
 /// The maximum number of plies in one request: 250 calls, which a whole quota allows.
 const PLIES_MAX: usize = 125_000;
 
-/// Permits to read, replay and store an import, which may take about ten times its body in memory.
-static IMPORT_PERMITS: Semaphore = Semaphore::const_new(4);
+/// Permits to read, replay and store an import, which may take about ten times its body in memory. Half of the processors stay free.
+static IMPORT_PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    Semaphore::new((processors / 2).clamp(1, 4))
+});
 
 /// How long a request waits for a permit.
-const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The detail of the 503 after that.
 const BUSY: &str = "other games are being imported; try again";
@@ -137,7 +145,18 @@ impl Importing {
     async fn run(self, body: Vec<u8>) -> Result<HttpResponse, Problem> {
         let mut cost = Cost::of_one_call();
         cost.raise(&self.request, body.len().div_ceil(BYTES_PER_CALL))?;
-        let _permit = permits::acquire(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
+        let permit = permits::acquire(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
+        let begun = Instant::now();
+        let answer = self.carry_out(cost, body).await;
+        // The database works on an import with the priority of a move. So imports rest for as long as they work.
+        rt::spawn(async move {
+            sleep(begun.elapsed()).await;
+            drop(permit);
+        });
+        answer
+    }
+
+    async fn carry_out(self, mut cost: Cost, body: Vec<u8>) -> Result<HttpResponse, Problem> {
         let (body, keyed) = self.keyed(body).await?;
         if let Some(keyed) = &keyed
             && let Some(replayed) = keyed.replay(&self.state).await?
