@@ -3,7 +3,7 @@
 use std::{
     io,
     net::TcpListener,
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, OnceLock, atomic::Ordering},
     time::Duration,
 };
 
@@ -217,15 +217,12 @@ struct LayerData {
 
 impl LayerData {
     fn of(service: &Service) -> Self {
-        let document = routes::document();
-        // Requests are compared with the paths of the document.
-        paths::set(&document);
         Self {
             limits: service.rate_limits.clock().map(|clock| Data::new(Limits::new(clock))),
             trusted_proxies: Data::new(TrustedProxies(service.trusted_proxies.clone())),
             unread: Data::new(Unread::default()),
             access_log: service.access_log.clone().map(Data::from),
-            documentation: Data::new(Documentation::of(document, service.public_url.clone())),
+            documentation: Data::new(documentation(service.public_url.clone())),
             public_url: Data::new(PublicUrl(service.public_url.clone())),
             page: service.page,
         }
@@ -253,6 +250,21 @@ impl LayerData {
             config.app_data(log.clone());
         }
         routes::configure(config, &self.documentation, self.page);
+    }
+}
+
+/// The documentation of the routes. Without a URL of its own, every server of a process has the same.
+fn documentation(public_url: Option<String>) -> Documentation {
+    static WITHOUT_URL: OnceLock<Documentation> = OnceLock::new();
+    let of = |url| {
+        let document = routes::document();
+        // Requests are compared with the paths of the document.
+        paths::set(&document);
+        Documentation::of(document, url)
+    };
+    match public_url {
+        None => WITHOUT_URL.get_or_init(|| of(None)).clone(),
+        url => of(url),
     }
 }
 
