@@ -3,9 +3,9 @@
     tests/attack/abuse [ATTACK…]        all of them, or the named ones
 
 Prints, while nothing else happens and during each attack: the honest player's times for a move and a sign-in, the time until a
-webhook tells of a move, the server's memory, and how much the database has grown. Fails if an honest call fails, or if a bound is
-broken: the p99 of moves above 2 x quiet + BOUND_MS, or more than RSS_MAX_MIB. Attackers come from addresses of their own
-(127.1.0.0/16); all of it stays on this machine, and each attack takes SECONDS.
+webhook tells of a move, the time of a durable write to the disk, the server's memory, and how much the database has grown. Fails
+if an honest call fails, or if a bound is broken: the p99 of moves above 2 x quiet + BOUND_MS, or more than RSS_MAX_MIB. Attackers
+come from addresses of their own (127.1.0.0/16); all of it stays on this machine, and each attack takes SECONDS.
 """
 
 import asyncio
@@ -15,6 +15,8 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 import attacks
@@ -31,6 +33,23 @@ SIGN_IN_EACH_S = 1
 # Notices that come after the attack's end count as that late.
 NOTICE_WAIT_S = 10
 PASSWORD = "correct horse battery staple"
+
+
+class Disk:
+    """A page that is written durably, again and again, beside everything else. A move waits for one such write."""
+
+    def __init__(self):
+        self.writes = []
+        threading.Thread(target=self.write, daemon=True).start()
+
+    def write(self):
+        with tempfile.TemporaryFile() as file:
+            while True:
+                begun = time.monotonic()
+                os.pwrite(file.fileno(), b"x" * 8192, 0)
+                os.fdatasync(file.fileno())
+                self.writes.append((time.monotonic() - begun) * 1000)
+                time.sleep(0.05)
 
 
 class Honest:
@@ -107,6 +126,13 @@ def database_mib():
     return int(subprocess.run(query, check=True, capture_output=True, text=True).stdout)
 
 
+async def settle():
+    """Writes to the disk what earlier attacks left to be written, which would slow the next one."""
+    superuser = os.environ["DATABASE_URL"].replace("//mancala@", "//postgres@")
+    await asyncio.to_thread(subprocess.run, ["psql", "-XAtqc", "checkpoint", superuser], check=True)
+    await asyncio.to_thread(os.sync)
+
+
 async def watch_rss(peak):
     while True:
         peak[0] = max(peak[0], rss_mib())
@@ -133,32 +159,37 @@ def p50_p99(taken):
     return statistics.median(taken), statistics.quantiles(taken, n=100)[98]
 
 
-def report(name, honest, peak, grown, calls):
+def report(name, honest, disk, peak, grown, calls):
     """Prints a line; the p99 of the moves."""
+    _, disk99 = p50_p99(disk.writes)
     (move50, move99), (sign50, sign99), (notice50, notice99) = map(p50_p99, (honest.moves, honest.sign_ins, honest.notices()))
-    print(f"{name:16}  {move50:7.1f} {move99:7.1f}  {sign50:7.1f} {sign99:7.1f}  {notice50:7.0f} {notice99:7.0f}  {peak:7}  {grown:12}  {calls}",
+    print(f"{name:16}  {move50:7.1f} {move99:7.1f}  {sign50:7.1f} {sign99:7.1f}  {notice50:7.0f} {notice99:7.0f}  {disk99:8.1f}  {peak:7}  {grown:12}  {calls}",
           flush=True)
     return move99
 
 
 async def main(names):
-    game, failed, honest = await long_game(), False, Honest()
+    game, failed, honest, disk = await long_game(), False, Honest(), Disk()
     await honest.start()
-    print(f"{'p50 and p99 in ms':16}  {'move':>15}  {'sign-in':>15}  {'notice':>15}  RSS MiB  database MiB  answers")
+    print(f"{'p50 and p99 in ms':16}  {'move':>15}  {'sign-in':>15}  {'notice':>15}  disk p99  RSS MiB  database MiB  answers")
+    await settle()
+    disk.writes.clear()
     await honest.run(SECONDS)
-    quiet = report("quiet", honest, rss_mib(), "", "")
+    quiet = report("quiet", honest, disk, rss_mib(), "", "")
     for name in names or attacks.ATTACKS:
+        await settle()
         peak, before = [0], database_mib()
         watching = asyncio.create_task(watch_rss(peak))
         attack = await asyncio.create_subprocess_exec(
             sys.executable, attacks.__file__, name, game, honest.name, stdout=subprocess.PIPE, start_new_session=True
         )
         await asyncio.sleep(1)
+        disk.writes.clear()
         await honest.run(SECONDS)
         attack.terminate()
         answers, _ = await attack.communicate()
         watching.cancel()
-        p99 = report(name, honest, peak[0], f"+{database_mib() - before}", answers.decode().strip())
+        p99 = report(name, honest, disk, peak[0], f"+{database_mib() - before}", answers.decode().strip())
         if p99 > 2 * quiet + BOUND_MS or peak[0] > RSS_MAX_MIB:
             print(f"{name} breaks a bound", file=sys.stderr)
             failed = True
