@@ -1,7 +1,8 @@
 //! The PostgreSQL of a test run, and how a test gets a database of its own. It knows nothing of the server.
 
 use std::{
-    path::Path,
+    env,
+    path::PathBuf,
     sync::{
         OnceLock,
         atomic::{AtomicU32, Ordering},
@@ -30,9 +31,10 @@ impl Cluster {
         CLUSTER.get_or_init(|| Self::start("postgres"))
     }
 
-    /// A cluster for one test alone, in a folder of this name.
+    /// A cluster for one test alone, in a folder of this name. `TEST_CLUSTERS` is where that lies, if not in the target folder.
     pub fn start(folder: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+        let clusters = env::var_os("TEST_CLUSTERS").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from);
+        let folder = clusters.join(folder);
         let settings = Settings { folder, durability: Durability::Ephemeral };
         let cluster = Self { embedded: Embedded::start(&settings).expect("the tests need a PostgreSQL") };
         let owner = embedded::connect_options(&cluster.embedded);
