@@ -39,6 +39,7 @@ export class GameStore {
   readonly #viewer = me.value?.id ?? null;
   readonly #ending = new AbortController();
   readonly #moves = new Map<number, Move>();
+  #isAdding = false;
   readonly #forgetQueue: () => void;
   #chain: Promise<void> = Promise.resolve();
 
@@ -90,13 +91,15 @@ export class GameStore {
   /** Plays a move. It is kept until the server has confirmed it. */
   async play(move: string): Promise<void> {
     const { value: now } = this.now;
-    if (!now?.legal.includes(move)) return;
+    if (this.#isAdding || !now?.legal.includes(move)) return;
     const ply = now.ply + 1;
     this.hints.drop();
     const known = this.previews.known(now.position, move);
     this.previews.point({ ...this.game.value!, ...now }, null);
     try {
-      const adding = client.queue.add(this.id, { ply, move });
+      // Until the move is stored, nothing says that it waits, and another tap would play for the same ply.
+      this.#isAdding = true;
+      const adding = client.queue.add(this.id, { ply, move }).finally(() => (this.#isAdding = false));
       if (known) {
         this.#ahead.value = [...this.#ahead.value, known];
         this.#enqueue(() => this.#animate({ ...known, ply }, known.board));
