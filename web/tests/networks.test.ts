@@ -28,6 +28,21 @@ test("a lost answer plays the move once", async () => {
   await ana.leave();
 });
 
+test("taps on two pits at once play one move", async () => {
+  const ana = await Person.arrive();
+  await ana.begin("Two players at this device", "Ana");
+  let sent = 0;
+  ana.page.on("request", (request) => (sent += request.method() === "POST" && request.url().endsWith("/moves") ? 1 : 0));
+  // In one task, before anything is stored or drawn again.
+  await ana.page.evaluate(() => {
+    for (const pit of ["A", "B"]) document.querySelector<HTMLElement>(`[data-pit="${pit}"]`)?.click();
+  });
+  await eventually("the move is shown", async () => (await ply(ana)) === "1");
+  await eventually("it is confirmed", async () => (await ana.presence().getAttribute("data-presence")) === "live");
+  assert.equal(sent, 1);
+  await ana.leave();
+});
+
 test("a move made offline survives a reload and is sent when the network is back", async () => {
   const relay = await Relay.open();
   const ana = await Person.arrive({ base: relay.base, expected: /Failed to load resource|net::ERR|ERR_INTERNET/ });
