@@ -450,7 +450,11 @@ pub async fn new_game(connection: &mut Connection, tokens: &[String; 2], options
 fn write_move(request: &mut Vec<u8>, game: &Match, mv: Move, token: &str) -> io::Result<()> {
     const HEAD: &[u8] = b"\r\ncontent-type: application/json\r\ncontent-length: ";
     let ply = game.ply + 1;
-    let word_length = if matches!(mv, Move::Sow(_)) { 1 } else { 4 };
+    let word_length = match mv {
+        Move::Sow(_) => 1,
+        Move::Pass | Move::Swap => 4,
+        other => other.to_string().len(),
+    };
     let length = r#"{"ply":,"move":""}"#.len() + digits(ply) + word_length;
     request.clear();
     write!(request, "POST /v1/games/{}/moves HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ", game.id)?;

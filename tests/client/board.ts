@@ -6,7 +6,8 @@ export type Board = components["schemas"]["Board"];
 export type Effect = components["schemas"]["Effect"];
 type Row = Board["south"];
 
-// Seeds by place: "A" and on are South's pits, "a" and on North's, and "south_store" and "north_store".
+// Seeds by place: "A" and on are South's pits, "a" and on North's, and "south_store" and "north_store"; with four rows also
+// "south_reserve" and "north_reserve".
 type Places = Map<string, number>;
 
 export function apply(board: Board, effects: Effect[]): Board {
@@ -14,7 +15,10 @@ export function apply(board: Board, effects: Effect[]): Board {
   const burnt = { south: board.south.burnt, north: board.north.burnt };
   let round = board.round;
   let roundOver = 0;
-  let hand = 0;
+  // With four rows a choice inside a turn leaves seeds in the hand.
+  let hand = board.pending?.seeds ?? 0;
+  const house = { south: board.south.house, north: board.north.house };
+  let blocked = board.south.blocked ?? board.north.blocked ?? null;
   for (const effect of effects) {
     switch (effect.type) {
       case "lift":
@@ -62,28 +66,65 @@ export function apply(board: Board, effects: Effect[]): Board {
       case "round_over":
         roundOver = given(effect.round);
         break;
+      case "place":
+        put(places, `${sideOf(given(effect.pit))}_reserve`, -given(effect.seeds));
+        put(places, given(effect.pit), given(effect.seeds));
+        break;
+      case "tax":
+        put(places, given(effect.pit), -given(effect.seeds));
+        hand += given(effect.seeds);
+        break;
+      case "take": {
+        const seeds = given(effect.from).reduce((sum, pit) => sum + take(places, pit), 0);
+        expect(seeds === effect.seeds && hand === 0, `${effect.seeds} seeds are taken, and ${seeds} were there`);
+        hand = seeds;
+        break;
+      }
+      case "resume":
+        expect(hand === effect.seeds, `${hand} seeds are in the hand`);
+        break;
+      case "reserve":
+        put(places, `${given(effect.side)}_reserve`, given(effect.seeds));
+        hand -= given(effect.seeds);
+        break;
+      case "house_lost":
+        house[given(effect.side)] = false;
+        break;
+      case "block":
+        blocked = given(effect.pit);
+        break;
+      case "unblock":
+        blocked = null;
+        break;
+      case "game_over":
+        blocked = null;
+        break;
       case "extra_turn":
       case "pass":
       case "swap":
-      case "game_over":
         break;
       default:
         // A type that came after this client was made: nothing to draw.
         break;
     }
   }
-  expect(hand === 0, `${hand} seeds are left in the hand`);
+  expect(hand === 0 || effects.at(-1)?.type === "extra_turn", `${hand} seeds are left in the hand`);
   const row = (side: "south" | "north"): Row => ({
     pits: pitsOf(board, side).map((pit) => places.get(pit) ?? 0),
     store: places.get(`${side}_store`) ?? 0,
     ...(burnt[side] && { burnt: burnt[side] }),
+    ...(board[side].reserve !== undefined && { reserve: places.get(`${side}_reserve`) ?? 0 }),
+    ...(house[side] !== undefined && { house: house[side] }),
+    ...(board[side].blocked !== undefined && { blocked: blocked !== null && sideOf(blocked) === side ? blocked : null }),
   });
-  return { south: row("south"), north: row("north"), ...(round !== undefined && { round }) };
+  const pending = hand > 0 && { pending: { pit: "", seeds: hand } };
+  return { south: row("south"), north: row("north"), ...(round !== undefined && { round }), ...pending };
 }
 
 export function same(one: Board, other: Board): boolean {
-  const listed = ({ south, north, round }: Board) =>
-    JSON.stringify([south.pits, south.store, south.burnt, north.pits, north.store, north.burnt, round]);
+  const ofRow = (row: Row) => [row.pits, row.store, row.burnt, row.reserve, row.house, row.blocked];
+  const listed = ({ south, north, round, pending }: Board) =>
+    JSON.stringify([ofRow(south), ofRow(north), round, pending?.seeds ?? 0]);
   return listed(one) === listed(other);
 }
 
@@ -97,6 +138,10 @@ function given<T>(value: T | undefined): T {
   return value;
 }
 
+function sideOf(pit: string): "south" | "north" {
+  return pit < "a" ? "south" : "north";
+}
+
 function pitsOf(board: Board, side: "south" | "north"): string[] {
   const first = side === "south" ? "A" : "a";
   return board[side].pits.map((_, n) => String.fromCharCode(first.charCodeAt(0) + n));
@@ -107,6 +152,8 @@ function placesOf(board: Board): Places {
   for (const side of ["south", "north"] as const) {
     pitsOf(board, side).forEach((pit, n) => places.set(pit, board[side].pits[n] ?? 0));
     places.set(`${side}_store`, board[side].store);
+    const { reserve } = board[side];
+    if (reserve !== undefined) places.set(`${side}_reserve`, reserve);
   }
   return places;
 }

@@ -25,6 +25,8 @@ const plans: NewGame[] = [
   { variant: "kalah" },
   { variant: "oware", preset: "awari" },
   { variant: "congkak", options: { pits: 4, seeds: 3, rounds: "multi", max_rounds: 3 } },
+  { variant: "bao" },
+  { variant: "omweso", preset: "tournament" },
 ];
 for (const plan of plans) {
   const opened = await create(ana, plan);
@@ -173,7 +175,9 @@ function checkHistory(opening: Board, moves: Move[], game: Game): void {
   const { result } = game;
   expect(game.status === "finished" && game.turn === null && result !== null, "the game has a result");
   const lead = result.score.south - result.score.north;
-  expect(result.winner === (lead > 0 ? "south" : lead < 0 ? "north" : null), "who has more seeds wins");
+  const ahead = lead > 0 ? "south" : lead < 0 ? "north" : null;
+  // With four rows the score decides nothing.
+  expect(opening.south.reserve !== undefined || result.winner === ahead, "who has more seeds wins");
   const winner = result.winner === null ? null : game.seats[result.winner];
   expect(result.winner_player_id === (winner?.id ?? null), "the winner sits where the result says");
 }

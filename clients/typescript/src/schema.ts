@@ -1609,6 +1609,8 @@ export interface components {
         /** @description The seeds on the board. */
         Board: {
             north: components["schemas"]["Row"];
+            /** @description With four rows, while the side to move has a choice inside its turn: where the sowing goes on. */
+            pending?: components["schemas"]["Pending"];
             /**
              * Format: int32
              * @description Of a match: the current round, from 1.
@@ -1860,19 +1862,27 @@ export interface components {
          *     | `relay` | `pit`, `seeds` | The sowing continues: all seeds of the pit where the last one fell are taken into the hand. |
          *     | `sow` | `to` | One seed falls: into a pit (its letter), or into `south_store` or `north_store`. |
          *     | `capture` | `from`, `seeds`, `to` | Seeds are taken from pits into a store. |
-         *     | `extra_turn` |  | The last seed fell into the side's own store: the same side moves again. |
+         *     | `extra_turn` |  | The same side moves again: the last seed fell into its own store, or its turn goes on. |
          *     | `swap` |  | The players change sides; the board stays. |
          *     | `takeback` | `to_ply` | All plies after `to_ply` are taken back, and the position after it is restored. |
-         *     | `pass` |  | An extra move is declined. |
+         *     | `pass` |  | An extra move is declined, or a turn stops at its choice. |
          *     | `sweep` | `seeds`, `side`, `to` | At the end, the seeds left in a side's pits go to a store. |
          *     | `split` | `odd`, `seeds` | At the end, the seeds left in all pits are put together and shared evenly between the stores. |
          *     | `round_over` | `round`, `score` | One of several rounds is over. |
          *     | `refill` | `pits`, `seeds`, `side` | For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt until the next refill. |
-         *     | `game_over` | `reason` | The rules end the game. |
+         *     | `place` | `pit`, `seeds` | Seeds go from the mover's reserve to a pit. |
+         *     | `tax` | `pit`, `seeds` | Some seeds of a house are taken into the hand; the rest stays. |
+         *     | `resume` | `pit`, `seeds` | The sowing continues with captured seeds in the hand; the first falls next to `pit`. |
+         *     | `take` | `from`, `seeds` | All seeds of pits of the other side are taken into the mover's hand, to be sown. |
+         *     | `house_lost` | `side` | A side no longer owns its house. |
+         *     | `reserve` | `seeds`, `side` | At an end in the middle of a turn, the seeds in the hand go to the mover's reserve. |
+         *     | `unblock` | `pit` | A pit is no longer blocked. |
+         *     | `block` | `pit` | A pit is blocked for the next turn of its side. |
+         *     | `game_over` | `reason` | The rules end the game. No pit is blocked any more. |
          */
         Effect: {
             /**
-             * @description Of `capture`.
+             * @description Of `capture`, `take`.
              * @example [
              *       "C",
              *       "d"
@@ -1885,7 +1895,7 @@ export interface components {
              */
             odd?: string | null;
             /**
-             * @description Of `lift`, `relay`.
+             * @description Of `lift`, `relay`, `place`, `tax`, `resume`, `unblock`, `block`.
              * @example D
              */
             pit?: string;
@@ -1902,7 +1912,7 @@ export interface components {
              */
             pits?: string[];
             /**
-             * @description Of `game_over`. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `resignation`, `timeout`, `ply_limit`, `unknown`. Clients ignore values that they do not know.
+             * @description Of `game_over`. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know.
              * @example side_empty
              */
             reason?: string;
@@ -1916,10 +1926,10 @@ export interface components {
             score?: components["schemas"]["Score"];
             /**
              * Format: int32
-             * @description Of `lift`, `relay`, `capture`, `sweep`, `split`, `refill`. Of `split`: The seeds that go to each store.
+             * @description Of `lift`, `relay`, `capture`, `sweep`, `split`, `refill`, `place`, `tax`, `resume`, `take`, `reserve`. Of `split`: The seeds that go to each store.
              */
             seeds?: number;
-            /** @description Of `sweep`, `refill`. */
+            /** @description Of `sweep`, `refill`, `house_lost`, `reserve`. */
             side?: components["schemas"]["Side"];
             /**
              * @description Of `sow`, `capture`, `sweep`.
@@ -1931,7 +1941,7 @@ export interface components {
              * @description Of `takeback`.
              */
             to_ply?: number;
-            /** @description One of `lift`, `relay`, `sow`, `capture`, `extra_turn`, `swap`, `takeback`, `pass`, `sweep`, `split`, `round_over`, `refill`, `game_over`. Clients ignore values that they do not know. */
+            /** @description One of `lift`, `relay`, `sow`, `capture`, `extra_turn`, `swap`, `takeback`, `pass`, `sweep`, `split`, `round_over`, `refill`, `place`, `tax`, `resume`, `take`, `house_lost`, `reserve`, `unblock`, `block`, `game_over`. Clients ignore values that they do not know. */
             type: string;
         };
         /**
@@ -2444,7 +2454,7 @@ export interface components {
         };
         /** @description How the game ended. */
         ImportResult: {
-            /** @description Why it ended, as the result of a game says it. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `resignation`, `timeout`, `ply_limit`, `unknown`. Clients ignore values that they do not know. */
+            /** @description Why it ended, as the result of a game says it. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know. */
             reason?: string | null;
             score?: components["schemas"]["ImportScore"] | null;
             /** @description `south` or `north`; null on a draw. */
@@ -2959,12 +2969,26 @@ export interface components {
         /** @description How the rules ended a game. */
         Outcome: {
             /**
-             * @description `side_empty`, `no_move`, `majority` and others; null where the line starts at a position that is flagged as finished. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `resignation`, `timeout`, `ply_limit`, `unknown`. Clients ignore values that they do not know.
+             * @description `side_empty`, `no_move`, `majority` and others; null where the line starts at a position that is flagged as finished. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know.
              * @example side_empty
              */
             reason: string | null;
             score: components["schemas"]["Score"];
             winner: components["schemas"]["Side"] | null;
+        };
+        /** @description A choice inside a turn: a lap has ended in a pit, whose seeds or whose catch may be sown on. */
+        Pending: {
+            /**
+             * @description The pit from which the sowing goes on.
+             * @example H
+             */
+            pit: string;
+            /**
+             * Format: int32
+             * @description The captured seeds in the hand, which are in no pit and no reserve; 0 if the seeds lie in the pit.
+             * @example 2
+             */
+            seeds: number;
         };
         /** @description A test, which the player requested. */
         PingMessage: {
@@ -2981,7 +3005,8 @@ export interface components {
         /** @description A line of moves. */
         PlayLine: {
             /**
-             * @description Pits' letters (capital for South, small for North), `pass` and `swap`. Where the rules know an agreed end also `agree`,
+             * @description Pits' letters (capital for South, small for North), `pass` and `swap`. With four rows a letter may have a direction or a
+             *     number, as `CU`, `HV` and `C7`. Where the rules know an agreed end also `agree`,
              *     which needs no offer here.
              * @example [
              *       "C",
@@ -3254,10 +3279,7 @@ export interface components {
              * @example 4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S
              */
             position?: string;
-            /**
-             * @description With `illegal_move`: why, in a stable word: `not_a_move`, `not_your_pit`, `empty_pit`, `burnt_pit`, `no_such_pit`,
-             *     `must_feed`, `grand_slam`, `no_pass`, `no_swap`, `no_agree`, `game_over`. Clients ignore values that they do not know.
-             */
+            /** @description With `illegal_move`: why, in a stable word. One of `not_a_move`, `not_your_pit`, `empty_pit`, `burnt_pit`, `no_such_pit`, `must_feed`, `grand_slam`, `no_pass`, `no_swap`, `no_agree`, `game_over`, `wrong_form`, `out_of_order`, `too_many`, `must_continue`, `front_only`, `single_seed`, `no_reverse`, `reverse_no_capture`, `must_capture`, `wrong_direction`, `must_take`, `house_kept`, `blocked_pit`, `front_first`, `empties_front`, `endless`. Clients ignore values that they do not know. */
             reason?: string;
             /** @description The request's id in the server's log. */
             request_id: string;
@@ -3317,8 +3339,8 @@ export interface components {
         /** @description How a game ended. */
         Result: {
             /**
-             * @description `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement`, `resignation`, `timeout` or
-             *     `ply_limit`: a draw after 2,000 plies.
+             * @description `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`,
+             *     `endless_move`, `agreement`, `resignation`, `timeout` or `ply_limit`: a draw after 2,000 plies, or as many as an option says.
              *     `unknown` for an imported game whose record does not say it. Clients ignore values that they do not know.
              * @example side_empty
              */
@@ -3336,12 +3358,20 @@ export interface components {
         /** @description The seeds of one side. */
         Row: {
             /**
+             * @description In a game in which pits can be blocked: the pit of this side that is, or null.
+             * @example C
+             */
+            blocked?: string | null;
+            /**
              * @description Of a match: the pits that could not be filled and are out of this round.
              * @example []
              */
             burnt?: string[];
+            /** @description In a game with houses: whether the side still owns its house, pit E. */
+            house?: boolean;
             /**
-             * @description In sowing order, from that side's own left to right: the first is pit A.
+             * @description In sowing order, from that side's own left to right: the first is pit A. With four rows the ring of the side: A to H are
+             *     its front row, and I to P go back behind it. The variant says at which end A lies.
              * @example [
              *       4,
              *       4,
@@ -3354,11 +3384,20 @@ export interface components {
             pits: number[];
             /**
              * Format: int32
+             * @description With four rows: the seeds of the side that are off the board.
+             * @example 22
+             */
+            reserve?: number;
+            /**
+             * Format: int32
+             * @description With four rows always 0.
              * @example 1
              */
             store: number;
         };
-        /** @description The seeds in the stores at the end. */
+        /** @description An end of a row, as the player at that side sees it. One of `left`, `right`. Clients ignore values that they do not know. */
+        RowEnd: string;
+        /** @description The seeds in the stores at the end; with four rows those in pits and reserve, which decide nothing. */
         Score: {
             /**
              * Format: int32
@@ -3567,6 +3606,8 @@ export interface components {
         };
         /** @description A variant, with all that a form for a new game needs. */
         Variant: {
+            /** @description At which end of its own front row a side has its pit A. */
+            first_pit: components["schemas"]["RowEnd"];
             /** @example kalah */
             name: string;
             /** @description All options of the variant. */
@@ -3586,6 +3627,12 @@ export interface components {
             };
             /** @description Named sets of options; the first is `standard`. */
             presets: components["schemas"]["Preset"][];
+            /**
+             * Format: int32
+             * @description How many rows of pits each side has. With one there are stores; with two there are reserves.
+             * @example 1
+             */
+            rows_per_side: number;
             /**
              * @description The rules for a player, as Markdown.
              * @example # Kalah
@@ -3654,12 +3701,20 @@ export interface components {
         };
         /** @description A variant. */
         VariantSummary: {
+            /** @description At which end of its own front row a side has its pit A. */
+            first_pit: components["schemas"]["RowEnd"];
             /** @example kalah */
             name: string;
             /** @description All options of the variant. */
             options: components["schemas"]["OptionSpec"][];
             /** @description Named sets of options; the first is `standard`. */
             presets: components["schemas"]["Preset"][];
+            /**
+             * Format: int32
+             * @description How many rows of pits each side has. With one there are stores; with two there are reserves.
+             * @example 1
+             */
+            rows_per_side: number;
             /**
              * Format: int32
              * @description The edition of the rules that new games are pinned to.

@@ -223,7 +223,7 @@ fn next(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved) -> Optio
 /// leaves the position as it is.
 fn is_possible(result: &GameResult, position: &AnyPosition, plies: usize) -> bool {
     match (position.outcome(), result.reason) {
-        (Some(outcome), reason @ (Reason::Rules(_) | Reason::Agreement)) => {
+        (Some(outcome), reason @ (Reason::Rules(_) | Reason::Agreement | Reason::PlyLimit)) => {
             (outcome.winner, outcome.score) == (result.winner, result.score)
                 && outcome.reason.is_none_or(|of| Reason::from(of) == reason)
         }

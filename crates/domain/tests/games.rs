@@ -118,12 +118,15 @@ impl Table {
     }
 }
 
-/// Options with something particular: a swap, a history, rounds.
-const OPTIONS: [(Variant, &str); 4] = [
+/// Options with something particular: a swap, a history, rounds, choices inside a turn.
+const OPTIONS: [(Variant, &str); 7] = [
     (Variant::Kalah, "seeds=2"),
     (Variant::Kalah, "pie=true;seeds=2"),
     (Variant::Oware, "pits=3;seeds=2;repetition=3"),
     (Variant::Congkak, "pits=3;seeds=2;rounds=multi"),
+    (Variant::Bao, "max_plies=100"),
+    (Variant::Omweso, "setup=even"),
+    (Variant::Omweso, "setup=arrange;akakyala=true"),
 ];
 
 proptest! {

@@ -1,6 +1,6 @@
 //! The static estimate of a position, without looking ahead. Knows the weights of seeds in pits and of the move.
 
-use mancala_rules::{AnyOptions, Variant};
+use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
 
 use crate::value::POINTS_PER_SEED;
 
@@ -11,14 +11,28 @@ pub(crate) struct Weights {
     row: i32,
     /// Being to move.
     tempo: i32,
+    /// With four rows: a seed in one's own front row, beyond what each seed is worth.
+    front: i32,
+    /// With four rows: a pit of two seeds or more, which can be sown.
+    mobility: i32,
+    /// With four rows: a house that is still owned.
+    house: i32,
 }
+
+/// The weights of a game in which neither rows nor houses differ.
+const PLAIN: Weights = Weights { row: 0, tempo: 0, front: 0, mobility: 0, house: 0 };
+
+/// The pits of a front row (R19).
+const FRONT: usize = 8;
 
 impl Weights {
     /// The weights of a game.
     pub fn of(options: &AnyOptions) -> Self {
         match options.variant() {
-            Variant::Kalah | Variant::Congkak => Self { row: 25, tempo: 100 },
-            Variant::Oware => Self { row: 5, tempo: 0 },
+            Variant::Kalah | Variant::Congkak => Self { row: 25, tempo: 100, ..PLAIN },
+            Variant::Oware => Self { row: 5, ..PLAIN },
+            Variant::Bao => Self { front: 30, house: 300, ..PLAIN },
+            Variant::Omweso => Self { mobility: 60, ..PLAIN },
         }
     }
 
@@ -27,5 +41,24 @@ impl Weights {
     #[inline]
     pub const fn points(self, margin: i32, own_row: i32, other_row: i32) -> i32 {
         margin * POINTS_PER_SEED + (own_row - other_row) * self.row + self.tempo
+    }
+
+    /// The same for a game with four rows, in which no seed decides: by the seeds of both sides and where they lie.
+    pub fn points_of_four_rows(self, position: &AnyPosition) -> i32 {
+        let board = position.board();
+        let score = board.score();
+        let worth = |side: Side| {
+            let pits = board.pits(side);
+            let front: u16 = pits.iter().take(FRONT).sum();
+            let movable = pits.iter().filter(|&&seeds| seeds >= 2).count();
+            let movable = i32::try_from(movable).unwrap_or(0);
+            let house = i32::from(position.owns_house(side) == Some(true));
+            i32::from(score[side]) * POINTS_PER_SEED
+                + i32::from(front) * self.front
+                + movable * self.mobility
+                + house * self.house
+        };
+        let turn = position.turn();
+        worth(turn) - worth(!turn)
     }
 }

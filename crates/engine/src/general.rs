@@ -3,15 +3,19 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use mancala_rules::{AnyPosition, History, Move, Side};
+use mancala_rules::{AnyPosition, History, Move, OptionValue, Side, four_row};
 
 use crate::{
     estimate::Weights,
+    limits::PLIES_MAX,
     mix::mix,
     slot::{Slot, Slots},
     table::Key,
     tree::{MarginRange, Tree},
 };
+
+/// What a win counts in a game with four rows, in which seeds decide nothing: all of them.
+const ALL_SEEDS: i32 = four_row::SEEDS as i32;
 
 /// Any game, through the types of the rules.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub(crate) struct General {
     weights: Weights,
     /// All seeds in the game.
     total: i32,
+    /// The ply that ends the game with a draw; `None` in a game without that rule (R31).
+    plies_max: Option<u32>,
 }
 
 /// A position, with state that its type does not expose.
@@ -32,7 +38,12 @@ pub(crate) struct Position {
 impl General {
     /// The game that a position belongs to.
     pub fn new(position: &AnyPosition) -> Self {
-        Self { weights: Weights::of(&position.options()), total: position.board().total().into() }
+        let options = position.options();
+        let plies_max = options.values().into_iter().find_map(|(name, value)| match value {
+            OptionValue::Integer(plies) if name == "max_plies" => u32::try_from(plies).ok(),
+            _ => None,
+        });
+        Self { weights: Weights::of(&options), total: position.board().total().into(), plies_max }
     }
 
     /// The position that a search starts from.
@@ -42,10 +53,25 @@ impl General {
         Position { position: position.clone(), pie }
     }
 
-    /// The margin by the stores alone, from the view of the side to move.
+    /// The margin by the stores alone, from the view of the side to move. With four rows there are none, and the winner
+    /// has all seeds.
     fn margin(position: &Position) -> i32 {
         let (board, turn) = (position.position.board(), position.position.turn());
-        i32::from(board.store(turn)) - i32::from(board.store(!turn))
+        match (&position.position, position.position.outcome()) {
+            (AnyPosition::FourRow(_), Some(outcome)) => match outcome.winner {
+                Some(side) if side == turn => ALL_SEEDS,
+                Some(_) => -ALL_SEEDS,
+                None => 0,
+            },
+            _ => i32::from(board.store(turn)) - i32::from(board.store(!turn)),
+        }
+    }
+
+    /// The number of a ply from which a search can come to the ply that ends the game; 0 for an earlier one, on which
+    /// nothing depends.
+    fn late_ply(&self, position: &AnyPosition) -> u32 {
+        let plies = position.plies();
+        self.plies_max.map_or(0, |max| if plies.saturating_add(PLIES_MAX.into()) >= max { plies } else { 0 })
     }
 
     /// Seeds in the pits of a side.
@@ -87,6 +113,8 @@ impl Tree for General {
     fn margin_range(&self, position: &Position) -> MarginRange {
         if position.position.outcome().is_some() {
             MarginRange { margin: Self::margin(position), reach: 0 }
+        } else if matches!(position.position, AnyPosition::FourRow(_)) {
+            MarginRange { margin: 0, reach: ALL_SEEDS }
         } else if position.position.round().is_some() {
             MarginRange { margin: 0, reach: self.total }
         } else {
@@ -95,21 +123,28 @@ impl Tree for General {
         }
     }
 
-    /// Everything but the history, and but the ply number, on which no rule depends.
+    /// Everything but the history, and but the ply number where no rule depends on it.
     fn key(&self, position: &Position) -> Key {
         let Position { position, pie } = position;
         let can_pass = position.legal_moves().contains(&Move::Pass);
         let round = position.round().map(|round| (round.number, round.opener));
         let is_sound = position.history().is_none_or(History::is_empty);
+        let late_ply = self.late_ply(position);
         let [tag, place] = [0_u64, 1].map(|seed| {
             let mut hasher = DefaultHasher::new();
-            (seed, position.board(), position.turn(), pie, can_pass, round).hash(&mut hasher);
+            match position {
+                AnyPosition::FourRow(position) => (seed, position.without_plies(), late_ply).hash(&mut hasher),
+                _ => (seed, position.board(), position.turn(), pie, can_pass, round).hash(&mut hasher),
+            }
             mix(hasher.finish())
         });
         Key { tag, place, is_sound }
     }
 
     fn estimate(&self, position: &Position) -> i32 {
+        if matches!(position.position, AnyPosition::FourRow(_)) {
+            return self.weights.points_of_four_rows(&position.position);
+        }
         let turn = position.position.turn();
         self.weights.points(Self::margin(position), Self::row(position, turn), Self::row(position, !turn))
     }

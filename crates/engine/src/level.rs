@@ -79,11 +79,24 @@ const fn strengths(variant: Variant) -> [Strength; 8] {
             strength(1_000, 700),
             strength(NODES_MAX, 0),
         ],
+        Variant::Bao | Variant::Omweso => [
+            strength(1, 8_000),
+            strength(1, 2_500),
+            strength(60, 1_500),
+            strength(300, 1_000),
+            strength(1_500, 600),
+            strength(6_000, 300),
+            strength(60_000, 0),
+            strength(NODES_MAX_OF_FOUR_ROWS, 0),
+        ],
     }
 }
 
 /// Positions that the engine visits in about a second, in packed form and a release build.
 const NODES_MAX: u64 = 3_000_000;
+
+/// The same for games with four rows, whose moves sow many laps.
+const NODES_MAX_OF_FOUR_ROWS: u64 = 900_000;
 
 impl Level {
     /// The weakest level.

@@ -8,7 +8,7 @@
 //! **Values** are margins at the end of the game, in seeds: South's less North's. They belong to the players as they
 //! sit *in the position that is asked about*. That matters under the pie rule only, where players may exchange sides: a
 //! swap is then worth what the other side was worth. A match of several rounds counts by its last round, as its result
-//! does.
+//! does. In a game with four rows no seed decides, so a win counts all 64 and a draw none.
 //!
 //! A value is exact if it is proven: by alpha-beta to the end of every line that matters, never by an estimate. The
 //! proof covers Oware's rule against repetition, with all positions played before. The transposition table identifies a

@@ -137,12 +137,12 @@ impl<G: Game> Tree for Packed<G> {
 
     #[inline]
     fn slots(&self, position: &Position) -> Slots {
-        self.game.legal_pits(position).map(Slot).collect()
+        self.game.legal_pits(position).map(|pit| Slot(pit.into())).collect()
     }
 
     #[inline]
-    fn play(&self, position: &Position, Slot(pit): Slot) -> Position {
-        self.game.play(position, pit, &self.path)
+    fn play(&self, position: &Position, slot: Slot) -> Position {
+        self.game.play(position, slot.pit(), &self.path)
     }
 
     #[inline]

@@ -85,7 +85,8 @@ impl<P> Child<P> {
 }
 
 /// The moves of a position.
-pub(crate) type Children<P> = ArrayVec<Child<P>, MOVES_MAX>;
+// On the heap: the children of every ply of a line are kept, and the stack would not hold so many of the largest.
+pub(crate) type Children<P> = Vec<Child<P>>;
 
 impl<'a, T: Tree> Search<'a, T> {
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
@@ -179,8 +180,7 @@ impl<'a, T: Tree> Search<'a, T> {
         children.sort_unstable_by_key(Child::rank);
         self.tree.enter(position);
         let (mut best, mut slot, mut alpha) = (-INFINITE, Slot::NONE, window.alpha);
-        for index in 0..children.len() {
-            let child = &children[index];
+        for (index, child) in children.iter_mut().enumerate() {
             let most = child.bounds.high * POINTS_PER_SEED;
             if index > 0 && most <= alpha {
                 best = best.max(most);
@@ -197,10 +197,10 @@ impl<'a, T: Tree> Search<'a, T> {
             if self.is_stopped {
                 break;
             }
-            children[index].bounds = children[index].bounds.and(value.bounds);
+            child.bounds = child.bounds.and(value.bounds);
             best = best.max(value.points);
             if value.points > alpha {
-                (alpha, slot) = (value.points, children[index].slot);
+                (alpha, slot) = (value.points, child.slot);
             }
             if alpha >= window.beta {
                 break;
@@ -245,13 +245,14 @@ impl<'a, T: Tree> Search<'a, T> {
     }
 
     /// The moves of a position that is searched to a depth, with their proven bounds so far.
+    #[inline(never)]
     pub fn children(&mut self, position: &T::Position, first: Slot, depth: u8) -> Children<T::Position> {
         let margin = self.tree.margin_range(position).margin;
         let slots = self.tree.slots(position);
         let played: ArrayVec<_, MOVES_MAX> =
             slots.into_iter().map(|slot| (slot, self.tree.play(position, slot))).collect();
         self.tree.enter(position);
-        let mut children = Children::new();
+        let mut children = Children::with_capacity(played.len());
         for (slot, after) in played {
             let same_player = same_player(&self.tree, position, slot, &after);
             let margin_range = self.tree.margin_range(&after);

@@ -130,7 +130,7 @@ impl PackedEntry {
         let packed = bound(entry.bounds.low)
             | bound(entry.bounds.high) << 10
             | work.min(0x3f) << 20
-            | u32::from(entry.slot.0) << 26
+            | entry.slot.in_four_bits() << 26
             | (entry.kind as u32) << 30;
         // It fits: no board has enough seeds to overflow it.
         let estimate = i16::try_from(entry.estimate).unwrap_or(0);
@@ -150,7 +150,7 @@ impl PackedEntry {
             estimate: self.estimate.into(),
             kind,
             depth: self.depth,
-            slot: Slot((self.packed >> 26).to_le_bytes()[0] & 0xf),
+            slot: Slot(((self.packed >> 26).to_le_bytes()[0] & 0xf).into()),
         }
     }
 

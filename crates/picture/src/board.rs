@@ -30,7 +30,7 @@ use crate::{
 #[must_use]
 pub fn draw_board(scene: &Scene, view: View) -> String {
     let pits = scene.position.board().pits_per_side();
-    let layout = Layout::new(pits, view);
+    let layout = Layout::of(scene.position, view);
     let sides = [view.bottom.other(), view.bottom];
     let row = |side| (0..pits).map(move |index| Place::Pit(Pit { side, index })).chain([Place::Store(side)]);
     let picture = BoardSvg {
@@ -107,13 +107,20 @@ impl PlayerLine {
     }
 }
 
-/// A pit or a store.
+/// The distance of a house's square from its hollow.
+const HOUSE_DISTANCE: i32 = 3;
+
+/// A pit, a store or a reserve.
 struct Hollow {
-    /// The place by the rules: `A`, `a`, `south_store`.
+    /// The place by the rules: `A`, `a`, `south_store`, or with four rows `south_reserve`.
     name: String,
     area: Area,
     /// Whether the pit is out of play, and drawn with a lid.
     is_burnt: bool,
+    /// Around the hollow of a house that its side still owns.
+    house: Option<Area>,
+    /// Whether the pit is blocked, and crossed out.
+    is_blocked: bool,
     ring: Option<(Mark, Area)>,
     letter: Option<Spot>,
     count: u16,
@@ -125,16 +132,27 @@ struct Hollow {
 impl Hollow {
     fn of(scene: &Scene, layout: &Layout, place: Place) -> Self {
         let board = scene.position.board();
+        let area = layout.hollow(place);
         let (count, is_burnt, letter) = match place {
             Place::Pit(pit) => (board.seeds(pit), board.is_burnt(pit), Some(layout.letter(pit))),
-            Place::Store(side) => (board.store(side), false, None),
+            Place::Store(side) => (board.reserve(side).unwrap_or(board.store(side)), false, None),
         };
-        let area = layout.hollow(place);
+        let (house, is_blocked) = match place {
+            Place::Pit(pit) => {
+                (words::is_owned_house(scene, pit).then(|| area.around(HOUSE_DISTANCE)), board.blocked() == Some(pit))
+            }
+            Place::Store(_) => (None, false),
+        };
         let effects = scene.last.as_ref().map_or(&[][..], |last| last.effects);
         Self {
-            name: place.to_string(),
+            name: match place {
+                Place::Store(side) if board.reserve(side).is_some() => format!("{side}_reserve"),
+                place => place.to_string(),
+            },
             area,
             is_burnt,
+            house,
+            is_blocked,
             ring: Mark::of(place, effects).map(|mark| (mark, area.around(layout.ring_distance()))),
             letter,
             count,
@@ -165,13 +183,18 @@ enum Mark {
 
 impl Mark {
     fn of(place: Place, effects: &[Effect]) -> Option<Self> {
-        let is_lifted = |effect: &Effect| matches!(effect, Effect::Lift { pit, .. } if Place::Pit(*pit) == place);
+        let is_lifted = |effect: &Effect| match effect {
+            Effect::Lift { pit, .. } | Effect::Tax { pit, .. } => Place::Pit(*pit) == place,
+            _ => false,
+        };
         let is_captured = |effect: &Effect| match effect {
             Effect::Capture { from, .. } => from.iter().any(|pit| Place::Pit(*pit) == place),
+            Effect::Take { from, .. } => from.iter().any(|pit| Place::Pit(*pit) == place),
             _ => false,
         };
         let is_sown = |effect: &Effect| match effect {
             Effect::Sow { to } => *to == place,
+            Effect::Place { pit, .. } => Place::Pit(*pit) == place,
             Effect::Capture { to, .. } => Place::Store(*to) == place,
             _ => false,
         };

@@ -94,9 +94,7 @@ impl Point {
     /// The point after a ply, by the stores of the position.
     #[must_use]
     pub fn of(ply: u32, position: &AnyPosition) -> Self {
-        let board = position.board();
-        let store = |side| i32::from(board.store(side));
-        let stores = BySide { south: store(Side::South), north: store(Side::North) };
+        let stores = position.board().score().map(i32::from);
         Self { ply, stores, value: None, round: position.round().map(|round| round.number), fault: None }
     }
 

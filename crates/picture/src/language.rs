@@ -78,6 +78,16 @@ pub(crate) struct Words {
     pub(crate) burnt: &'static str,
     /// A row: its label, where it lies, its pits, its store.
     pub(crate) row: &'static str,
+    /// Two rows of a side: its label, where they lie, its pits, its reserve.
+    pub(crate) rows: &'static str,
+    /// A pit that is an owned house.
+    pub(crate) house: &'static str,
+    /// A pit that is blocked.
+    pub(crate) blocked: &'static str,
+    /// A choice inside a turn, from the seeds of a pit.
+    pub(crate) goes_on: &'static str,
+    /// The same with seeds in the hand.
+    pub(crate) goes_on_with: &'static str,
     /// The round of a match, as a sentence.
     pub(crate) round: &'static str,
     /// The same in the caption.
@@ -161,7 +171,7 @@ pub(crate) struct Words {
     /// The sign before a fraction.
     pub(crate) decimal: &'static str,
     /// The reasons for the end of a game, by the words of the API, in parentheses.
-    reasons: [(&'static str, &'static str); 11],
+    reasons: [(&'static str, &'static str); 15],
 }
 
 static EN: Words = Words {
@@ -178,6 +188,11 @@ static EN: Words = Words {
     at_top: "at the top",
     burnt: "{0} burnt",
     row: "{0}, {1}: {2}, store {3}.",
+    rows: "{0}, {1}: {2}, reserve {3}.",
+    house: "{0} house",
+    blocked: "{0} blocked",
+    goes_on: "The turn may go on from {0}.",
+    goes_on_with: "The turn may go on from {0} with {1} seeds.",
     round: "Round {0}.",
     in_round: "round {0}",
     at_opening: "the opening",
@@ -227,6 +242,10 @@ static EN: Words = Words {
         ("repetition", "repetition"),
         ("agreement", "agreement"),
         ("grand_slam_forfeit", "grand slam forfeit"),
+        ("front_empty", "front row empty"),
+        ("two_heads", "two heads"),
+        ("akakyala", "akakyala"),
+        ("endless_move", "endless sowing"),
         ("resignation", "resignation"),
         ("timeout", "timeout"),
         ("ply_limit", "ply limit"),
@@ -248,6 +267,11 @@ static DE: Words = Words {
     at_top: "oben",
     burnt: "{0} geschlossen",
     row: "{0}, {1}: {2}, Gewinnmulde {3}.",
+    rows: "{0}, {1}: {2}, Vorrat {3}.",
+    house: "{0} Haus",
+    blocked: "{0} gesperrt",
+    goes_on: "Der Zug kann von {0} weitergehen.",
+    goes_on_with: "Der Zug kann von {0} mit {1} Samen weitergehen.",
     round: "Runde {0}.",
     in_round: "Runde {0}",
     at_opening: "Anfangsstellung",
@@ -297,6 +321,10 @@ static DE: Words = Words {
         ("repetition", "Wiederholung"),
         ("agreement", "Einigung"),
         ("grand_slam_forfeit", "alle Samen geschlagen"),
+        ("front_empty", "vordere Reihe leer"),
+        ("two_heads", "an beiden Enden geschlagen"),
+        ("akakyala", "Akakyala"),
+        ("endless_move", "endloses Säen"),
         ("resignation", "Aufgabe"),
         ("timeout", "Zeitüberschreitung"),
         ("ply_limit", "Zuggrenze"),
@@ -318,6 +346,11 @@ static FR: Words = Words {
     at_top: "en haut",
     burnt: "{0} brûlé",
     row: "{0}, {1} : {2}, grenier {3}.",
+    rows: "{0}, {1} : {2}, réserve {3}.",
+    house: "{0} maison",
+    blocked: "{0} bloqué",
+    goes_on: "Le tour peut continuer depuis {0}.",
+    goes_on_with: "Le tour peut continuer depuis {0} avec {1} graines.",
     round: "Manche {0}.",
     in_round: "manche {0}",
     at_opening: "position initiale",
@@ -367,6 +400,10 @@ static FR: Words = Words {
         ("repetition", "répétition"),
         ("agreement", "accord"),
         ("grand_slam_forfeit", "toutes les graines prises"),
+        ("front_empty", "rangée avant vide"),
+        ("two_heads", "prises aux deux bouts"),
+        ("akakyala", "akakyala"),
+        ("endless_move", "semis sans fin"),
         ("resignation", "abandon"),
         ("timeout", "temps écoulé"),
         ("ply_limit", "limite de coups"),
@@ -388,6 +425,11 @@ static ES: Words = Words {
     at_top: "arriba",
     burnt: "{0} quemado",
     row: "{0}, {1}: {2}, granero {3}.",
+    rows: "{0}, {1}: {2}, reserva {3}.",
+    house: "{0} casa",
+    blocked: "{0} bloqueado",
+    goes_on: "El turno puede seguir desde {0}.",
+    goes_on_with: "El turno puede seguir desde {0} con {1} semillas.",
     round: "Ronda {0}.",
     in_round: "ronda {0}",
     at_opening: "posición inicial",
@@ -437,6 +479,10 @@ static ES: Words = Words {
         ("repetition", "repetición"),
         ("agreement", "acuerdo"),
         ("grand_slam_forfeit", "todas las semillas capturadas"),
+        ("front_empty", "fila delantera vacía"),
+        ("two_heads", "capturas en ambos extremos"),
+        ("akakyala", "akakyala"),
+        ("endless_move", "siembra sin fin"),
         ("resignation", "abandono"),
         ("timeout", "tiempo agotado"),
         ("ply_limit", "límite de jugadas"),

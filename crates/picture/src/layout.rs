@@ -5,7 +5,7 @@
 
 use std::f64::consts::TAU;
 
-use mancala_rules::{Pit, Place, Side};
+use mancala_rules::{AnyPosition, Pit, Place, Side};
 
 use crate::{
     font::{Font, Room},
@@ -29,6 +29,13 @@ const PIT_HEIGHT: i32 = 84;
 /// The upper edges of the two rows.
 const TOP_ROW: i32 = BOARD_TOP + 64;
 const BOTTOM_ROW: i32 = BOARD_BOTTOM - 64 - PIT_HEIGHT;
+
+/// With four rows: the upper edges of the rows from top to bottom, and the height of a pit.
+const FOUR_ROWS: [i32; 4] = [BOARD_TOP + 32, BOARD_TOP + 102, BOARD_TOP + 166, BOARD_TOP + 236];
+const FOUR_ROWS_PIT_HEIGHT: i32 = 42;
+
+/// With four rows: the pits of a row.
+const PITS_OF_FOUR_ROWS: i32 = 8;
 
 /// The widest column of a pit: on a board of few pits they stay round.
 const COLUMN_MAX: i32 = 98;
@@ -69,9 +76,23 @@ pub const fn frame(caption: Caption) -> Area {
     }
 }
 
+/// The rows of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rows {
+    /// One for each side, with a store at its end.
+    Two,
+    /// Two for each side, with a reserve where others have the store.
+    Four {
+        /// Whether a side has its pit A at its own right end.
+        is_from_the_right: bool,
+    },
+}
+
 /// The measures of a board.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
+    rows: Rows,
+    /// The pits of a row.
     pits: i32,
     /// The width of a pit with the wood around it.
     column: i32,
@@ -95,12 +116,29 @@ pub struct Spot {
 }
 
 impl Layout {
-    /// The layout of a board with so many pits per side.
-    pub fn new(pits: u8, view: View) -> Self {
-        let pits = i32::from(pits);
+    /// The layout of the board of a position.
+    pub fn of(position: &AnyPosition, view: View) -> Self {
+        let variant = position.options().variant();
+        match variant.rows_per_side() {
+            1 => Self::new(position.board().pits_per_side(), view),
+            _ => Self::of_four_rows(variant.is_drawn_from_the_right(), view),
+        }
+    }
+
+    /// The layout of a board of two rows with so many pits per side.
+    fn new(pits: u8, view: View) -> Self {
+        Self::of_rows(Rows::Two, pits.into(), view)
+    }
+
+    /// The layout of a board of four rows.
+    fn of_four_rows(is_from_the_right: bool, view: View) -> Self {
+        Self::of_rows(Rows::Four { is_from_the_right }, PITS_OF_FOUR_ROWS, view)
+    }
+
+    fn of_rows(rows: Rows, pits: i32, view: View) -> Self {
         // A store is as wide as 1.2 pits.
         let column = (INNER_WIDTH * 10 / (10 * pits + 24)).min(COLUMN_MAX);
-        Self { pits, column, view }
+        Self { rows, pits, column, view }
     }
 
     /// The area of the wood.
@@ -113,22 +151,36 @@ impl Layout {
     pub fn hollow(&self, place: Place) -> Area {
         let gap = self.gap();
         let (center, width) = (self.center(place), self.column_of(place) - gap);
-        let (y, height) = match place {
-            Place::Pit(pit) if self.is_bottom(pit.side) => (BOTTOM_ROW, PIT_HEIGHT),
-            Place::Pit(_) => (TOP_ROW, PIT_HEIGHT),
-            Place::Store(_) => (TOP_ROW, BOTTOM_ROW + PIT_HEIGHT - TOP_ROW),
+        let (y, height) = match (self.rows, place) {
+            (Rows::Two, Place::Pit(pit)) if self.is_bottom(pit.side) => (BOTTOM_ROW, PIT_HEIGHT),
+            (Rows::Two, Place::Pit(_)) => (TOP_ROW, PIT_HEIGHT),
+            (Rows::Two, Place::Store(_)) => (TOP_ROW, BOTTOM_ROW + PIT_HEIGHT - TOP_ROW),
+            (Rows::Four { .. }, Place::Pit(pit)) => (self.top_of(pit), FOUR_ROWS_PIT_HEIGHT),
+            (Rows::Four { .. }, Place::Store(_)) => (FOUR_ROWS[0], FOUR_ROWS[3] + FOUR_ROWS_PIT_HEIGHT - FOUR_ROWS[0]),
         };
         Area { x: center - width / 2, y, width, height }
     }
 
     /// Where the count of a place stands: at the edge of its side.
     pub fn count(&self, place: Place) -> Spot {
+        if let Rows::Four { .. } = self.rows {
+            return match place {
+                Place::Pit(pit) => Spot { x: self.center(place) + 9, y: self.line_of(pit) },
+                Place::Store(side) if self.is_bottom(side) => {
+                    Spot { x: self.center(place), y: FOUR_ROWS[3] + FOUR_ROWS_PIT_HEIGHT + 23 }
+                }
+                Place::Store(_) => Spot { x: self.center(place), y: FOUR_ROWS[0] - 6 },
+            };
+        }
         let y = if self.is_bottom(side_of(place)) { BOTTOM_ROW + PIT_HEIGHT + 33 } else { TOP_ROW - 12 };
         Spot { x: self.center(place), y }
     }
 
-    /// Where the letter of a pit stands: further out than its count.
+    /// Where the letter of a pit stands: further out than its count, or with four rows left of it.
     pub fn letter(&self, pit: Pit) -> Spot {
+        if let Rows::Four { .. } = self.rows {
+            return Spot { x: self.center(Place::Pit(pit)) - 15, y: self.line_of(pit) };
+        }
         let y = if self.is_bottom(pit.side) { BOARD_BOTTOM - 9 } else { BOARD_TOP + 22 };
         Spot { x: self.center(Place::Pit(pit)), y }
     }
@@ -136,14 +188,21 @@ impl Layout {
     /// The font size of a count: as large as its column allows, and the same for all counts up to 99.
     pub fn count_size(&self, place: Place, count: u16) -> i32 {
         let digits = if count < 100 { 2 } else { 3 };
-        let most = if matches!(place, Place::Store(_)) { 34 } else { 30 };
+        let most = match (self.rows, place) {
+            (Rows::Two, Place::Store(_)) => 34,
+            (Rows::Two, Place::Pit(_)) => 30,
+            (Rows::Four { .. }, _) => 22,
+        };
         // A bold digit is at most 0.7 as wide as it is high, and must not touch the next count.
         most.min((self.column_of(place) - 8) * 10 / (digits * 7))
     }
 
     /// The radius of a seed.
     pub fn seed_radius(&self) -> i32 {
-        (self.column / 7).clamp(6, 11)
+        match self.rows {
+            Rows::Two => (self.column / 7).clamp(6, 11),
+            Rows::Four { .. } => 6,
+        }
     }
 
     /// The distance of a ring from its hollow: half-way to the ring of the next one.
@@ -178,6 +237,28 @@ impl Layout {
         (0..count).map(seed).collect()
     }
 
+    /// With four rows: the upper edge of a pit's row. The front rows lie in the middle.
+    fn top_of(&self, pit: Pit) -> i32 {
+        let is_front = i32::from(pit.index) < self.pits;
+        FOUR_ROWS[match (self.is_bottom(pit.side), is_front) {
+            (false, false) => 0,
+            (false, true) => 1,
+            (true, true) => 2,
+            (true, false) => 3,
+        }]
+    }
+
+    /// With four rows: the baseline of a pit's letter and count, outward of the pit.
+    fn line_of(&self, pit: Pit) -> i32 {
+        self.top_of(pit) + if self.is_bottom(pit.side) { FOUR_ROWS_PIT_HEIGHT + 20 } else { -6 }
+    }
+
+    /// How far a pit is from the end of its row where pit A lies. The back row runs back behind the front row.
+    fn steps(&self, pit: Pit) -> i32 {
+        let index = i32::from(pit.index);
+        if index < self.pits { index } else { 2 * self.pits - 1 - index }
+    }
+
     fn is_bottom(&self, side: Side) -> bool {
         side == self.view.bottom
     }
@@ -199,9 +280,10 @@ impl Layout {
     fn center(&self, place: Place) -> i32 {
         let board = self.board();
         let column = |index: i32| EDGE + self.store_column() + index * self.column + self.column / 2;
+        let is_turned = self.rows == Rows::Four { is_from_the_right: true };
         let from_left = match place {
-            Place::Pit(Pit { side, index }) if self.is_bottom(side) => column(index.into()),
-            Place::Pit(Pit { index, .. }) => column(self.pits - 1 - i32::from(index)),
+            Place::Pit(pit) if self.is_bottom(pit.side) != is_turned => column(self.steps(pit)),
+            Place::Pit(pit) => column(self.pits - 1 - self.steps(pit)),
             Place::Store(side) if self.is_bottom(side) => board.width - EDGE - self.store_column() / 2,
             Place::Store(_) => EDGE + self.store_column() / 2,
         };
@@ -248,7 +330,7 @@ fn rounded(units: f64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mancala_rules::PITS_MAX;
+    use mancala_rules::ROW_MAX;
 
     fn places(pits: u8) -> Vec<Place> {
         let row = |side| (0..pits).map(move |index| Place::Pit(Pit { side, index })).chain([Place::Store(side)]);
@@ -265,7 +347,7 @@ mod tests {
     #[test]
     fn every_board_fits_and_no_hollow_touches_another() {
         for view in views() {
-            for pits in 1..=u8::try_from(PITS_MAX).expect("few") {
+            for pits in 1..=u8::try_from(ROW_MAX).expect("few") {
                 let layout = Layout::new(pits, view);
                 let board = layout.board();
                 assert!(board.x >= 4 && board.x + board.width <= WIDTH - 4, "{pits}: {board:?}");
@@ -280,6 +362,36 @@ mod tests {
                         assert!(apart, "{pits}: {area:?} {other:?}");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn no_hollow_of_four_rows_touches_another_and_pits_face_as_by_the_rules() {
+        let pit = |side, index| Place::Pit(Pit { side, index });
+        for view in views() {
+            for is_from_the_right in [false, true] {
+                let layout = Layout::of_four_rows(is_from_the_right, view);
+                let board = layout.board();
+                let areas: Vec<_> = places(16).into_iter().map(|place| layout.hollow(place)).collect();
+                for (n, area) in areas.iter().enumerate() {
+                    assert!(area.x >= board.x + 8 && area.x + area.width <= board.x + board.width - 8);
+                    assert!(area.y >= board.y + 8 && area.y + area.height <= board.y + board.height - 8);
+                    for other in &areas[n + 1..] {
+                        let is_beside = area.x + area.width < other.x || other.x + other.width < area.x;
+                        assert!(is_beside || area.y + area.height < other.y || other.y + other.height < area.y);
+                    }
+                }
+                let (bottom, top) = (view.bottom, view.bottom.other());
+                let at = |side, index| layout.hollow(pit(side, index));
+                for index in 0..8 {
+                    assert_eq!(at(bottom, index).x, at(top, 7 - index).x, "front pits face each other");
+                    assert_eq!(at(bottom, index).x, at(bottom, 15 - index).x, "a back pit lies behind");
+                    assert!(at(top, 15 - index).y < at(top, index).y && at(top, index).y < at(bottom, index).y);
+                    assert!(at(bottom, index).y < at(bottom, 15 - index).y);
+                }
+                let ascends = at(bottom, 0).x < at(bottom, 7).x;
+                assert_eq!(ascends, (view.handedness == Handedness::Plain) != is_from_the_right);
             }
         }
     }

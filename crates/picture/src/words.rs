@@ -8,6 +8,9 @@ use crate::{
     scene::{PlayerLabel, PlayerMark, Scene, SceneStatus},
 };
 
+/// The pit that is a side's house (R24).
+const HOUSE: u8 = 4;
+
 /// The players of a picture and its language.
 #[derive(Clone, Copy)]
 pub struct Speaker<'a> {
@@ -93,6 +96,10 @@ pub fn description(scene: &Scene, bottom: Side, language: Language) -> String {
     if let Some(round) = scene.position.round() {
         sentences.push(fill(words.round, &[&round.number.to_string()]));
     }
+    sentences.extend(scene.position.pending().map(|pending| match pending.hand {
+        0 => fill(words.goes_on, &[&pending.pit.to_string()]),
+        hand => fill(words.goes_on_with, &[&pending.pit.to_string(), &hand.to_string()]),
+    }));
     sentences.extend(last_move(scene, speaker));
     sentences.push(status(scene, language));
     sentences.join(" ")
@@ -154,16 +161,31 @@ fn row(scene: &Scene, speaker: Speaker, side: Side, at: &str) -> String {
     let pits = (0..board.pits_per_side()).map(|index| Pit { side, index });
     let pit = |pit: Pit| {
         if board.is_burnt(pit) {
-            fill(speaker.words.burnt, &[&pit.to_string()])
-        } else {
-            format!("{pit} {}", board.seeds(pit))
+            return fill(speaker.words.burnt, &[&pit.to_string()]);
         }
+        let mut text = format!("{pit} {}", board.seeds(pit));
+        if is_owned_house(scene, pit) {
+            text = fill(speaker.words.house, &[&text]);
+        }
+        if board.blocked() == Some(pit) {
+            text = fill(speaker.words.blocked, &[&text]);
+        }
+        text
     };
     let pits: Vec<_> = pits.map(pit).collect();
-    let (name, store) = (speaker.side(side), board.store(side));
+    let name = speaker.side(side);
+    let (text, off_the_pits) = match board.reserve(side) {
+        None => (speaker.words.row, board.store(side)),
+        Some(reserve) => (speaker.words.rows, reserve),
+    };
     let label =
         scene.names[side].map_or_else(|| name.to_owned(), |player| format!("{name}, {}", speaker.marked(player)));
-    fill(speaker.words.row, &[&label, at, &pits.join(", "), &store.to_string()])
+    fill(text, &[&label, at, &pits.join(", "), &off_the_pits.to_string()])
+}
+
+/// Whether a pit is a house that its side still owns.
+pub fn is_owned_house(scene: &Scene, pit: Pit) -> bool {
+    pit.index == HOUSE && scene.position.owns_house(pit.side) == Some(true)
 }
 
 fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
@@ -173,8 +195,8 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
     let mut parts = vec![fill(words.last_move, &[&last.word, &by])];
     for effect in last.effects {
         match effect {
-            Effect::Capture { from, seeds, .. } => {
-                let from: Vec<_> = from.iter().map(ToString::to_string).collect();
+            Effect::Capture { seeds, .. } | Effect::Take { seeds, .. } => {
+                let from = captured_pits(effect);
                 let text = if *seeds == 1 { words.captured_one } else { words.captured };
                 parts.push(fill(text, &[&from.join(", "), &seeds.to_string()]));
             }
@@ -190,10 +212,26 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
             | Effect::Sweep { .. }
             | Effect::Split { .. }
             | Effect::Refill { .. }
+            | Effect::Place { .. }
+            | Effect::Tax { .. }
+            | Effect::Resume { .. }
+            | Effect::HouseLost { .. }
+            | Effect::Reserve { .. }
+            | Effect::Unblock { .. }
+            | Effect::Block { .. }
             | Effect::GameOver { .. } => {}
         }
     }
     Some(parts.join(", ") + ".")
+}
+
+/// The pits that a capture empties.
+fn captured_pits(effect: &Effect) -> Vec<String> {
+    match effect {
+        Effect::Capture { from, .. } => from.iter().map(ToString::to_string).collect(),
+        Effect::Take { from, .. } => from.iter().map(ToString::to_string).collect(),
+        _ => vec![],
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Seeds in pits and stores, and burnt pits. Knows nothing of turns or rules.
+//! Seeds in pits and stores of a game with two rows, and burnt pits. Knows nothing of turns or rules.
 
 use super::{
     BySide, Pit, Side,
     ring::{Ring, SPOTS_MAX, Spots},
 };
 
-/// The seeds of a board. Counts are `u16` because a board of 12 by 12 holds 288 seeds.
+/// The seeds of a board with two rows. Counts are `u16` because a board of 12 by 12 holds 288 seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Board {
     ring: Ring,
@@ -65,7 +65,7 @@ impl Board {
         self.pits(side).iter().all(|&seeds| seeds == 0)
     }
 
-    /// An empty board. Options and position strings ensure that `pits` is from 1 to [`PITS_MAX`](super::PITS_MAX).
+    /// An empty board. Options and position strings ensure that `pits` is from 1 to [`ROW_MAX`](super::ROW_MAX).
     pub(super) const fn empty(pits: u8) -> Self {
         Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], burnt: Spots::NONE }
     }

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{BySide, EndReason, PITS_MAX, Pit, Place, Side};
+use super::{BySide, EndReason, Pit, Place, ROW_MAX, Side};
 
 /// One thing that happened during an action.
 ///
@@ -13,6 +13,9 @@ use super::{BySide, EndReason, PITS_MAX, Pit, Place, Side};
 ///
 /// An agreed end has sweeps and the end of the game only. In a match of several rounds, the end of the round follows
 /// the sweeps, and then come refills or the end of the game.
+///
+/// In a game with four rows an action begins with a place, lift, tax, relay, resume or pass. Seeds that are taken stay in
+/// the hand and are sown. The end is an extra turn, a block that goes or comes, or the end of the game (R23).
 ///
 /// ```
 /// use mancala_rules::{Effect, kalah};
@@ -49,7 +52,7 @@ pub enum Effect {
         /// The pits that are emptied. In Oware: those of the chain, walking back from the last seed. In other games:
         /// the pit of the last seed, unless the options leave that seed there; then the pit facing it, if it held
         /// seeds.
-        from: ArrayVec<Pit, PITS_MAX>,
+        from: ArrayVec<Pit, ROW_MAX>,
         /// Seeds taken from all of them together.
         seeds: u16,
         /// The side whose store they go to.
@@ -59,7 +62,7 @@ pub enum Effect {
     ExtraTurn,
     /// The two players change seats; nothing on the board moves.
     Swap,
-    /// The extra move is declined.
+    /// The extra move is declined, or in Bao the turn stops at the house.
     Pass,
     /// At the end, the seeds left in a row go to a store.
     Sweep {
@@ -90,11 +93,61 @@ pub enum Effect {
         /// The side whose store and row they are.
         side: Side,
         /// The pits that are filled, in sowing order; at least one.
-        pits: ArrayVec<Pit, PITS_MAX>,
+        pits: ArrayVec<Pit, ROW_MAX>,
         /// How many seeds each of them gets.
         seeds: u16,
     },
-    /// The game is over.
+    /// With four rows: seeds go from the mover's reserve to a pit.
+    Place {
+        /// The pit.
+        pit: Pit,
+        /// How many; at least one.
+        seeds: u16,
+    },
+    /// With four rows: some seeds of a working house are taken up into the hand; the rest stays (R24).
+    Tax {
+        /// The house.
+        pit: Pit,
+        /// Seeds in the hand.
+        seeds: u16,
+    },
+    /// With four rows: an action goes on with captured seeds that are in the hand (R30).
+    Resume {
+        /// The pit next to which the first seed falls.
+        pit: Pit,
+        /// Seeds in the hand.
+        seeds: u16,
+    },
+    /// With four rows: all seeds of pits of the other side are taken up into the mover's hand.
+    Take {
+        /// The pits, now empty: one in Bao; in Omweso the front pit, then the back pit.
+        from: ArrayVec<Pit, 2>,
+        /// Seeds in the hand.
+        seeds: u16,
+    },
+    /// With four rows: a side owns no house any more.
+    HouseLost {
+        /// The side.
+        side: Side,
+    },
+    /// With four rows: at an end in the middle of a turn, the seeds in the hand go to the mover's reserve.
+    Reserve {
+        /// The mover.
+        side: Side,
+        /// How many; at least one.
+        seeds: u16,
+    },
+    /// With four rows: a pit is no longer blocked by takasia (R27).
+    Unblock {
+        /// The pit.
+        pit: Pit,
+    },
+    /// With four rows: a pit is blocked by takasia (R27).
+    Block {
+        /// The pit.
+        pit: Pit,
+    },
+    /// The game is over. From now on no pit is blocked.
     GameOver {
         /// Which rule ended it.
         reason: EndReason,

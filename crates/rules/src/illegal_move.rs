@@ -1,6 +1,6 @@
-//! Why a move may not be played (R4). Knows the reasons of all games, and not which one holds where.
+//! Why a move may not be played (R4, R32). Knows the reasons of all games, and not which one holds where.
 
-use super::Pit;
+use super::{Pit, four_row};
 
 /// Why a move may not be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -35,11 +35,17 @@ pub enum IllegalMove {
     /// The game has no agreed end.
     #[error("this game cannot be ended by agreement")]
     NoAgree,
+    /// The game has no such words, or not here: a pit with a direction or a number, or one without.
+    #[error("the move does not have the form that this game has here")]
+    WrongForm,
+    /// A rule of the games with four rows forbids it (R32).
+    #[error("{}", .0.sentence())]
+    FourRow(four_row::IllegalMove),
 }
 
 impl IllegalMove {
     /// The words of all reasons.
-    pub const REASONS: [&str; 10] = [
+    pub const REASONS: [&str; 26] = [
         "not_your_pit",
         "empty_pit",
         "burnt_pit",
@@ -50,9 +56,25 @@ impl IllegalMove {
         "no_swap",
         "no_agree",
         "game_over",
+        "wrong_form",
+        "out_of_order",
+        "too_many",
+        "must_continue",
+        "front_only",
+        "single_seed",
+        "no_reverse",
+        "reverse_no_capture",
+        "must_capture",
+        "wrong_direction",
+        "must_take",
+        "house_kept",
+        "blocked_pit",
+        "front_first",
+        "empties_front",
+        "endless",
     ];
 
-    /// One stable word for the reason, as the table in R4 lists them.
+    /// One stable word for the reason, as the tables in R4 and R32 list them.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
@@ -66,12 +88,16 @@ impl IllegalMove {
             Self::NoPass => "no_pass",
             Self::NoSwap => "no_swap",
             Self::NoAgree => "no_agree",
+            Self::WrongForm => "wrong_form",
+            Self::FourRow(reason) => reason.reason(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::Side;
 
@@ -87,8 +113,9 @@ mod tests {
             IllegalMove::BurntPit,
         ];
         let others = [IllegalMove::GameOver, IllegalMove::NoPass, IllegalMove::NoSwap, IllegalMove::NoAgree];
-        let reasons: Vec<_> = of_pits.map(|of| of(pit)).iter().chain(&others).map(IllegalMove::reason).collect();
-        assert_eq!(reasons.len(), IllegalMove::REASONS.len());
-        assert!(reasons.iter().all(|reason| IllegalMove::REASONS.contains(reason)), "{reasons:?}");
+        let of_four_rows = four_row::IllegalMove::ALL.map(IllegalMove::FourRow);
+        let all = of_pits.map(|of| of(pit)).into_iter().chain(others).chain(of_four_rows);
+        let reasons: BTreeSet<_> = all.map(|illegal| illegal.reason()).collect();
+        assert_eq!(reasons, IllegalMove::REASONS.into());
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game; [`kalah`], [`oware`] and [`congkak`] hold the
 //!   rules of one game each.
-//! - [`four_row`] holds Bao and Omweso, which have types of their own.
+//! - [`four_row`] holds Bao and Omweso, which have types of their own; [`AnyPosition`] translates them.
 //! - [`notation`] reads and writes whole games and the boards of other programs.
 //! - [`packed`] plays millions of moves a second, for searches.
 //!
@@ -52,6 +52,7 @@ pub mod oware;
 pub mod packed;
 mod perft;
 mod pit;
+mod plies;
 mod ring;
 mod round;
 mod setup;
@@ -59,18 +60,21 @@ mod side;
 mod sowing;
 mod variant;
 
-pub use any::{AnyOptions, AnyPosition};
+pub use any::{AnyBoard, AnyOptions, AnyPosition, Pending};
 pub use board::Board;
 pub use effect::Effect;
+pub use four_row::{Direction, ParseMoveError};
 pub use history::{HISTORY_MAX, History};
 pub use illegal_move::IllegalMove;
-pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError};
+pub use moves::{MOVES_MAX, Move, MoveList};
 pub use options::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
 pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
+pub use plies::PLIES_MAX;
+pub use ring::ROW_MAX;
 pub use round::Round;
-pub use setup::{PLIES_MAX, ParsePositionError, SEEDS_MAX};
+pub use setup::{ParsePositionError, SEEDS_MAX};
 pub use side::{BySide, Side};
 pub use variant::Variant;
 pub use word::UnknownWord;

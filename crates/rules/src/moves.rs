@@ -4,7 +4,10 @@ use std::{fmt, str::FromStr};
 
 use arrayvec::ArrayVec;
 
-use super::{PITS_MAX, Pit};
+use super::{
+    Pit,
+    four_row::{self, Direction, ParseMoveError},
+};
 
 /// One action; each is one ply (R0).
 ///
@@ -20,7 +23,22 @@ use super::{PITS_MAX, Pit};
 pub enum Move {
     /// Lift the seeds of this pit and sow them.
     Sow(Pit),
-    /// Decline an optional extra move (R4).
+    /// In a game with four rows: sow from this pit in this direction (R21). Bao always names the direction, Omweso only
+    /// a downward one.
+    SowTo {
+        /// The pit.
+        pit: Pit,
+        /// Upward or downward.
+        direction: Direction,
+    },
+    /// While the seeds of Omweso are arranged: put seeds of the reserve in this pit (R28).
+    Place {
+        /// The pit.
+        pit: Pit,
+        /// How many.
+        seeds: u8,
+    },
+    /// Decline an optional extra move (R4), or stop at the house in Bao (R25).
     Pass,
     /// North's answer to the opening under the pie rule: the two players change seats (R7).
     Swap,
@@ -29,18 +47,33 @@ pub enum Move {
     Agree,
 }
 
-/// The most moves that a position can offer: every pit of a row and a pass, or every pit and a swap. A pass needs an
-/// extra move and a swap needs North's first choice, so a position never offers both (R4).
-pub const MOVES_MAX: usize = PITS_MAX + 1;
+impl Move {
+    /// The pit that it names, if it names one.
+    #[must_use]
+    pub const fn pit(self) -> Option<Pit> {
+        match self {
+            Self::Sow(pit) | Self::SowTo { pit, .. } | Self::Place { pit, .. } => Some(pit),
+            Self::Pass | Self::Swap | Self::Agree => None,
+        }
+    }
+}
 
-/// The legal moves of a position, in the order of R4: pits ascending, then `pass`, then `swap`.
+/// The most moves that a position can offer: those of a game with four rows. With two rows it offers every pit of a row
+/// and a pass, or every pit and a swap. A pass needs an extra move and a swap needs North's first choice, so a position
+/// never offers both (R4).
+pub const MOVES_MAX: usize = four_row::MOVES_MAX;
+
+/// The legal moves of a position, in the order of R4 and R21: pits ascending, then `pass`, then `swap`. Of one pit
+/// upward comes before downward, and fewer seeds before more.
 pub type MoveList = ArrayVec<Move, MOVES_MAX>;
 
-/// The letter of the pit, `pass`, `swap` or `agree` (R12).
+/// The letter of the pit, alone or with a direction or a number (R21); or `pass`, `swap` or `agree` (R12).
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sow(pit) => pit.fmt(f),
+            Self::SowTo { pit, direction } => write!(f, "{pit}{}", direction.letter(pit.side)),
+            Self::Place { pit, seeds } => write!(f, "{pit}{seeds}"),
             Self::Pass => f.pad("pass"),
             Self::Swap => f.pad("swap"),
             Self::Agree => f.pad("agree"),
@@ -52,16 +85,25 @@ impl FromStr for Move {
     type Err = ParseMoveError;
 
     fn from_str(text: &str) -> Result<Self, ParseMoveError> {
-        match text {
-            "pass" => Ok(Self::Pass),
-            "swap" => Ok(Self::Swap),
-            "agree" => Ok(Self::Agree),
-            _ => text.parse().map(Self::Sow).map_err(|_| ParseMoveError),
+        text.parse::<four_row::Move>().map(Self::from)
+    }
+}
+
+impl From<four_row::Move> for Move {
+    fn from(m: four_row::Move) -> Self {
+        match m {
+            four_row::Move::Sow { pit, direction: None } => Self::Sow(pit.into()),
+            four_row::Move::Sow { pit, direction: Some(direction) } => Self::SowTo { pit: pit.into(), direction },
+            four_row::Move::Place { pit, seeds } => Self::Place { pit: pit.into(), seeds },
+            four_row::Move::Pass => Self::Pass,
+            four_row::Move::Swap => Self::Swap,
+            four_row::Move::Agree => Self::Agree,
         }
     }
 }
 
-/// A text is not a move in any position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a move is one letter from A to L or from a to l, or one of the words `pass`, `swap` and `agree`")]
-pub struct ParseMoveError;
+impl From<four_row::Pit> for Pit {
+    fn from(pit: four_row::Pit) -> Self {
+        Self { side: pit.side(), index: pit.index() }
+    }
+}

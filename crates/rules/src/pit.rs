@@ -4,15 +4,16 @@ use std::{fmt, str::FromStr};
 
 use super::Side;
 
-/// The most pits that a side may have in any game (R1).
-pub const PITS_MAX: usize = 12;
+/// The most pits that a side has in any game: those of a game with four rows (R19).
+pub const PITS_MAX: usize = 16;
 
-/// A pit (also: house, hole), counted in sowing order: index 0 is farthest from the own store.
+/// A pit (also: house, hole), counted in sowing order: index 0 is farthest from the own store. In a game with four rows
+/// the first eight are the front row, and the others go back behind it (R19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pit {
-    /// The side in whose row it lies.
+    /// The side in whose rows it lies.
     pub side: Side,
-    /// Its place in that row, below [`PITS_MAX`]. A pit that no board has is harmless: it holds nothing and is never
+    /// Its place there, below [`PITS_MAX`]. A pit that no board has is harmless: it holds nothing and is never
     /// legal to sow.
     pub index: u8,
 }
@@ -20,7 +21,7 @@ pub struct Pit {
 /// A capital letter from `A` for South, a small one from `a` for North (R12).
 impl fmt::Display for Pit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = b"ABCDEFGHIJKL".get(usize::from(self.index)).map_or('?', |&byte| char::from(byte));
+        let letter = b"ABCDEFGHIJKLMNOP".get(usize::from(self.index)).map_or('?', |&byte| char::from(byte));
         let letter = match self.side {
             Side::South => letter,
             Side::North => letter.to_ascii_lowercase(),
@@ -34,8 +35,8 @@ impl FromStr for Pit {
 
     fn from_str(text: &str) -> Result<Self, ParsePitError> {
         match *text.as_bytes() {
-            [letter @ b'A'..=b'L'] => Ok(Self { side: Side::South, index: letter - b'A' }),
-            [letter @ b'a'..=b'l'] => Ok(Self { side: Side::North, index: letter - b'a' }),
+            [letter @ b'A'..=b'P'] => Ok(Self { side: Side::South, index: letter - b'A' }),
+            [letter @ b'a'..=b'p'] => Ok(Self { side: Side::North, index: letter - b'a' }),
             _ => Err(ParsePitError),
         }
     }
@@ -43,7 +44,7 @@ impl FromStr for Pit {
 
 /// A text is not the letter of a pit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a pit is one letter from A to L or from a to l")]
+#[error("a pit is one letter from A to P or from a to p")]
 pub struct ParsePitError;
 
 /// Where a seed can fall: a pit or a store (the big pit at a side's end, also called kalah).

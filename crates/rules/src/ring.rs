@@ -3,12 +3,15 @@
 //! A place is numbered by its spot on the ring in sowing order: South's pits 0 to n-1, South's store n, North's pits
 //! n+1 to 2n, North's store 2n+1.
 
-use super::{PITS_MAX, Pit, Place, Side};
+use super::{Pit, Place, Side};
+
+/// The most pits that a side may have in a game with two rows (R1).
+pub const ROW_MAX: usize = 12;
 
 /// The most spots of any ring: two rows and two stores.
-pub(super) const SPOTS_MAX: usize = 2 * PITS_MAX + 2;
+pub(super) const SPOTS_MAX: usize = 2 * ROW_MAX + 2;
 
-/// The ring of a board with this many pits a side, from 1 to [`PITS_MAX`].
+/// The ring of a board with this many pits a side, from 1 to [`ROW_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ring {
     pub pits: u8,

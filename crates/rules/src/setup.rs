@@ -8,14 +8,14 @@ use std::{fmt, str::FromStr};
 
 use arrayvec::{ArrayString, ArrayVec};
 
-use super::{Board, PITS_MAX, Pit, Side, ring::Spots};
+use super::{
+    Board, Pit, Side, four_row,
+    plies::PLIES_MAX,
+    ring::{ROW_MAX, Spots},
+};
 
 /// The most seeds on any board: 12 pits a side with 12 seeds each.
 pub const SEEDS_MAX: u16 = 288;
-
-/// The most plies that a position counts. No game comes near, because seeds move towards the stores or a rule limits
-/// repetition. In a position that was imported with so many plies, the count stays at this value.
-pub const PLIES_MAX: u32 = (1 << 31) - 1;
 
 /// The content of a position string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,6 +206,9 @@ pub enum ParsePositionError {
         /// Rounds by the options.
         max: u8,
     },
+    /// The text is not a position of a game with four rows.
+    #[error(transparent)]
+    FourRow(#[from] four_row::ParsePositionError),
 }
 
 /// Checks the form only: the total may exceed that of any game, but it cannot overflow.
@@ -256,7 +259,7 @@ fn parse_rows(text: &str) -> Option<Board> {
 }
 
 /// The seeds of each pit; `None` is a burnt pit.
-fn parse_row(text: &str) -> Option<ArrayVec<Option<u16>, PITS_MAX>> {
+fn parse_row(text: &str) -> Option<ArrayVec<Option<u16>, ROW_MAX>> {
     let mut row = ArrayVec::new();
     for count in text.split(',') {
         let seeds = if count == BURNT { None } else { Some(parse_seeds(count)?) };

@@ -1,4 +1,4 @@
-//! Which games there are. Knows their names, and nothing of what each offers.
+//! Which games there are. Knows their names and the shape of their boards, and nothing of what each offers.
 
 worded_enum! {
     /// A game.
@@ -9,6 +9,10 @@ worded_enum! {
         Oware = "oware",
         /// Congkak, of Malaysia, Indonesia and Singapore: a sowing goes on from the pit where its last seed falls.
         Congkak = "congkak",
+        /// Bao la kiswahili, of the East African coast: each side has two rows, a reserve and a house.
+        Bao = "bao",
+        /// Omweso, of Uganda: each side has two rows, and some pits may be sown backward.
+        Omweso = "omweso",
     }
 }
 
@@ -20,6 +24,8 @@ impl Variant {
             Self::Kalah => "Kalah",
             Self::Oware => "Oware",
             Self::Congkak => "Congkak",
+            Self::Bao => "Bao",
+            Self::Omweso => "Omweso",
         }
     }
 
@@ -27,7 +33,26 @@ impl Variant {
     #[must_use]
     pub const fn rules_version(self) -> u16 {
         match self {
+            Self::Kalah | Self::Oware | Self::Congkak | Self::Bao | Self::Omweso => 1,
+        }
+    }
+
+    /// How many rows each side has. With one row there are stores, and their seeds decide; with two rows there are
+    /// reserves, and a score decides nothing (R31).
+    #[must_use]
+    pub const fn rows_per_side(self) -> u8 {
+        match self {
             Self::Kalah | Self::Oware | Self::Congkak => 1,
+            Self::Bao | Self::Omweso => 2,
+        }
+    }
+
+    /// Whether a board is drawn with `A` at its owner's right end: upward is then counter-clockwise (R19).
+    #[must_use]
+    pub const fn is_drawn_from_the_right(self) -> bool {
+        match self {
+            Self::Kalah | Self::Oware | Self::Congkak | Self::Bao => false,
+            Self::Omweso => true,
         }
     }
 }

@@ -80,8 +80,7 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     moves: Option<Vec<MoveView>>,
-    /// With `illegal_move`: why, in a stable word: `not_a_move`, `not_your_pit`, `empty_pit`, `burnt_pit`, `no_such_pit`,
-    /// `must_feed`, `grand_slam`, `no_pass`, `no_swap`, `no_agree`, `game_over`.
+    /// With `illegal_move`: why, in a stable word.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reason: Option<&'static str>,

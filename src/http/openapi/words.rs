@@ -18,8 +18,17 @@ use crate::{
 };
 
 /// The schemas that are such words.
-const WORD_SCHEMAS: [&str; 8] =
-    ["AnalysisProgress", "ClockType", "Code", "MoveClass", "OptionType", "PlayerKind", "ReadinessCheck", "Status"];
+const WORD_SCHEMAS: [&str; 9] = [
+    "AnalysisProgress",
+    "ClockType",
+    "Code",
+    "MoveClass",
+    "OptionType",
+    "PlayerKind",
+    "ReadinessCheck",
+    "RowEnd",
+    "Status",
+];
 
 /// The fields that are such words, or lists of them: schema, field and words.
 fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {

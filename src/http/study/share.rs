@@ -113,9 +113,7 @@ impl GamePage {
         let game = &seated.game;
         let scene = present_scene(seated);
         let board = game.position().board();
-        let score = game
-            .result()
-            .map_or(BySide { south: board.store(Side::South), north: board.store(Side::North) }, |result| result.score);
+        let score = game.result().map_or(board.score(), |result| result.score);
         let player = |side, word| PagePlayer {
             name: scene.names[side].map_or("free seat", |label| label.name).to_owned(),
             mark: scene.names[side].map_or("", mark),

@@ -215,10 +215,23 @@ struct VariantSummary {
     /// The edition of the rules that new games are pinned to.
     #[schema(minimum = 1, example = 1)]
     rules_version: u16,
+    /// How many rows of pits each side has. With one there are stores; with two there are reserves.
+    #[schema(minimum = 1, maximum = 2, example = 1)]
+    rows_per_side: u8,
+    /// At which end of its own front row a side has its pit A.
+    first_pit: RowEnd,
     /// Named sets of options; the first is `standard`.
     presets: Vec<PresetView>,
     /// All options of the variant.
     options: Vec<OptionView>,
+}
+
+/// An end of a row, as the player at that side sees it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum RowEnd {
+    Left,
+    Right,
 }
 
 /// A variant, with all that a form for a new game needs.
@@ -333,6 +346,8 @@ impl VariantSummary {
             name: variant.to_string(),
             title: variant.title(),
             rules_version: variant.rules_version(),
+            rows_per_side: variant.rows_per_side(),
+            first_pit: if variant.is_drawn_from_the_right() { RowEnd::Right } else { RowEnd::Left },
             presets: variant.presets().iter().map(|preset| PresetView::of(variant, preset)).collect(),
             options: variant.options().iter().map(OptionView::of).collect(),
         }

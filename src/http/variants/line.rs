@@ -179,7 +179,8 @@ pub struct PlayLine {
     /// repetition counts from here.
     #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: Option<String>,
-    /// Pits' letters (capital for South, small for North), `pass` and `swap`. Where the rules know an agreed end also `agree`,
+    /// Pits' letters (capital for South, small for North), `pass` and `swap`. With four rows a letter may have a direction or a
+    /// number, as `CU`, `HV` and `C7`. Where the rules know an agreed end also `agree`,
     /// which needs no offer here.
     #[schema(max_items = 2000, example = json!(["C", "F", "a"]))]
     moves: Vec<String>,

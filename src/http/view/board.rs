@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::rules::{AnyPosition, Pit, Side};
+use crate::rules::{AnyPosition, Pending, Pit, Side};
 
 /// The seeds on the board.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -15,24 +15,65 @@ pub struct BoardView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1)]
     round: Option<u32>,
+    /// With four rows, while the side to move has a choice inside its turn: where the sowing goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pending: Option<PendingView>,
+}
+
+/// A choice inside a turn: a lap has ended in a pit, whose seeds or whose catch may be sown on.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Pending)]
+struct PendingView {
+    /// The pit from which the sowing goes on.
+    #[schema(example = "H")]
+    pit: String,
+    /// The captured seeds in the hand, which are in no pit and no reserve; 0 if the seeds lie in the pit.
+    #[schema(example = 2)]
+    seeds: u16,
+}
+
+impl PendingView {
+    fn of(pending: Pending) -> Self {
+        Self { pit: pending.pit.to_string(), seeds: pending.hand }
+    }
 }
 
 /// The seeds of one side.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Row)]
 struct RowView {
-    /// In sowing order, from that side's own left to right: the first is pit A.
+    /// In sowing order, from that side's own left to right: the first is pit A. With four rows the ring of the side: A to H are
+    /// its front row, and I to P go back behind it. The variant says at which end A lies.
     #[schema(example = json!([4, 4, 0, 5, 5, 5]))]
     pits: Vec<u16>,
+    /// With four rows always 0.
     #[schema(example = 1)]
     store: u16,
+    /// With four rows: the seeds of the side that are off the board.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 22)]
+    reserve: Option<u16>,
+    /// In a game with houses: whether the side still owns its house, pit E.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    house: Option<bool>,
+    /// In a game in which pits can be blocked: the pit of this side that is, or null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "C")]
+    blocked: Option<BlockedView>,
     /// Of a match: the pits that could not be filled and are out of this round.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!([]))]
     burnt: Option<Vec<String>>,
 }
 
-/// The seeds in the stores at the end.
+/// A blocked pit, or null. A type of its own, because the field may be absent as well.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+struct BlockedView(Option<String>);
+
+/// The seeds in the stores at the end; with four rows those in pits and reserve, which decide nothing.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[schema(as = Score)]
 pub struct ScoreView {
@@ -53,9 +94,22 @@ impl BoardView {
                     (0..pits.len()).filter_map(|index| u8::try_from(index).ok()).map(|index| Pit { side, index });
                 pits.filter(|pit| board.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
             };
-            RowView { pits: pits.to_vec(), store: board.store(side), burnt: round.map(|_| burnt()) }
+            let blocked = || BlockedView(board.blocked().filter(|pit| pit.side == side).map(|pit| pit.to_string()));
+            RowView {
+                pits: pits.to_vec(),
+                store: board.store(side),
+                reserve: board.reserve(side),
+                house: position.owns_house(side),
+                blocked: position.can_block().then(blocked),
+                burnt: round.map(|_| burnt()),
+            }
         };
-        Self { south: row(Side::South), north: row(Side::North), round: round.map(|round| round.number) }
+        Self {
+            south: row(Side::South),
+            north: row(Side::North),
+            round: round.map(|round| round.number),
+            pending: position.pending().map(PendingView::of),
+        }
     }
 }
 

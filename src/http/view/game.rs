@@ -295,8 +295,8 @@ pub struct ResultView {
     winner: Option<SideWord>,
     #[schema(required = true)]
     winner_player_id: Option<Uuid>,
-    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `agreement`, `resignation`, `timeout` or
-    /// `ply_limit`: a draw after 2,000 plies.
+    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`,
+    /// `endless_move`, `agreement`, `resignation`, `timeout` or `ply_limit`: a draw after 2,000 plies, or as many as an option says.
     /// `unknown` for an imported game whose record does not say it. Clients ignore values that they do not know.
     #[schema(required = true, example = "side_empty")]
     reason: Option<String>,

@@ -83,7 +83,7 @@ pub enum EffectView {
         #[schema(example = "south_store")]
         to: String,
     },
-    /// The last seed fell into the side's own store: the same side moves again.
+    /// The same side moves again: the last seed fell into its own store, or its turn goes on.
     ExtraTurn,
     /// The players change sides; the board stays.
     Swap,
@@ -92,7 +92,7 @@ pub enum EffectView {
         #[schema(minimum = 0)]
         to_ply: u32,
     },
-    /// An extra move is declined.
+    /// An extra move is declined, or a turn stops at its choice.
     Pass,
     /// At the end, the seeds left in a side's pits go to a store.
     Sweep {
@@ -125,7 +125,45 @@ pub enum EffectView {
         #[schema(example = 7)]
         seeds: u16,
     },
-    /// The rules end the game.
+    /// Seeds go from the mover's reserve to a pit.
+    Place {
+        #[schema(example = "F")]
+        pit: String,
+        seeds: u16,
+    },
+    /// Some seeds of a house are taken into the hand; the rest stays.
+    Tax {
+        #[schema(example = "E")]
+        pit: String,
+        seeds: u16,
+    },
+    /// The sowing continues with captured seeds in the hand; the first falls next to `pit`.
+    Resume {
+        #[schema(example = "H")]
+        pit: String,
+        seeds: u16,
+    },
+    /// All seeds of pits of the other side are taken into the mover's hand, to be sown.
+    Take {
+        #[schema(example = json!(["d", "m"]))]
+        from: Vec<String>,
+        seeds: u16,
+    },
+    /// A side no longer owns its house.
+    HouseLost { side: SideWord },
+    /// At an end in the middle of a turn, the seeds in the hand go to the mover's reserve.
+    Reserve { side: SideWord, seeds: u16 },
+    /// A pit is no longer blocked.
+    Unblock {
+        #[schema(example = "c")]
+        pit: String,
+    },
+    /// A pit is blocked for the next turn of its side.
+    Block {
+        #[schema(example = "c")]
+        pit: String,
+    },
+    /// The rules end the game. No pit is blocked any more.
     GameOver {
         #[schema(example = "side_empty")]
         reason: String,
@@ -205,6 +243,16 @@ impl EffectView {
                 seeds: *seeds,
             },
             Effect::GameOver { reason } => EffectView::GameOver { reason: reason.to_string() },
+            Effect::Place { pit, seeds } => EffectView::Place { pit: pit.to_string(), seeds: *seeds },
+            Effect::Tax { pit, seeds } => EffectView::Tax { pit: pit.to_string(), seeds: *seeds },
+            Effect::Resume { pit, seeds } => EffectView::Resume { pit: pit.to_string(), seeds: *seeds },
+            Effect::Take { from, seeds } => {
+                EffectView::Take { from: from.iter().map(ToString::to_string).collect(), seeds: *seeds }
+            }
+            Effect::HouseLost { side } => EffectView::HouseLost { side: (*side).into() },
+            Effect::Reserve { side, seeds } => EffectView::Reserve { side: (*side).into(), seeds: *seeds },
+            Effect::Unblock { pit } => EffectView::Unblock { pit: pit.to_string() },
+            Effect::Block { pit } => EffectView::Block { pit: pit.to_string() },
         }
     }
 }

@@ -37,7 +37,7 @@ impl Client {
         let (mut position, mut moves) = (known.position.clone(), vec![]);
         while position.outcome().is_none() && position.turn() == self.side {
             let legal = position.legal_moves();
-            let chosen = legal[(known.ply as usize * 7 + moves.len()) % legal.len()];
+            let chosen = legal[(known.ply as usize * 11 + moves.len()) % legal.len()];
             moves.push(chosen.to_string());
             position = position.play(chosen).expect("a legal move").0;
         }

@@ -5,6 +5,7 @@ pub mod clocks;
 pub mod computer_limits;
 pub mod computers;
 pub mod concurrency;
+pub mod four_rows;
 pub mod hotseat;
 pub mod invitations;
 pub mod joining;

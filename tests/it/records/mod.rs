@@ -2,6 +2,7 @@
 
 pub mod deletion;
 pub mod export;
+pub mod four_rows;
 pub mod import;
 pub mod import_quota;
 pub mod personal_export;

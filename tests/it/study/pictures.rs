@@ -78,7 +78,10 @@ fn shows(document: &Document, board: &Value) {
             let (count, seen) = &counts[&letter.to_string()];
             assert_eq!((count, *seen as u64), (&seeds.to_string(), drawn), "{letter}");
         }
-        assert_eq!(counts[&format!("{side}_store")].0, board[side]["store"].to_string());
+        match board[side].get("reserve") {
+            None => assert_eq!(counts[&format!("{side}_store")].0, board[side]["store"].to_string()),
+            Some(reserve) => assert_eq!(counts[&format!("{side}_reserve")].0, reserve.to_string()),
+        }
     }
 }
 
@@ -98,6 +101,50 @@ async fn game_of(app: &TestApp, names: [&str; 2], terms: Value) -> (String, Gues
     let id = app.created(&south, &body).await["id"].as_str().expect("an id").to_owned();
     assert_eq!(app.join_game(&id, &north).await.status, 200);
     (id, south, north)
+}
+
+#[actix_web::test]
+async fn four_rows_are_drawn_with_reserves_houses_and_a_blocked_pit() {
+    let app = TestApp::start().await;
+    let (id, ana, _) = game_of(&app, ["Ana", "Bo"], json!({"variant": "bao"})).await;
+    let game = app.played(&id, &ana, 1, "FU").await;
+    let answer = board(&app, &id, "", None).await;
+    let shown = picture(&answer);
+    shows(&shown, &game["board"]);
+    assert_eq!(marked(&shown, "house"), ["e", "E"]);
+    assert_eq!(
+        (marked(&shown, "lifted"), marked(&shown, "sown")),
+        (vec!["F".to_owned()], ["G", "H", "I"].map(str::to_owned).into())
+    );
+    assert_eq!(
+        text_of(&shown, "desc"),
+        "South, Ana (guest), at the bottom: A 0, B 0, C 0, D 0, E 6 house, F 0, G 3, H 1, I 1, J 0, K 0, L 0, M 0, N 0, \
+         O 0, P 0, reserve 21. North, Bo (guest), at the top: a 0, b 0, c 0, d 0, e 6 house, f 2, g 2, h 0, i 0, j 0, \
+         k 0, l 0, m 0, n 0, o 0, p 0, reserve 22. Last move: FU by Ana (guest). Bo (guest) to move."
+    );
+    let x = |document: &Document, place: &str| {
+        let group = document.descendants().find(|node| node.attribute("data-place") == Some(place)).expect("a place");
+        let hole = group.children().find(|child| child.attribute("class") == Some("hole")).expect("a hollow");
+        hole.attribute("x").and_then(|x| x.parse::<i32>().ok()).expect("a number")
+    };
+    assert!(x(&shown, "A") < x(&shown, "H") && x(&shown, "A") == x(&shown, "h") && x(&shown, "A") == x(&shown, "P"));
+    let blocked = "0,0,0,0,2,0,3,0,0,0,0,0,0,0,0,27/0,0,3t,2,0,0,0,0,0,0,0,0,0,0,0,27 0-0 N - 9 1S";
+    let answer = position(&app, "bao", &[("position", blocked)]).await;
+    let shown = picture(&answer);
+    assert_eq!((marked(&shown, "cross"), marked(&shown, "house")), (vec!["c".to_owned()], vec![]));
+    assert!(text_of(&shown, "desc").contains("c 3 blocked"));
+    // Omweso has A at its owner's right, and shows what is in the hand.
+    let choice = "0,0,0,0,2,1,1,0,0,0,0,0,20,0,0,0/2,0,1,0,0,0,0,0,0,0,33,0,0,2,0,0 0-0 S eH2 1 1S";
+    for (language, sentence) in
+        [("en", "The turn may go on from H with 2 seeds."), ("de", "Der Zug kann von H mit 2 Samen weitergehen.")]
+    {
+        let answer = position(&app, "omweso", &[("position", choice), ("lang", language)]).await;
+        let shown = picture(&answer);
+        assert!(text_of(&shown, "desc").contains(sentence), "{}", text_of(&shown, "desc"));
+        assert!(x(&shown, "A") > x(&shown, "H"));
+    }
+    let png = app.get("/v1/variants/omweso/board.png", None).await;
+    assert_eq!((png.status.as_u16(), &png.headers["content-type"]), (200, &"image/png".parse().expect("a type")));
 }
 
 #[actix_web::test]

@@ -434,8 +434,7 @@ pub(crate) fn in_microseconds(moment: OffsetDateTime) -> OffsetDateTime {
     moment.replace_microsecond(moment.microsecond()).expect("a microsecond of a moment is one")
 }
 
-/// The seeds in the stores of a position.
+/// The seeds that count for each side in a position: those in the stores, or with four rows in pits and reserves.
 pub(crate) fn score_of(position: &AnyPosition) -> BySide<u16> {
-    let board = position.board();
-    BySide { south: board.store(Side::South), north: board.store(Side::North) }
+    position.board().score()
 }

@@ -44,7 +44,7 @@ pub struct GameResult {
     pub winner: Option<Side>,
     /// Why the game ended.
     pub reason: Reason,
-    /// The seeds in the stores.
+    /// The seeds in the stores; with four rows those in pits and reserves.
     pub score: BySide<u16>,
 }
 
@@ -59,7 +59,7 @@ pub enum Reason {
     Timeout,
     /// Both players agreed on it.
     Agreement,
-    /// The game reached its greatest length, [`PLIES_MAX`](crate::PLIES_MAX): a draw.
+    /// The game reached its greatest length: a draw. That is [`PLIES_MAX`](crate::PLIES_MAX), or less by the rules.
     PlyLimit,
     /// The record does not say; only of imported games.
     Unknown,
@@ -68,7 +68,7 @@ pub enum Reason {
 impl Reason {
     /// Every reason.
     pub fn all() -> impl Iterator<Item = Reason> {
-        let beside_rules = [Reason::Resignation, Reason::Timeout, Reason::PlyLimit, Reason::Unknown];
+        let beside_rules = [Reason::Resignation, Reason::Timeout, Reason::Unknown];
         EndReason::ALL.into_iter().map(Reason::from).chain(beside_rules)
     }
 }
@@ -101,8 +101,13 @@ impl FromStr for Reason {
 }
 
 impl From<EndReason> for Reason {
-    /// An agreement by the rules, which shares the seeds out, and one that leaves them differ in the score only.
+    /// An agreement by the rules, which shares the seeds out, and one that leaves them differ in the score only. A limit
+    /// of plies by the rules and that of all games have the same word.
     fn from(reason: EndReason) -> Self {
-        if reason == EndReason::Agreement { Reason::Agreement } else { Reason::Rules(reason) }
+        match reason {
+            EndReason::Agreement => Reason::Agreement,
+            EndReason::PlyLimit => Reason::PlyLimit,
+            reason => Reason::Rules(reason),
+        }
     }
 }

@@ -104,7 +104,9 @@ fn exact_values_match_brute_force() {
             }
         }
     }
-    assert!(Variant::ALL.iter().all(|variant| exact[variant] >= 15), "{exact:?}");
+    // A game with four rows is never small enough for brute force.
+    let mut two_rows = Variant::ALL.iter().filter(|variant| variant.rows_per_side() == 1);
+    assert!(two_rows.all(|variant| exact[variant] >= 15), "{exact:?}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What each game offers to choose from, and its rules in words. Knows where each game keeps them, not what they mean.
 
-use crate::{Contradiction, OptionSpec, PresetSpec, Variant, congkak, kalah, oware};
+use crate::{Contradiction, OptionSpec, PresetSpec, Variant, congkak, four_row, kalah, oware};
 
 impl Variant {
-    /// Named sets of options; the first is `standard` (R11).
+    /// Named sets of options; the first is `standard` (R11, R33).
     ///
     /// ```
     /// use mancala_rules::Variant;
@@ -17,26 +17,32 @@ impl Variant {
             Self::Kalah => &kalah::PRESETS,
             Self::Oware => &oware::PRESETS,
             Self::Congkak => &congkak::PRESETS,
+            Self::Bao => four_row::Variant::Bao.presets(),
+            Self::Omweso => four_row::Variant::Omweso.presets(),
         }
     }
 
-    /// What can be chosen (R1).
+    /// What can be chosen (R1, R20).
     #[must_use]
     pub fn options(self) -> &'static [OptionSpec] {
         match self {
             Self::Kalah => &kalah::OPTIONS,
             Self::Oware => &oware::OPTIONS,
             Self::Congkak => &congkak::OPTIONS,
+            Self::Bao => four_row::Variant::Bao.options(),
+            Self::Omweso => four_row::Variant::Omweso.options(),
         }
     }
 
-    /// Which choices exclude each other (R1).
+    /// Which choices exclude each other (R1, R20).
     #[must_use]
     pub fn contradictions(self) -> &'static [Contradiction] {
         match self {
             Self::Kalah => &kalah::CONTRADICTIONS,
             Self::Oware => &[],
             Self::Congkak => &congkak::CONTRADICTIONS,
+            Self::Bao => four_row::Variant::Bao.contradictions(),
+            Self::Omweso => four_row::Variant::Omweso.contradictions(),
         }
     }
 
@@ -47,6 +53,8 @@ impl Variant {
             Self::Kalah => include_str!("../kalah/kalah.md"),
             Self::Oware => include_str!("../oware/oware.md"),
             Self::Congkak => include_str!("../congkak/congkak.md"),
+            Self::Bao => include_str!("../four_row/bao/bao.md"),
+            Self::Omweso => include_str!("../four_row/omweso/omweso.md"),
         }
     }
 }

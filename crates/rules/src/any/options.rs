@@ -2,7 +2,7 @@
 //! what an option does.
 
 use crate::{
-    OptionValue, OptionsError, PresetSpec, Variant, congkak, kalah,
+    OptionValue, OptionsError, PresetSpec, Variant, congkak, four_row, kalah,
     options::{check_overrides, parse_overrides, write_overrides},
     oware,
 };
@@ -16,6 +16,8 @@ pub enum AnyOptions {
     Oware(oware::Options),
     /// Options of Congkak.
     Congkak(congkak::Options),
+    /// Options of Bao or Omweso.
+    FourRow(four_row::AnyOptions),
 }
 
 impl AnyOptions {
@@ -38,6 +40,9 @@ impl AnyOptions {
     /// option or the preset. Values that contradict each other.
     pub fn new(variant: Variant, preset: &str, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
         let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
+        let of_four_rows = |variant| {
+            four_row::AnyOptions::new(variant, preset, overrides).map(Self::FourRow).map_err(OptionsError::from)
+        };
         match variant {
             Variant::Kalah => {
                 let preset: kalah::Preset = preset.parse().map_err(unknown)?;
@@ -54,6 +59,8 @@ impl AnyOptions {
                 check(variant, preset.spec(), overrides)?;
                 congkak::Options::new(preset, overrides).map(Self::Congkak)
             }
+            Variant::Bao => of_four_rows(four_row::Variant::Bao),
+            Variant::Omweso => of_four_rows(four_row::Variant::Omweso),
         }
     }
 
@@ -70,11 +77,12 @@ impl AnyOptions {
 
     /// Which game these options are for.
     #[must_use]
-    pub const fn variant(&self) -> Variant {
+    pub fn variant(&self) -> Variant {
         match self {
             Self::Kalah(_) => Variant::Kalah,
             Self::Oware(_) => Variant::Oware,
             Self::Congkak(_) => Variant::Congkak,
+            Self::FourRow(options) => options.variant().into(),
         }
     }
 
@@ -85,6 +93,7 @@ impl AnyOptions {
             Self::Kalah(options) => options.preset().word(),
             Self::Oware(options) => options.preset().word(),
             Self::Congkak(options) => options.preset().word(),
+            Self::FourRow(options) => options.preset(),
         }
     }
 
@@ -96,6 +105,7 @@ impl AnyOptions {
             Self::Kalah(options) => options.values().into(),
             Self::Oware(options) => options.values().into(),
             Self::Congkak(options) => options.values(),
+            Self::FourRow(options) => options.values(),
         }
     }
 
@@ -106,6 +116,7 @@ impl AnyOptions {
             Self::Kalah(options) => options.values().into(),
             Self::Oware(options) => options.values().into(),
             Self::Congkak(options) => options.all_values().into(),
+            Self::FourRow(options) => options.all_values(),
         }
     }
 
@@ -124,6 +135,7 @@ impl AnyOptions {
             Self::Kalah(options) => write_overrides(options.values(), options.preset().options().values()),
             Self::Oware(options) => write_overrides(options.values(), options.preset().options().values()),
             Self::Congkak(options) => write_overrides(options.all_values(), options.preset().options().all_values()),
+            Self::FourRow(options) => options.overrides(),
         }
     }
 }

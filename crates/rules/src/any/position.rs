@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use super::AnyOptions;
+use super::{
+    AnyBoard, AnyOptions, Pending,
+    four_rows::{move_of, refusal},
+};
 use crate::{
-    Board, Effect, History, IllegalMove, Move, MoveList, Outcome, ParsePositionError, Round, Side, congkak, kalah,
-    oware,
+    Effect, History, IllegalMove, Move, MoveList, Outcome, ParsePositionError, Pit, Round, Side, Variant, congkak,
+    four_row, kalah, oware,
     setup::{Flag, Setup},
 };
 
@@ -25,6 +28,8 @@ pub enum AnyPosition {
     Oware(oware::Position, History),
     /// A position of Congkak.
     Congkak(congkak::Position),
+    /// A position of Bao or Omweso.
+    FourRow(four_row::AnyPosition),
 }
 
 impl AnyPosition {
@@ -35,10 +40,11 @@ impl AnyPosition {
             AnyOptions::Kalah(options) => Self::Kalah(kalah::Position::opening(*options)),
             AnyOptions::Oware(options) => Self::Oware(oware::Position::opening(*options), History::default()),
             AnyOptions::Congkak(options) => Self::Congkak(congkak::Position::opening(*options)),
+            AnyOptions::FourRow(options) => Self::FourRow(four_row::AnyPosition::opening(options)),
         }
     }
 
-    /// Reads a position string (R12) and ends the game where the rules do. A made-up position in which the game is over
+    /// Reads a position string (R12, R22) and ends the game where the rules do. A made-up position in which the game is over
     /// comes back swept and flagged `o` (R8).
     ///
     /// ```
@@ -54,32 +60,33 @@ impl AnyPosition {
     ///
     /// The text is not a position string, or no game with these options has this position.
     pub fn parse(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
-        let setup = text.parse()?;
         match options {
-            AnyOptions::Kalah(options) => kalah::Position::from_setup(*options, &setup).map(Self::Kalah),
-            AnyOptions::Oware(options) => {
-                oware::Position::from_setup(*options, &setup).map(|position| Self::Oware(position, History::default()))
-            }
-            AnyOptions::Congkak(options) => congkak::Position::from_setup(*options, &setup).map(Self::Congkak),
+            AnyOptions::Kalah(options) => kalah::Position::from_setup(*options, &text.parse()?).map(Self::Kalah),
+            AnyOptions::Oware(options) => oware::Position::from_setup(*options, &text.parse()?)
+                .map(|position| Self::Oware(position, History::default())),
+            AnyOptions::Congkak(options) => congkak::Position::from_setup(*options, &text.parse()?).map(Self::Congkak),
+            AnyOptions::FourRow(options) => Ok(Self::FourRow(four_row::AnyPosition::parse(options, text)?)),
         }
     }
 
     /// Reads a position string as [`AnyPosition::parse`] does, but with any number of seeds up to
     /// [`SEEDS_MAX`](crate::SEEDS_MAX): for made-up positions with seeds added or removed. The seeds of the position
-    /// are then all seeds of the game.
+    /// are then all seeds of the game. With four rows the number is fixed.
     ///
     /// # Errors
     ///
     /// As [`AnyPosition::parse`], but any total up to that bound is accepted.
     pub fn parse_with_any_total(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
-        let setup = text.parse()?;
         match options {
-            AnyOptions::Kalah(options) => kalah::Position::from_setup_with_any_total(*options, &setup).map(Self::Kalah),
-            AnyOptions::Oware(options) => oware::Position::from_setup_with_any_total(*options, &setup)
+            AnyOptions::Kalah(options) => {
+                kalah::Position::from_setup_with_any_total(*options, &text.parse()?).map(Self::Kalah)
+            }
+            AnyOptions::Oware(options) => oware::Position::from_setup_with_any_total(*options, &text.parse()?)
                 .map(|position| Self::Oware(position, History::default())),
             AnyOptions::Congkak(options) => {
-                congkak::Position::from_setup_with_any_total(*options, &setup).map(Self::Congkak)
+                congkak::Position::from_setup_with_any_total(*options, &text.parse()?).map(Self::Congkak)
             }
+            AnyOptions::FourRow(_) => Self::parse(options, text),
         }
     }
 
@@ -105,7 +112,7 @@ impl AnyPosition {
                 next.remember(position, history);
                 *position = next;
             }
-            (this, next @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_))) => *this = next,
+            (this, next @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::FourRow(_))) => *this = next,
         }
     }
 
@@ -114,15 +121,15 @@ impl AnyPosition {
     pub fn afresh(&self) -> Self {
         match self {
             Self::Oware(position, _) => Self::Oware(*position, History::default()),
-            Self::Kalah(_) | Self::Congkak(_) => self.clone(),
+            Self::Kalah(_) | Self::Congkak(_) | Self::FourRow(_) => self.clone(),
         }
     }
 
-    /// The earlier positions since the last capture; `None` in a game in which no position comes twice (R13).
+    /// The earlier positions since the last capture; `None` in a game without a rule against repetition (R13, R31).
     #[must_use]
     pub fn history(&self) -> Option<&History> {
         match self {
-            Self::Kalah(_) | Self::Congkak(_) => None,
+            Self::Kalah(_) | Self::Congkak(_) | Self::FourRow(_) => None,
             Self::Oware(_, history) => Some(history),
         }
     }
@@ -134,16 +141,53 @@ impl AnyPosition {
             Self::Kalah(position) => AnyOptions::Kalah(position.options()),
             Self::Oware(position, _) => AnyOptions::Oware(position.options()),
             Self::Congkak(position) => AnyOptions::Congkak(position.options()),
+            Self::FourRow(position) => AnyOptions::FourRow(position.options()),
         }
     }
 
     /// The seeds.
     #[must_use]
-    pub fn board(&self) -> Board {
+    pub fn board(&self) -> AnyBoard {
         match self {
-            Self::Kalah(position) => *position.board(),
-            Self::Oware(position, _) => *position.board(),
-            Self::Congkak(position) => *position.board(),
+            Self::Kalah(position) => AnyBoard::TwoRow(*position.board()),
+            Self::Oware(position, _) => AnyBoard::TwoRow(*position.board()),
+            Self::Congkak(position) => AnyBoard::TwoRow(*position.board()),
+            Self::FourRow(position) => AnyBoard::FourRow(*position.board()),
+        }
+    }
+
+    /// Whether this side still owns its house; `None` in a game without houses (R24).
+    #[must_use]
+    pub fn owns_house(&self, side: Side) -> Option<bool> {
+        match self {
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => None,
+            Self::FourRow(position) => position.owns_house(side),
+        }
+    }
+
+    /// Whether a pit can be blocked in this game: in Bao (R27).
+    #[must_use]
+    pub fn can_block(&self) -> bool {
+        self.options().variant() == Variant::Bao
+    }
+
+    /// The choice inside a turn that the side to move has, if any (R23).
+    #[must_use]
+    pub fn pending(&self) -> Option<Pending> {
+        match self {
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => None,
+            Self::FourRow(position) => {
+                position.pending().map(|pending| Pending { pit: pending.pit.into(), hand: pending.hand })
+            }
+        }
+    }
+
+    /// The next pit to be filled, while the side to move arranges its seeds (R28).
+    #[must_use]
+    pub fn arranging(&self) -> Option<Pit> {
+        match self {
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => None,
+            Self::FourRow(position) => position.arranging().map(Pit::from),
         }
     }
 
@@ -154,6 +198,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.turn(),
             Self::Oware(position, _) => position.turn(),
             Self::Congkak(position) => position.turn(),
+            Self::FourRow(position) => position.turn(),
         }
     }
 
@@ -164,6 +209,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.plies(),
             Self::Oware(position, _) => position.plies(),
             Self::Congkak(position) => position.plies(),
+            Self::FourRow(position) => position.plies(),
         }
     }
 
@@ -172,7 +218,7 @@ impl AnyPosition {
     pub fn swapped(&self) -> bool {
         match self {
             Self::Kalah(position) => position.swapped(),
-            Self::Oware(..) | Self::Congkak(_) => false,
+            Self::Oware(..) | Self::Congkak(_) | Self::FourRow(_) => false,
         }
     }
 
@@ -181,12 +227,12 @@ impl AnyPosition {
     #[must_use]
     pub fn round(&self) -> Option<Round> {
         match self {
-            Self::Kalah(_) | Self::Oware(..) => None,
+            Self::Kalah(_) | Self::Oware(..) | Self::FourRow(_) => None,
             Self::Congkak(position) => position.round(),
         }
     }
 
-    /// What the side to move may do, in the order of R4; empty exactly when the game is over. An agreed end is never
+    /// What the side to move may do, in the order of R4 and R21; empty exactly when the game is over. An agreed end is never
     /// listed.
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
@@ -194,6 +240,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.legal_moves(),
             Self::Oware(position, _) => position.legal_moves(),
             Self::Congkak(position) => position.legal_moves(),
+            Self::FourRow(position) => position.legal_moves().into_iter().map(Move::from).collect(),
         }
     }
 
@@ -223,6 +270,10 @@ impl AnyPosition {
                 Ok((Self::Oware(next, history), effects))
             }
             Self::Congkak(position) => position.play(m).map(|(next, effects)| (Self::Congkak(next), effects)),
+            Self::FourRow(position) => {
+                let (next, effects) = position.play(move_of(m)?).map_err(|reason| refusal(reason, m))?;
+                Ok((Self::FourRow(next), effects.into_iter().map(Effect::from).collect()))
+            }
         }
     }
 
@@ -252,7 +303,7 @@ impl AnyPosition {
                 let (next, effects) = position.play_into_repetition(m)?;
                 Ok((Self::Oware(next, History::default()), effects))
             }
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => Ok(played),
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::FourRow(_) => Ok(played),
         }
     }
 
@@ -269,14 +320,19 @@ impl AnyPosition {
                 position.remember(&before, history);
             }
             Self::Congkak(position) => position.play_unchecked(m),
+            Self::FourRow(position) => {
+                if let Ok(m) = move_of(m) {
+                    position.play_unchecked(m);
+                }
+            }
         }
     }
 
-    /// The position string (R12) without the parts that do not affect the rest of the game. It has 0 plies, no `w`, and
-    /// no `e` unless the extra move may be declined. [`AnyPosition::parse`] reads it.
+    /// The position string (R12, R22) without the parts that do not affect the rest of the game. It has 0 plies, no `w`,
+    /// and no `e` unless the extra move may be declined or the turn has a choice. [`AnyPosition::parse`] reads it.
     ///
     /// Positions with the same options and essence have the same legal moves, and so have the positions after the same
-    /// moves. The exception is an end by repetition, which depends on the earlier positions.
+    /// moves. The exceptions are ends by repetition, which depend on the earlier positions, and by the ply limit.
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
@@ -288,6 +344,9 @@ impl AnyPosition {
     /// ```
     #[must_use]
     pub fn essence(&self) -> String {
+        if let Self::FourRow(position) = self {
+            return position.without_plies().to_string();
+        }
         let mut setup: Setup = self.to_string().parse().expect("a position reads its own text");
         setup.plies = 0;
         setup.flags.clear(Flag::Swapped);
@@ -304,6 +363,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.outcome(),
             Self::Oware(position, _) => position.outcome(),
             Self::Congkak(position) => position.outcome(),
+            Self::FourRow(position) => position.outcome(),
         }
     }
 }
@@ -316,6 +376,7 @@ impl Clone for AnyPosition {
             Self::Kalah(position) => Self::Kalah(*position),
             Self::Oware(position, history) => Self::Oware(*position, history.clone()),
             Self::Congkak(position) => Self::Congkak(*position),
+            Self::FourRow(position) => Self::FourRow(*position),
         }
     }
 
@@ -330,13 +391,14 @@ impl Clone for AnyPosition {
     }
 }
 
-/// The position string (R12), which [`AnyPosition::parse`] reads back.
+/// The position string (R12, R22), which [`AnyPosition::parse`] reads back.
 impl fmt::Display for AnyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kalah(position) => position.fmt(f),
             Self::Oware(position, _) => position.fmt(f),
             Self::Congkak(position) => position.fmt(f),
+            Self::FourRow(position) => position.fmt(f),
         }
     }
 }

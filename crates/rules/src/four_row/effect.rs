@@ -2,8 +2,8 @@
 
 use arrayvec::ArrayVec;
 
-use super::{EndReason, Pit};
-use crate::Side;
+use super::Pit;
+use crate::{EndReason, Side};
 
 /// One thing that happened during an action.
 ///

@@ -1,10 +1,10 @@
 //! What positions of both games have in common: board, side to move, plies, and the end. Knows no rule of a game.
 
 use super::{
-    Board, EndReason, Outcome,
+    Board,
     effect::{Effect, EffectSink},
 };
-use crate::{PLIES_MAX, Side};
+use crate::{EndReason, Outcome, PLIES_MAX, Side};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Frame {

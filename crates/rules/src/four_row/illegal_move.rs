@@ -56,6 +56,34 @@ impl IllegalMove {
     pub const fn reason(self) -> &'static str {
         self.word()
     }
+
+    /// The reason in words.
+    pub(crate) const fn sentence(self) -> &'static str {
+        match self {
+            Self::GameOver => "the game is over",
+            Self::NoPass => "only a turn that has come to a choice at the house can be passed",
+            Self::NoSwap => "this game has no pie rule",
+            Self::NoAgree => "this game cannot be ended by agreement",
+            Self::NotYourPit => "the pit is not on the side to move",
+            Self::WrongForm => "the move does not have the form that this game has here",
+            Self::OutOfOrder => "the pits are filled in order, and this is not the next one",
+            Self::TooMany => "the reserve has fewer seeds",
+            Self::MustContinue => "a choice is open, and the move is not among it",
+            Self::EmptyPit => "the pit is empty",
+            Self::FrontOnly => "while there is a reserve, only pits of the front row are played",
+            Self::SingleSeed => "a single seed may not be played here",
+            Self::NoReverse => "this pit may not be sown downward here",
+            Self::ReverseNoCapture => "a sowing downward must capture, and this one does not",
+            Self::MustCapture => "another move captures, and this one does not",
+            Self::WrongDirection => "a capture at this pit is sown the other way",
+            Self::MustTake => "another move captures the blocked pit, and this one does not",
+            Self::HouseKept => "the working house is kept while another front pit holds seeds",
+            Self::BlockedPit => "the pit is blocked by takasia in this turn",
+            Self::FrontFirst => "a front pit holds two seeds or more, and this pit is in the back row",
+            Self::EmptiesFront => "the front row would be empty while the seeds are sown",
+            Self::Endless => "the sowing would count as endless",
+        }
+    }
 }
 
 impl std::error::Error for IllegalMove {}

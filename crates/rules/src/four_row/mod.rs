@@ -1,7 +1,7 @@
 //! Bao la kiswahili and Omweso: games with four rows, in which each side sows round its own two (R19 to R33).
 //!
 //! [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for both games; [`bao`] and [`omweso`] hold the rules of one each.
-//! Nothing here is listed in [`crate::Variant`]: these games have words, boards and effects of their own.
+//! They have words, boards and effects of their own. [`crate::AnyPosition`] translates these for code that takes any game.
 //!
 //! ```
 //! use mancala_rules::four_row::{AnyOptions, AnyPosition, Effect, Variant};
@@ -21,10 +21,8 @@ mod effect;
 mod frame;
 mod illegal_move;
 mod moves;
-mod movetext;
 pub mod omweso;
 mod options;
-mod outcome;
 mod pending;
 mod perft;
 mod pit;
@@ -36,9 +34,7 @@ pub use board::{Board, SEEDS, SEEDS_PER_SIDE};
 pub use effect::Effect;
 pub use illegal_move::IllegalMove;
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError, SEEDS_WRITTEN_MAX};
-pub use movetext::{IllegalPly, MovesProblem, ReadMovesError, read_moves, write_moves};
 pub use options::OptionsError;
-pub use outcome::{EndReason, Outcome};
 pub use pending::Pending;
 pub use perft::perft;
 pub use pit::{Direction, PITS, ParsePitError, Pit};

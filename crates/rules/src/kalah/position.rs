@@ -187,6 +187,7 @@ impl Position {
             Move::Pass if !self.may_pass() => Err(IllegalMove::NoPass),
             Move::Swap if !self.may_swap() => Err(IllegalMove::NoSwap),
             Move::Agree => Err(IllegalMove::NoAgree),
+            Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
             Move::Sow(_) | Move::Pass | Move::Swap => Ok(()),
         }
     }
@@ -201,7 +202,7 @@ impl Position {
             Move::Sow(pit) => self.sow(pit, effects),
             Move::Pass => self.pass(effects),
             Move::Swap => self.swap(effects),
-            Move::Agree => {}
+            Move::Agree | Move::SowTo { .. } | Move::Place { .. } => {}
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{AnyOptions, AnyPosition, BySide, PITS_MAX, ParsePositionError, SEEDS_MAX, Side};
+use crate::{AnyOptions, AnyPosition, BySide, ParsePositionError, ROW_MAX, SEEDS_MAX, Side};
 
 /// Why a text is not the board of another program, or not one that the options allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -93,7 +93,7 @@ const SEEDS: &str = "a number of seeds from 0 to 288, without sign or leading ze
 /// The seeds of a board.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub rows: BySide<arrayvec::ArrayVec<u16, PITS_MAX>>,
+    pub rows: BySide<arrayvec::ArrayVec<u16, ROW_MAX>>,
     pub stores: BySide<u16>,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{BoardProblem, Location, NAME_MAX, RECORD_MOVES_MAX, RecordResult, TEXT_MAX, Termination, VALUE_MAX};
-use crate::{EndReason, IllegalMove, Move, MoveList, OptionsError, ParsePositionError, UnknownWord};
+use crate::{EndReason, IllegalMove, Move, OptionsError, ParseMoveError, ParsePositionError, UnknownWord};
 
 /// A text is not the record of a legal game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +124,9 @@ pub enum Problem {
     /// A dollar sign has no number.
     #[error("expected the number of a mark on the move after `$`")]
     Mark,
+    /// With four rows: the number after a pit's letter is not one that a move can name.
+    #[error("{0}")]
+    Move(ParseMoveError),
     /// A character that has no meaning here.
     #[error("{0:?} is no move; expected a pit's letter, `-`, `><`, `=`, a number with a dot, a comment or the result")]
     Unexpected(char),
@@ -152,11 +155,11 @@ pub struct IllegalPly {
     /// Why the rules forbid it.
     pub reason: IllegalMove,
     /// The legal moves instead; empty if the game is over.
-    pub legal: MoveList,
+    pub legal: Vec<Move>,
 }
 
 /// Shows the legal moves as a part of a sentence.
-struct Legal<'a>(&'a MoveList);
+struct Legal<'a>(&'a [Move]);
 
 impl fmt::Display for Legal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

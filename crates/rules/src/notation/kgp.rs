@@ -12,7 +12,7 @@ use super::{
     ParseBoardError,
     board_text::{BoardProblem, BoardText, Counts},
 };
-use crate::{AnyOptions, AnyPosition, Move, PITS_MAX, Pit, Side};
+use crate::{AnyOptions, AnyPosition, Move, Pit, ROW_MAX, Side};
 
 /// Reads a board, with South to move and no plies played.
 ///
@@ -118,7 +118,7 @@ pub fn read_move(mover: Side, text: &str) -> Result<Move, ParseBoardError> {
     let number = source.seeds().map_err(|_| unknown)?;
     source.end()?;
     let index = number.checked_sub(1).and_then(|index| u8::try_from(index).ok());
-    let index = index.filter(|&index| usize::from(index) < PITS_MAX).ok_or(unknown)?;
+    let index = index.filter(|&index| usize::from(index) < ROW_MAX).ok_or(unknown)?;
     Ok(Move::Sow(Pit { side: mover, index }))
 }
 
@@ -127,6 +127,6 @@ pub fn read_move(mover: Side, text: &str) -> Result<Move, ParseBoardError> {
 pub fn write_move(m: Move) -> Option<String> {
     match m {
         Move::Sow(pit) => Some((u16::from(pit.index) + 1).to_string()),
-        Move::Pass | Move::Swap | Move::Agree => None,
+        Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => None,
     }
 }

@@ -1,4 +1,4 @@
-//! A line of moves as turn words, such as `1. CF a 2. F+3 …` (R12). Knows how moves are written one after another and
+//! A line of moves as turn words, such as `1. CF a 2. F+3 …` (R12, R21). Knows how moves are written one after another and
 //! plays them by the rules. Knows nothing of tags, names and options.
 
 use std::fmt::{self, Write};
@@ -8,14 +8,15 @@ use super::{
     ending::check_result,
     scan::{Fault, Source, decode},
 };
-use crate::{AnyPosition, BySide, Effect, History, Move, Pit, Side};
+use crate::{AnyPosition, BySide, Direction, Effect, History, Move, Pit, ROW_MAX, Side};
 
 /// The longest line that is written, unless a single turn is longer.
 const LINE_MAX: usize = 79;
 
 /// Reads the moves of a game that goes on from `start`, without tags and with or without a result.
 ///
-/// The reader skips numbers, counts of captured seeds and comments. Any blanks, or none, may separate moves.
+/// The reader skips numbers, counts of captured seeds and comments. Any blanks, or none, may separate moves. With four
+/// rows a number needs a blank before it, because `A7` is a move there.
 ///
 /// ```
 /// use mancala_rules::{AnyOptions, AnyPosition, Variant, notation::{read_moves, write_moves}};
@@ -60,16 +61,16 @@ pub fn write_moves(moves: &[Move]) -> String {
 
 /// Whether a move belongs to the same word as the one before it: letters of one side share a word, and a pass ends it.
 fn runs_on(previous: Move, m: Move) -> bool {
-    match (previous, m) {
-        (Move::Sow(before), Move::Sow(pit)) => before.side == pit.side,
-        (Move::Sow(_), Move::Pass) => true,
-        _ => false,
+    match (previous.pit(), m.pit()) {
+        (Some(before), Some(pit)) => before.side == pit.side,
+        (Some(_), None) => m == Move::Pass,
+        (None, _) => false,
     }
 }
 
 fn push_move(word: &mut String, m: Move) {
     match m {
-        Move::Sow(pit) => word.push_str(&pit.to_string()),
+        Move::Sow(_) | Move::SowTo { .. } | Move::Place { .. } => word.push_str(&m.to_string()),
         Move::Pass => word.push('-'),
         Move::Swap => word.push_str("><"),
         Move::Agree => word.push('='),
@@ -151,11 +152,36 @@ impl Line {
                 '!' | '?' | '$' if self.dialect == Dialect::Ogn && !self.moves.is_empty() => skip_mark(source)?,
                 '[' => return Err(Fault::new(at, Problem::MisplacedTag)),
                 _ => {
-                    let m = read_move(source).ok_or_else(|| Fault::new(at, Problem::Unexpected(c)))?;
+                    let m = self.read_move(source, c)?;
                     self.play(m, at)?;
                 }
             }
         }
+    }
+
+    /// Reads a move, which begins with `c`.
+    fn read_move(&self, source: &mut Source<'_>, c: char) -> Result<Move, Fault> {
+        let at = source.at();
+        if source.eat("-") {
+            return Ok(Move::Pass);
+        } else if source.eat("><") {
+            return Ok(Move::Swap);
+        } else if source.eat("=") {
+            return Ok(Move::Agree);
+        }
+        let unexpected = || Fault::new(at, Problem::Unexpected(c));
+        let pit: Pit = c.encode_utf8(&mut [0; 4]).parse().map_err(|_| unexpected())?;
+        source.bump();
+        if self.last.options().variant().rows_per_side() == 1 {
+            let is_of_a_row = usize::from(pit.index) < ROW_MAX;
+            return is_of_a_row.then_some(Move::Sow(pit)).ok_or_else(unexpected);
+        }
+        let ways = Direction::ALL.map(|direction| Move::SowTo { pit, direction });
+        if let Some(m) = ways.into_iter().find(|way| source.eat(&way.to_string()[1..])) {
+            return Ok(m);
+        }
+        let digits = source.take_while(|c| c.is_ascii_digit());
+        format!("{c}{digits}").parse().map_err(|error| Fault::new(at, Problem::Move(error)))
     }
 
     /// Plays a move that was read at `at`.
@@ -221,23 +247,8 @@ pub(super) fn play(position: &mut AnyPosition, m: Move, ply: usize) -> Result<()
         return Ok(());
     }
     // An agreed end is never listed but may be legal.
-    *position = position.play(m).map_err(|reason| IllegalPly { ply, m, reason, legal })?.0;
+    *position = position.play(m).map_err(|reason| IllegalPly { ply, m, reason, legal: legal.to_vec() })?.0;
     Ok(())
-}
-
-fn read_move(source: &mut Source<'_>) -> Option<Move> {
-    if source.eat("-") {
-        Some(Move::Pass)
-    } else if source.eat("><") {
-        Some(Move::Swap)
-    } else if source.eat("=") {
-        Some(Move::Agree)
-    } else {
-        let letter = source.peek()?;
-        let pit: Pit = letter.encode_utf8(&mut [0; 4]).parse().ok()?;
-        source.bump();
-        Some(Move::Sow(pit))
-    }
 }
 
 /// Skips `+3`. The rules determine how many seeds were captured.
@@ -315,10 +326,12 @@ fn words(start: &AnyPosition, moves: &[Move]) -> Vec<Word> {
 fn captured(position: &AnyPosition, m: Move) -> u32 {
     let played = match position {
         AnyPosition::Oware(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
-        AnyPosition::Kalah(_) | AnyPosition::Congkak(_) => position.play(m).map(|(_, effects)| effects),
+        AnyPosition::Kalah(_) | AnyPosition::Congkak(_) | AnyPosition::FourRow(_) => {
+            position.play(m).map(|(_, effects)| effects)
+        }
     };
     let seeds = |effect: &Effect| match effect {
-        Effect::Capture { seeds, .. } => u32::from(*seeds),
+        Effect::Capture { seeds, .. } | Effect::Take { seeds, .. } => u32::from(*seeds),
         _ => 0,
     };
     played.map_or(0, |effects| effects.iter().map(seeds).sum())

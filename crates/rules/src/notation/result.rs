@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{BySide, EndReason, Outcome, UnknownWord};
+use crate::{BySide, EndReason, Outcome, Side, UnknownWord};
 
 worded_enum! {
     /// The result of a game as records write it.
@@ -19,7 +19,16 @@ worded_enum! {
 }
 
 impl RecordResult {
-    /// The result of a finished game with this score.
+    /// The result that this winner makes.
+    const fn won_by(winner: Option<Side>) -> Self {
+        match winner {
+            Some(Side::South) => Self::South,
+            Some(Side::North) => Self::North,
+            None => Self::Draw,
+        }
+    }
+
+    /// The result of a finished game with this score, where the score decides.
     pub(super) fn of(score: BySide<u16>) -> Self {
         match score.south.cmp(&score.north) {
             std::cmp::Ordering::Greater => Self::South,
@@ -31,7 +40,7 @@ impl RecordResult {
 
 impl From<Outcome> for RecordResult {
     fn from(outcome: Outcome) -> Self {
-        Self::of(outcome.score)
+        Self::won_by(outcome.winner)
     }
 }
 
@@ -79,6 +88,11 @@ impl Termination {
         EndReason::Repetition.word(),
         EndReason::Agreement.word(),
         EndReason::GrandSlamForfeit.word(),
+        EndReason::FrontEmpty.word(),
+        EndReason::TwoHeads.word(),
+        EndReason::Akakyala.word(),
+        EndReason::EndlessMove.word(),
+        EndReason::PlyLimit.word(),
         "resignation",
         "timeout",
     ];

@@ -6,10 +6,10 @@ use arrayvec::ArrayVec;
 
 use super::{GrandSlam, MajorityRemaining, Options, RepetitionAward};
 use crate::{
-    Board, BySide, Effect, EndReason, History, IllegalMove, Move, MoveList, Outcome, PITS_MAX, PLIES_MAX,
-    ParsePositionError, Pit, Place, SEEDS_MAX, Side,
+    Board, BySide, Effect, EndReason, History, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError,
+    Pit, Place, SEEDS_MAX, Side,
     effect::EffectSink,
-    ring::Spots,
+    ring::{ROW_MAX, Spots},
     setup::{Flag, Flags, Setup},
     sowing,
 };
@@ -42,7 +42,7 @@ pub struct Position {
 }
 
 /// The pits that a sowing captures, walking back from the last seed (R6).
-type Chain = ArrayVec<Pit, PITS_MAX>;
+type Chain = ArrayVec<Pit, ROW_MAX>;
 
 impl Position {
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2). With one
@@ -189,6 +189,7 @@ impl Position {
             Move::Swap => Err(IllegalMove::NoSwap),
             Move::Agree if !self.options.agree_end => Err(IllegalMove::NoAgree),
             Move::Agree => Ok(()),
+            Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
         }
     }
 
@@ -240,7 +241,7 @@ impl Position {
         match m {
             Move::Sow(pit) => self.sow(pit, history, effects),
             Move::Agree => self.finish(EndReason::Agreement, effects),
-            Move::Pass | Move::Swap => {}
+            Move::Pass | Move::Swap | Move::SowTo { .. } | Move::Place { .. } => {}
         }
     }
 
@@ -296,7 +297,7 @@ impl Position {
             return Chain::new();
         }
         let back = (0..=index).rev().map(|index| Pit { side, index });
-        back.take_while(|&pit| matches!(self.board.seeds(pit), 2 | 3)).take(PITS_MAX).collect()
+        back.take_while(|&pit| matches!(self.board.seeds(pit), 2 | 3)).take(ROW_MAX).collect()
     }
 
     /// Whether a chain holds every seed of the other row; `false` for an empty chain.

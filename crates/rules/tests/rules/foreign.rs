@@ -1,7 +1,7 @@
 //! The forms of other programs: files and boards of Aualé, boards of the Kalah Game Protocol.
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, EndReason, Move, PITS_MAX, Pit, Side, Variant,
+    AnyOptions, AnyPosition, EndReason, Move, Pit, ROW_MAX, Side, Variant,
     notation::{
         DetailError, Problem, Record, RecordResult, Termination, VALUE_MAX, kgp,
         ogn::{self, Detail, Ogn},
@@ -351,7 +351,7 @@ fn a_wrong_board_of_kgp_is_refused_at_its_column() {
 #[test]
 fn moves_of_kgp_are_numbers() {
     for side in Side::ALL {
-        for (index, number) in (0..).zip(1..=PITS_MAX) {
+        for (index, number) in (0..).zip(1..=ROW_MAX) {
             let m = Move::Sow(Pit { side, index });
             assert_eq!(kgp::read_move(side, &number.to_string()), Ok(m));
             assert_eq!(kgp::write_move(m), Some(number.to_string()));

@@ -1,8 +1,9 @@
 //! Options: which values are taken, which are refused, and how options are written.
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, Effect, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak, kalah,
-    oware,
+    AnyOptions, AnyPosition, Effect, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak,
+    four_row::{bao, omweso},
+    kalah, oware,
 };
 
 const KALAH: Variant = Variant::Kalah;
@@ -44,6 +45,8 @@ fn the_description_of_a_variant_agrees_with_its_options() {
         (KALAH, "Kalah", kalah::Preset::WORDS),
         (Variant::Oware, "Oware", oware::Preset::WORDS),
         (Variant::Congkak, "Congkak", congkak::Preset::WORDS),
+        (Variant::Bao, "Bao", bao::Preset::WORDS),
+        (Variant::Omweso, "Omweso", omweso::Preset::WORDS),
     ] {
         let defaults = variant.options().iter().map(|spec| (spec.name, spec.default.clone()));
         let of_a_match = ["refill_from", "round_starter", "max_rounds"];
@@ -154,13 +157,19 @@ fn exactly_the_documented_contradictions_are_refused() {
     }
 }
 
+/// The most values of an option that are all tried; of more, those at both ends.
+const VALUES_MAX: u16 = 200;
+
 /// Every value of an option, and some that it must refuse.
 fn samples(spec: &OptionSpec) -> (Vec<OptionValue>, Vec<OptionValue>) {
     let others = vec![OptionValue::Integer(7), OptionValue::Boolean(true), OptionValue::Word("side".into())];
     match spec.kind {
         OptionKind::Integer { min, max } => {
-            let good = (min..=max).map(|value| OptionValue::Integer(value.into())).collect();
+            let all =
+                (min..=max).filter(|value| max - min <= VALUES_MAX || [min, min + 1, max - 1, max].contains(value));
+            let good = all.map(|value| OptionValue::Integer(value.into())).collect();
             let beyond = [i64::from(min) - 1, i64::from(max) + 1, 256 + i64::from(min), -1, i64::MIN, i64::MAX];
+            let beyond = beyond.into_iter().filter(|value| !(i64::from(min)..=i64::from(max)).contains(value));
             (good, others[1..].iter().cloned().chain(beyond.map(OptionValue::Integer)).collect())
         }
         OptionKind::Boolean => {
@@ -174,15 +183,18 @@ fn samples(spec: &OptionSpec) -> (Vec<OptionValue>, Vec<OptionValue>) {
     }
 }
 
-/// An option to set together with another one, so that no value of that one causes a contradiction.
-fn companion(variant: Variant, name: &str) -> Option<(String, OptionValue)> {
-    let (name, value) = match (variant, name) {
-        (Variant::Congkak, "take_own_seed") => ("empty_capture", false.into()),
-        (Variant::Congkak, "empty_capture") => ("take_own_seed", true.into()),
-        (Variant::Congkak, "refill_from" | "round_starter" | "max_rounds") => ("rounds", "multi".into()),
-        _ => return None,
+/// Options to set together with another one, so that no value of that one causes a contradiction.
+fn companions(variant: Variant, name: &str) -> Vec<(String, OptionValue)> {
+    let companions: &[(&str, OptionValue)] = match (variant, name) {
+        (Variant::Congkak, "take_own_seed") => &[("empty_capture", false.into())],
+        (Variant::Congkak, "empty_capture") => &[("take_own_seed", true.into())],
+        (Variant::Congkak, "refill_from" | "round_starter" | "max_rounds") => &[("rounds", "multi".into())],
+        (Variant::Bao, "house_seeds" | "singletons" | "harvest_ends_house") => &[("start", "house".into())],
+        (Variant::Bao, "takasia_single") => &[("takasia", "block".into())],
+        (Variant::Bao, "takasia_house_lap") => &[("start", "house".into()), ("takasia", "block".into())],
+        _ => &[],
     };
-    Some((name.to_owned(), value))
+    companions.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
 }
 
 #[test]
@@ -195,7 +207,7 @@ fn every_preset_takes_exactly_the_documented_values() {
             let (good, bad) = samples(spec);
             for value in good {
                 let mut overrides = vec![(spec.name.to_owned(), value.clone())];
-                overrides.extend(companion(variant, spec.name));
+                overrides.extend(companions(variant, spec.name));
                 let result = AnyOptions::new(variant, preset.name, &overrides);
                 let within = bounds.is_none_or(|bounds| match value {
                     OptionValue::Integer(value) => (i64::from(bounds.min)..=i64::from(bounds.max)).contains(&value),

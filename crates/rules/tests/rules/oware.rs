@@ -2,8 +2,8 @@
 //! positions.
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, EndReason, HISTORY_MAX, History, Move, OptionsError, ParsePositionError, Side, Variant,
-    oware,
+    AnyBoard, AnyOptions, AnyPosition, EndReason, HISTORY_MAX, History, Move, OptionsError, ParsePositionError, Side,
+    Variant, oware,
 };
 
 fn options(preset: &str, overrides: &str) -> AnyOptions {
@@ -201,7 +201,8 @@ fn a_capture_begins_the_history_anew() {
     assert_eq!(after.to_string(), "1,1,0,0,0,0/0,0,0,1,1,1 24-19 N - 3 1S");
     assert!(after.history().unwrap().is_empty());
     assert_eq!(AnyPosition::parse(&after.options(), &after.to_string()), Ok(after.clone()));
-    assert_eq!(play(&after, "d").history().unwrap().count(&after.board(), after.turn()), 1);
+    let AnyBoard::TwoRow(board) = after.board() else { panic!("{after} has two rows") };
+    assert_eq!(play(&after, "d").history().unwrap().count(&board, after.turn()), 1);
 }
 
 #[test]

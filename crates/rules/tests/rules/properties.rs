@@ -3,8 +3,8 @@
 use std::{collections::HashMap, ops::Range};
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, Board, BySide, Effect, EndReason, History, Move, OptionKind, OptionSpec, OptionValue, Pit,
-    Place, PresetSpec, Round, Side, Variant,
+    AnyBoard, AnyOptions, AnyPosition, BySide, Direction, Effect, EndReason, History, Move, OptionKind, OptionSpec,
+    OptionValue, Pit, Place, PresetSpec, Round, Side, Variant,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -131,7 +131,7 @@ fn check_repetition(
     before: &AnyPosition,
     m: Move,
     next: &AnyPosition,
-    seen: &mut HashMap<(Board, Side, Option<Round>), i64>,
+    seen: &mut HashMap<(AnyBoard, Side, Option<Round>), i64>,
 ) -> Result<(), TestCaseError> {
     if m == Move::Swap {
         return Ok(());
@@ -258,9 +258,10 @@ pub fn choices() -> impl Strategy<Value = Vec<usize>> {
     vec(0..usize::MAX, PLIES)
 }
 
-/// Any preset with any overrides that it allows.
+/// Any preset of a game with two rows, with any overrides that it allows. `four_row` has its own properties.
 pub fn any_options() -> impl Strategy<Value = AnyOptions> {
-    select(&Variant::ALL[..]).prop_flat_map(options_of)
+    let two_rows: Vec<_> = Variant::ALL.into_iter().filter(|variant| variant.rows_per_side() == 1).collect();
+    select(two_rows).prop_flat_map(options_of)
 }
 
 fn options_of(variant: Variant) -> impl Strategy<Value = AnyOptions> {
@@ -325,7 +326,8 @@ pub fn made_up_position() -> impl Strategy<Value = AnyPosition> {
 fn any_move() -> impl Strategy<Value = Move> {
     let pit = (select(&Side::ALL[..]), prop_oneof![9 => 0..13_u8, 1 => any::<u8>()]);
     prop_oneof![
-        8 => pit.prop_map(|(side, index)| Move::Sow(Pit { side, index })),
+        8 => pit.clone().prop_map(|(side, index)| Move::Sow(Pit { side, index })),
+        1 => (pit, any::<u8>()).prop_map(|((side, index), seeds)| Move::Place { pit: Pit { side, index }, seeds }),
         1 => Just(Move::Pass),
         1 => Just(Move::Swap),
         1 => Just(Move::Agree),
@@ -333,8 +335,12 @@ fn any_move() -> impl Strategy<Value = Move> {
 }
 
 fn all_moves() -> impl Iterator<Item = Move> {
-    let pits = Side::ALL.into_iter().flat_map(|side| (0..12).map(move |index| Move::Sow(Pit { side, index })));
-    pits.chain([Move::Pass, Move::Swap, Move::Agree])
+    let pits = Side::ALL.into_iter().flat_map(|side| (0..12).map(move |index| Pit { side, index }));
+    let words = pits.flat_map(|pit| {
+        let ways = Direction::ALL.map(|direction| Move::SowTo { pit, direction });
+        [Move::Sow(pit), ways[0], ways[1], Move::Place { pit, seeds: 1 }]
+    });
+    words.chain([Move::Pass, Move::Swap, Move::Agree])
 }
 
 /// Only the pie rule differs between the sides, so it is switched off.
@@ -374,6 +380,8 @@ fn mirror_pit(pit: Pit) -> Pit {
 fn mirror_move(m: Move) -> Move {
     match m {
         Move::Sow(pit) => Move::Sow(mirror_pit(pit)),
+        Move::SowTo { pit, direction } => Move::SowTo { pit: mirror_pit(pit), direction },
+        Move::Place { pit, seeds } => Move::Place { pit: mirror_pit(pit), seeds },
         Move::Pass | Move::Swap | Move::Agree => m,
     }
 }
@@ -396,6 +404,7 @@ fn mirror_effect(effect: Effect) -> Effect {
             Effect::Refill { side: !side, pits: pits.into_iter().map(mirror_pit).collect(), seeds }
         }
         Effect::ExtraTurn | Effect::Swap | Effect::Pass | Effect::GameOver { .. } => effect,
+        other => panic!("{other:?} is of a game with four rows"),
     }
 }
 

@@ -158,12 +158,12 @@ pub fn four_row_positions(data: &[u8]) {
 /// Moves from openings of both games with four rows.
 pub fn four_row_records(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    for (variant, preset) in [(four_row::Variant::Bao, "standard"), (four_row::Variant::Omweso, "arrange")] {
-        let options = four_row::AnyOptions::parse(variant, preset, "").expect("the game has this preset");
-        let opening = four_row::AnyPosition::opening(&options);
-        if let Ok(moves) = four_row::read_moves(&opening, text) {
-            let written = four_row::write_moves(&moves);
-            assert_eq!(four_row::read_moves(&opening, &written), Ok(moves), "{written}");
+    for (variant, preset) in [(Variant::Bao, "standard"), (Variant::Omweso, "arrange")] {
+        let options = AnyOptions::parse(variant, preset, "").expect("the game has this preset");
+        let opening = AnyPosition::opening(&options);
+        if let Ok(moves) = read_moves(&opening, text) {
+            let written = write_moves(&moves);
+            assert_eq!(read_moves(&opening, &written), Ok(moves), "{written}");
         }
     }
 }
@@ -187,7 +187,9 @@ fn chosen(text: &str) -> Option<AnyOptions> {
 
 /// Plays on as the bytes choose. There is a legal move or an end, never both, and no seed is lost.
 fn play_on(mut position: AnyPosition, bytes: &[u8]) {
-    let total = position.board().total();
+    let seeds =
+        |position: &AnyPosition| position.board().total() + position.pending().map_or(0, |pending| pending.hand);
+    let total = seeds(&position);
     for &byte in bytes.iter().rev().take(MOVES) {
         let legal = position.legal_moves();
         assert_eq!(legal.is_empty(), position.outcome().is_some(), "{position}");
@@ -195,6 +197,6 @@ fn play_on(mut position: AnyPosition, bytes: &[u8]) {
             return;
         }
         position = position.play(legal[usize::from(byte) % legal.len()]).expect("a listed move is legal").0;
-        assert_eq!(position.board().total(), total);
+        assert_eq!(seeds(&position), total);
     }
 }

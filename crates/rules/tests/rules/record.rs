@@ -146,7 +146,7 @@ fn decorate(record: &Record, picks: &[u8]) -> String {
     for &m in record.moves() {
         text += ["", " ", "\n", "7.", "99999999999. ", "3...", "{+}", "\u{2003}\r\n"][pick(8)];
         text += &match m {
-            Move::Sow(pit) => pit.to_string(),
+            Move::Sow(_) | Move::SowTo { .. } | Move::Place { .. } => m.to_string(),
             Move::Pass => "-".to_owned(),
             Move::Swap => "><".to_owned(),
             Move::Agree => "=".to_owned(),
@@ -357,8 +357,12 @@ fn a_text_that_is_no_record_is_refused_at_its_place() {
 #[test]
 fn wrong_tags_are_refused_at_their_value() {
     for (tags, column, sentence) in [
-        ("[Variant \"chess\"]", 11, "the variant is not known; expected `kalah`, `oware` or `congkak`"),
-        ("[Variant \"\"]", 11, "the variant is not known; expected `kalah`, `oware` or `congkak`"),
+        (
+            "[Variant \"chess\"]",
+            11,
+            "the variant is not known; expected `kalah`, `oware`, `congkak`, `bao` or `omweso`",
+        ),
+        ("[Variant \"\"]", 11, "the variant is not known; expected `kalah`, `oware`, `congkak`, `bao` or `omweso`"),
         ("[Variant \"oware\"][Preset \"abapa\"]", 27, "oware has no preset \"abapa\""),
         ("[Variant \"oware\"][Options \"seeds=13\"]", 28, "option `seeds` must be an integer from 1 to 12"),
         ("[Variant \"oware\"][Options \"pie=true\"]", 28, "oware has no option \"pie\""),

@@ -3,7 +3,7 @@
 
 use std::{cmp::Ordering, collections::HashMap};
 
-use mancala_rules::{AnyOptions, AnyPosition, Board, Move, Side, Variant};
+use mancala_rules::{AnyBoard, AnyOptions, AnyPosition, Move, Side, Variant};
 
 /// Pits per side, and whether the opening is a win, a loss or a draw with 1, 2, 3, … seeds a pit. The values are from
 /// "Solving Kalah" by Geoffrey Irving, Jeroen Donkers and Jos Uiterwijk (ICGA Journal, 2000).
@@ -64,6 +64,6 @@ fn best(position: &AnyPosition, gains: &mut Gains) -> i32 {
     value
 }
 
-fn balance(board: &Board) -> i32 {
+fn balance(board: &AnyBoard) -> i32 {
     i32::from(board.store(Side::South)) - i32::from(board.store(Side::North))
 }

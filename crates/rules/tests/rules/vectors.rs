@@ -183,6 +183,7 @@ fn hints(effects: &[Effect]) -> Vec<String> {
         | Effect::Split { .. }
         | Effect::RoundOver { .. }
         | Effect::Refill { .. } => None,
+        other => panic!("{other:?} is of a game with four rows"),
     };
     effects.iter().filter_map(hint).collect()
 }

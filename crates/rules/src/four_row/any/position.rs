@@ -4,10 +4,9 @@ use std::fmt;
 
 use super::AnyOptions;
 use crate::{
-    Side,
+    Outcome, Side,
     four_row::{
-        Board, Effect, IllegalMove, Move, MoveList, Outcome, ParsePositionError, Pending, Pit, bao, omweso,
-        setup::Setup,
+        Board, Effect, IllegalMove, Move, MoveList, ParsePositionError, Pending, Pit, bao, omweso, setup::Setup,
     },
 };
 
@@ -73,6 +72,15 @@ impl AnyPosition {
         }
     }
 
+    /// Whether this side still owns its house; `None` in a game without houses (R24).
+    #[must_use]
+    pub fn owns_house(&self, side: Side) -> Option<bool> {
+        match self {
+            Self::Bao(position) => position.options().has_house().then(|| position.board().owns_house(side)),
+            Self::Omweso(_) => None,
+        }
+    }
+
     /// The side to move; once the game is over, the side that R31 names.
     #[must_use]
     pub const fn turn(&self) -> Side {
@@ -88,6 +96,15 @@ impl AnyPosition {
         match self {
             Self::Bao(position) => position.plies(),
             Self::Omweso(position) => position.plies(),
+        }
+    }
+
+    /// The same position, as if no action had been played.
+    #[must_use]
+    pub const fn without_plies(self) -> Self {
+        match self {
+            Self::Bao(position) => Self::Bao(position.without_plies()),
+            Self::Omweso(position) => Self::Omweso(position.without_plies()),
         }
     }
 

@@ -7,9 +7,9 @@ use super::{
     captures::{facing_seeds, first_capture, forced_direction, is_house, is_working_house, pit_to_block},
 };
 use crate::{
-    Side,
+    EndReason, Side,
     four_row::{
-        Direction, EndReason, Move, Pit,
+        Direction, Move, Pit,
         effect::{Effect, EffectSink},
         pit::CIRCUIT,
     },

@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::{Options, Takasia, captures::is_working_house};
 use crate::{
-    Side,
+    EndReason, Outcome, Side,
     four_row::{
-        Board, Direction, Effect, EndReason, IllegalMove, Move, Outcome, ParsePositionError, Pending, Pit,
+        Board, Direction, Effect, IllegalMove, Move, ParsePositionError, Pending, Pit,
         board::SEEDS,
         frame::{End, Frame},
         setup::{Captures, Flags, HOUSE, OpenChoice, Running, Setup},
@@ -78,6 +78,12 @@ impl Position {
     #[must_use]
     pub const fn plies(&self) -> u32 {
         self.frame.plies
+    }
+
+    /// The same position, as if no action had been played.
+    pub(in crate::four_row) const fn without_plies(mut self) -> Self {
+        self.frame.plies = 0;
+        self
     }
 
     /// The result, once the game is over (R31).

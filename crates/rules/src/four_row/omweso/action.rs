@@ -8,9 +8,9 @@ use super::{
     position::{Choice, Phase},
 };
 use crate::{
-    Side,
+    EndReason, Side,
     four_row::{
-        Direction, EndReason, Move, Pit,
+        Direction, Move, Pit,
         effect::{Effect, EffectSink},
         pit::{CIRCUIT, PITS},
         setup::Captures,

@@ -8,9 +8,9 @@ use super::{
     captures::{captured, captures_downward, is_reverse_pit, lap_captures_downward},
 };
 use crate::{
-    BySide, Side,
+    BySide, EndReason, Outcome, Side,
     four_row::{
-        Board, Effect, EndReason, IllegalMove, Move, Outcome, ParsePositionError, Pending, Pit,
+        Board, Effect, IllegalMove, Move, ParsePositionError, Pending, Pit,
         board::{SEEDS, SEEDS_PER_SIDE},
         effect::EffectSink,
         frame::{End, Frame},
@@ -103,6 +103,12 @@ impl Position {
     #[must_use]
     pub const fn plies(&self) -> u32 {
         self.frame.plies
+    }
+
+    /// The same position, as if no action had been played.
+    pub(in crate::four_row) const fn without_plies(mut self) -> Self {
+        self.frame.plies = 0;
+        self
     }
 
     /// The result, once the game is over (R31).

@@ -1,7 +1,7 @@
 //! Replays effects on a drawn board, as a client would, and compares it with the position; and writes them in one line.
 
 use mancala_rules::{
-    BySide, Side,
+    self as rules, BySide, Side,
     four_row::{AnyPosition, Board, Effect, Move, Pending, Pit},
 };
 
@@ -141,6 +141,42 @@ pub fn line(effects: &[Effect]) -> String {
             Effect::Unblock { pit } => format!("unblock {pit}"),
             Effect::Block { pit } => format!("block {pit}"),
             Effect::GameOver { reason } => format!("game_over {reason}"),
+        };
+        words.push(word);
+    }
+    words.join("; ")
+}
+
+/// The same of the effects of all games.
+pub fn translated_line(effects: &[rules::Effect]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for effect in effects {
+        let word = match effect {
+            rules::Effect::Place { pit, seeds } => format!("place {pit} {seeds}"),
+            rules::Effect::Lift { pit, seeds } => format!("lift {pit} {seeds}"),
+            rules::Effect::Tax { pit, seeds } => format!("tax {pit} {seeds}"),
+            rules::Effect::Relay { pit, seeds } => format!("relay {pit} {seeds}"),
+            rules::Effect::Resume { pit, seeds } => format!("resume {pit} {seeds}"),
+            rules::Effect::Sow { to } => {
+                if let Some(word) = words.last_mut().filter(|word| word.starts_with("sow")) {
+                    word.push(' ');
+                    word.push_str(&to.to_string());
+                    continue;
+                }
+                format!("sow {to}")
+            }
+            rules::Effect::Take { from, seeds } => {
+                let from: Vec<String> = from.iter().map(ToString::to_string).collect();
+                format!("take {} {seeds}", from.join("+"))
+            }
+            rules::Effect::HouseLost { side } => format!("house_lost {}", side.letter()),
+            rules::Effect::Pass => "pass".to_owned(),
+            rules::Effect::ExtraTurn => "extra_turn".to_owned(),
+            rules::Effect::Reserve { side, seeds } => format!("reserve {} {seeds}", side.letter()),
+            rules::Effect::Unblock { pit } => format!("unblock {pit}"),
+            rules::Effect::Block { pit } => format!("block {pit}"),
+            rules::Effect::GameOver { reason } => format!("game_over {reason}"),
+            other => panic!("{other:?} is of a game with two rows"),
         };
         words.push(word);
     }

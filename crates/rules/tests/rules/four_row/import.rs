@@ -1,8 +1,10 @@
 //! Position texts that no game has, words of another form, and options that exclude each other.
 
-use mancala_rules::four_row::{
-    AnyOptions, AnyPosition, EndReason, IllegalMove, Move, ParseMoveError, ParsePositionError, SEEDS_WRITTEN_MAX,
-    Variant,
+use mancala_rules::{
+    EndReason,
+    four_row::{
+        AnyOptions, AnyPosition, IllegalMove, Move, ParseMoveError, ParsePositionError, SEEDS_WRITTEN_MAX, Variant,
+    },
 };
 
 const BAO: &str = "0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S";

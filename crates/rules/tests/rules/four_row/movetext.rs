@@ -1,6 +1,9 @@
 //! Lines of moves as turn words (R21).
 
-use mancala_rules::four_row::{AnyOptions, AnyPosition, Move, MovesProblem, Variant, read_moves, write_moves};
+use mancala_rules::{
+    AnyOptions, AnyPosition, Move, Variant, four_row,
+    notation::{Problem, read_moves, write_moves},
+};
 
 use super::random::Random;
 
@@ -16,7 +19,7 @@ fn a_turn_is_written_as_one_word_and_read_with_any_decoration() {
         assert_eq!(write_moves(&read_moves(&bao, text).unwrap()), "AUEU", "{text}");
     }
     assert_eq!(write_moves(&read_moves(&bao, "AU - au").unwrap()), "AU- au");
-    assert!(matches!(read_moves(&bao, "AU-hv").unwrap_err().problem, MovesProblem::Illegal(_)), "h is empty");
+    assert!(matches!(read_moves(&bao, "AU-hv").unwrap_err().problem, Problem::Illegal(_)), "h is empty");
     let arranging = opening(Variant::Omweso, "arrange");
     assert_eq!(write_moves(&read_moves(&arranging, "1. A0B5 C27 {a} 2. a32").unwrap()), "A0B5C27 a32");
     assert_eq!(write_moves(&[Move::Swap, Move::Agree, Move::Pass]), ">< = -");
@@ -29,19 +32,19 @@ fn what_is_no_line_of_moves_is_refused_at_its_place() {
         let error = read_moves(&bao, text).unwrap_err();
         (error.location.line, error.location.column, error.problem)
     };
-    assert_eq!(problem("FV\n?"), (2, 1, MovesProblem::Unexpected('?')));
-    assert_eq!(problem("FV {"), (1, 4, MovesProblem::UnclosedRemark));
-    assert_eq!(problem("FV+"), (1, 4, MovesProblem::Captured));
-    assert_eq!(problem("FV 12"), (1, 4, MovesProblem::Number));
-    assert_eq!(problem("* FV"), (1, 3, MovesProblem::AfterResult));
-    assert!(matches!(problem("F100"), (1, 1, MovesProblem::Move(_))));
-    assert!(matches!(problem("FVfuDU ><"), (1, 8, MovesProblem::Illegal(_))));
-    assert!(matches!(problem("Fv"), (1, 1, MovesProblem::Illegal(_))), "F without a direction");
+    assert_eq!(problem("FV\n?"), (2, 1, Problem::Unexpected('?')));
+    assert_eq!(problem("FV {"), (1, 4, Problem::UnclosedRemark { close: '}' }));
+    assert_eq!(problem("FV+"), (1, 4, Problem::Captured));
+    assert_eq!(problem("FV 12"), (1, 6, Problem::Number));
+    assert_eq!(problem("* FV"), (1, 3, Problem::AfterResult));
+    assert!(matches!(problem("F100"), (1, 1, Problem::Move(_))));
+    assert!(matches!(problem("FVfuDU ><"), (1, 8, Problem::Illegal(_))));
+    assert!(matches!(problem("Fv"), (1, 1, Problem::Illegal(_))), "F without a direction");
     let long = " ".repeat((1 << 20) + 1);
-    assert!(matches!(problem(&long).2, MovesProblem::TextTooLong));
+    assert!(matches!(problem(&long).2, Problem::TextTooLong));
     assert_eq!(
         read_moves(&bao, "FV fu C").unwrap_err().to_string(),
-        "line 1, column 7: move 3 cannot be C: wrong_form; legal are DU, DV"
+        "line 1, column 7: move 3 cannot be C: the move does not have the form that this game has here; legal are DU, DV"
     );
 }
 
@@ -52,18 +55,17 @@ fn a_finished_game_with_another_result_is_refused() {
     let start = AnyPosition::parse(&options, text).unwrap();
     assert!(read_moves(&start, "C 1-0").is_ok());
     assert!(read_moves(&start, "1/2-1/2").is_ok(), "a running game may have any result");
-    assert!(matches!(read_moves(&start, "C 0-1").unwrap_err().problem, MovesProblem::Result(_)));
-    assert!(matches!(read_moves(&start, "C *").unwrap_err().problem, MovesProblem::Result(_)));
+    assert!(matches!(read_moves(&start, "C 0-1").unwrap_err().problem, Problem::Ending(_)));
+    assert!(matches!(read_moves(&start, "C *").unwrap_err().problem, Problem::Ending(_)));
 }
 
 #[test]
 fn random_games_of_four_rows_are_read_back_from_their_text() {
-    for variant in Variant::ALL {
+    for variant in four_row::Variant::ALL {
         for seed in 1..60 {
             let mut random = Random::new(seed);
-            let options = random.options(variant);
-            let start = AnyPosition::opening(&options);
-            let (mut position, mut moves) = (start, vec![]);
+            let start = AnyPosition::opening(&AnyOptions::FourRow(random.options(variant)));
+            let (mut position, mut moves) = (start.clone(), vec![]);
             while position.outcome().is_none() {
                 let legal = position.legal_moves();
                 let m = legal[random.below(legal.len())];

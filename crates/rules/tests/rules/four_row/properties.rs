@@ -1,8 +1,8 @@
 //! What holds in every game (R34), tested with random options, random play and random text.
 
 use mancala_rules::{
-    Side,
-    four_row::{AnyOptions, AnyPosition, Board, Direction, Effect, Move, Outcome, Pit, SEEDS, Variant},
+    Outcome, Side,
+    four_row::{AnyOptions, AnyPosition, Board, Direction, Effect, Move, Pit, SEEDS, Variant},
 };
 
 use super::{effects, random::Random};

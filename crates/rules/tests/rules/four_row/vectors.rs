@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use mancala_rules::{
-    OptionValue, Side,
-    four_row::{AnyOptions, AnyPosition, IllegalMove, Move, Variant, read_moves, write_moves},
+    self as rules, OptionValue, Side,
+    four_row::{AnyOptions, AnyPosition, IllegalMove, Move, Variant},
+    notation::{Record, read_moves, write_moves},
 };
 use serde::Deserialize;
 
@@ -87,14 +88,45 @@ fn reproduce(vector: &Vector) {
         position = next;
     }
     compare_final(&position, &vector.last);
-    let moves = read_moves(&start, &vector.text).expect("a vector's text has only legal moves");
-    assert_eq!(moves.iter().map(Move::to_string).collect::<Vec<_>>(), vector.moves);
-    assert_eq!(write_moves(&moves), vector.text);
+    reproduce_translated(vector, &options);
     assert_eq!(vector.illegal.len(), vector.refused.len());
     for word in &vector.illegal {
         let reason = position.play(word.parse().expect("a refused word is a move")).map_err(IllegalMove::reason);
         assert_eq!(reason.map(|(next, _)| next), Err(vector.refused[word].as_str()), "{word} in {position}");
     }
+}
+
+/// The same through the types of all games: every word, position, effect and refusal.
+fn reproduce_translated(vector: &Vector, options: &AnyOptions) {
+    let options = rules::AnyOptions::FourRow(*options);
+    let words =
+        |position: &rules::AnyPosition| position.legal_moves().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let start = match &vector.given_start {
+        None => rules::AnyPosition::opening(&options),
+        Some(text) => rules::AnyPosition::parse(&options, text).expect("a vector starts from a valid position"),
+    };
+    assert_eq!((start.to_string(), words(&start)), (vector.start.clone(), vector.legal.clone()));
+    let mut position = start.clone();
+    for step in &vector.steps {
+        let m = step.m.parse().expect("a vector has only moves");
+        let (next, effects) = position.play(m).expect("a vector has only legal moves");
+        position.play_unchecked(m);
+        assert_eq!(position, next);
+        assert_eq!((next.to_string(), words(&next)), (step.position.clone(), step.legal_after.clone()));
+        assert_eq!(effects::translated_line(&effects), step.effects);
+        let essence = rules::AnyPosition::parse(&options, &next.essence()).expect("an essence is a position");
+        assert_eq!((essence.legal_moves(), essence.plies()), (next.legal_moves(), 0));
+    }
+    for word in &vector.illegal {
+        let refused = position.play(word.parse().expect("a refused word is a move")).unwrap_err();
+        assert_eq!(refused.reason(), vector.refused[word], "{word} in {position}");
+    }
+    let moves = read_moves(&start, &vector.text).expect("a vector's text has only legal moves");
+    assert_eq!(moves.iter().map(ToString::to_string).collect::<Vec<_>>(), vector.moves);
+    assert_eq!(write_moves(&moves), vector.text);
+    let record = Record::new(&start, moves).expect("a vector is a game");
+    assert_eq!(record.result().to_string(), vector.last.result);
+    assert_eq!(record.to_string().parse(), Ok(record));
 }
 
 fn options(vector: &Vector) -> AnyOptions {

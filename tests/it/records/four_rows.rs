@@ -1,0 +1,73 @@
+//! Records of games with four rows: written, read back, and refused where they are of another game.
+
+use mancala_server::rules::notation::{Record, Termination};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::import::import;
+use crate::support::{
+    app::TestApp,
+    calls::{send, signed},
+    games::some_move,
+};
+
+#[actix_web::test]
+async fn games_of_four_rows_go_out_and_come_in_as_text_and_as_json() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    for (variant, preset) in [("bao", "standard"), ("bao", "bga"), ("omweso", "standard"), ("omweso", "tournament")] {
+        let body = json!({"variant": variant, "preset": preset, "opponent": {"type": "self"}});
+        let mut game = app.created(&ana, &body).await;
+        let id = game["id"].as_str().expect("an id").to_owned();
+        for ply in 1..300 {
+            if game["status"] == "finished" {
+                break;
+            }
+            game = app.played(&id, &ana, ply, some_move(&game)).await;
+        }
+        assert_eq!(game["status"], "finished", "{game}");
+        let verified = app.get(&format!("/v1/games/{id}/verify"), Some(&ana)).await;
+        assert_eq!(verified.body["flaws"], json!([]), "{verified:?}");
+        for (format, kind) in [("text", "text/plain"), ("json", "application/x-ndjson")] {
+            let path = format!("/v1/games/{id}/export?format={format}");
+            let exported = send(signed(app.request(Method::GET, &path), Some(&ana))).await;
+            assert_eq!(exported.status, 200, "{exported:?}");
+            if format == "text" {
+                let record: Record = exported.text.parse().expect("a record");
+                assert_eq!(record.last().to_string(), game["position"].as_str().expect("a position"));
+                assert_eq!(
+                    record.termination().map(|why: Termination| json!(why.to_string())),
+                    Some(game["result"]["reason"].clone())
+                );
+            }
+            let imported =
+                import(&app, &ana, "", kind, exported.text.replace('\n', if format == "json" { "" } else { "\n" }))
+                    .await;
+            assert_eq!((&imported.body["imported"], &imported.body["refused"]), (&json!(1), &json!(0)), "{imported:?}");
+            let copy = imported.body["items"][0]["game_id"].as_str().expect("an id");
+            let copy = app.get_game(copy, Some(&ana)).await.body;
+            let same = |field: &str| assert_eq!(copy[field], game[field], "{variant} {preset} {format} {field}");
+            ["variant", "preset", "options", "ply", "position", "status"].into_iter().for_each(same);
+            assert_eq!(copy["result"]["reason"], game["result"]["reason"]);
+            assert_eq!(copy["result"]["score"], game["result"]["score"]);
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_record_of_another_game_is_refused_with_its_place() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    for (text, column, why) in [
+        ("[Variant \"omweso\"]\n\n1. FV fu *\n", 4, "empty"),
+        ("[Variant \"kalah\"]\n\n1. FV fu *\n", 5, "no move"),
+        ("[Variant \"bao\"]\n\n1. C F *\n", 4, "form"),
+        ("[Variant \"bao\"]\n\n1. FV f100 *\n", 7, "number from 0 to 99"),
+    ] {
+        let answer = import(&app, &ana, "", "text/plain", text).await;
+        assert_eq!((&answer.body["imported"], &answer.body["refused"]), (&json!(0), &json!(1)), "{answer:?}");
+        let error: &Value = &answer.body["items"][0]["error"];
+        assert_eq!((&error["line"], &error["column"]), (&json!(3), &json!(column)), "{error}");
+        assert!(error["detail"].as_str().is_some_and(|detail| detail.contains(why)), "{error}");
+    }
+}
