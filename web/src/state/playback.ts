@@ -40,8 +40,8 @@ export class Playback {
     this.#generation += 1;
     this.isMoving.value = false;
     const { value } = this.shown;
-    if (value?.ply === ply && value.hand === null && sameBoard(value.board, board)) return;
-    this.shown.value = { board, ply, marks, hand: null, frameMs: stepMs() };
+    if (value?.ply === ply && value.hand === heldAt(board) && sameBoard(value.board, board)) return;
+    this.shown.value = { board, ply, marks, hand: heldAt(board), frameMs: stepMs() };
   }
 
   /** Plays a move from the board that is shown. Ends early if another board is shown meanwhile. */
@@ -55,15 +55,21 @@ export class Playback {
     if (ms > 0 && document.visibilityState === "visible") {
       this.isMoving.value = true;
       for (const { board, effect, hand } of steps) {
-        const at = effect.type === "sow" ? effect.to : effect.pit;
+        const at = effect.type === "sow" ? effect.to : (effect.pit ?? effect.from?.[0]);
         const shown = { board, ply: move.ply - 1, marks: { ...NO_MARKS, from: marks.from }, frameMs: ms };
         this.shown.value = { ...shown, hand: hand > 0 ? (at ?? null) : null };
-        if (effect.type === "sow" || effect.type === "capture") knock(effect.type);
+        if (effect.type === "sow") knock("sow");
+        else if (["capture", "take"].includes(effect.type)) knock("capture");
         await new Promise((resolve) => setTimeout(resolve, effect.type === "sow" ? ms : ms * 1.6));
         if (mine !== this.#generation) return;
       }
     }
     this.isMoving.value = false;
-    this.shown.value = { board: final, ply: move.ply, marks, hand: null, frameMs: ms };
+    this.shown.value = { board: final, ply: move.ply, marks, hand: heldAt(final), frameMs: ms };
   }
+}
+
+/** Where a choice inside a turn leaves seeds in the hand. */
+function heldAt({ pending }: Board): string | null {
+  return pending && pending.seeds > 0 ? pending.pit : null;
 }
