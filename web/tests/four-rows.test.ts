@@ -313,6 +313,10 @@ test("seeds of a long turn move frame by frame, and the page ends with the serve
   await pit(ana, "I").click();
   await ana.seesMoving();
   await becomes(() => plyOf(ana), "1");
+  // The move is shown once more, and skipped.
+  await ana.button("Replay the last move").click();
+  await ana.button("Skip to its end").click();
+  await ana.button("Replay the last move").waitFor();
   const { board } = await read(id);
   for (const [n, seeds] of board.south.pits.entries()) {
     const letter = String.fromCharCode(65 + n);

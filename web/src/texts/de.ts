@@ -189,6 +189,7 @@ export const de: Texts = {
   "controls.label": "Was du tun kannst",
   "controls.again": "Noch einmal spielen",
   "controls.replay": "Letzten Zug zeigen",
+  "controls.skip": "Zum Ende springen",
   "controls.to-rematch": "Zur Revanche",
   "controls.abort": "Spiel abbrechen",
   "controls.abort-question": "Das Spiel abbrechen? Es endet ohne Ergebnis.",

@@ -193,6 +193,7 @@ export const en = of({
   "controls.label": "What you can do",
   "controls.again": "Play again",
   "controls.replay": "Replay the last move",
+  "controls.skip": "Skip to its end",
   "controls.to-rematch": "To the rematch",
   "controls.abort": "Abort the game",
   "controls.abort-question": "Abort the game? It ends without a result.",

@@ -189,6 +189,7 @@ export const es: Texts = {
   "controls.label": "Lo que puedes hacer",
   "controls.again": "Jugar otra vez",
   "controls.replay": "Repetir la última jugada",
+  "controls.skip": "Saltar al final",
   "controls.to-rematch": "A la revancha",
   "controls.abort": "Anular la partida",
   "controls.abort-question": "¿Anular la partida? Termina sin resultado.",

@@ -192,6 +192,7 @@ export const fr: Texts = {
   "controls.label": "Ce que vous pouvez faire",
   "controls.again": "Rejouer",
   "controls.replay": "Revoir le dernier coup",
+  "controls.skip": "Passer à la fin",
   "controls.to-rematch": "Vers la revanche",
   "controls.abort": "Annuler la partie",
   "controls.abort-question": "Annuler la partie ? Elle finit sans résultat.",
