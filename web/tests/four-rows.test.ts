@@ -78,7 +78,12 @@ async function focusBoard(person: Person): Promise<void> {
 async function playByKeys(person: Person, choose: () => number): Promise<boolean> {
   const { keyboard } = person.page;
   const before = await plyOf(person);
-  const pits = await person.legal().evaluateAll((buttons) => buttons.map((button) => (button as HTMLElement).dataset["pit"] ?? ""));
+  let pits: string[] = [];
+  // While a move is on its way, no pit can be played for a moment.
+  await eventually("a pit can be played", async () => {
+    pits = await person.legal().evaluateAll((buttons) => buttons.map((button) => (button as HTMLElement).dataset["pit"] ?? ""));
+    return pits.length > 0;
+  });
   const wanted = pits[Math.floor(choose() * pits.length)] ?? "";
   await keyboard.press(wanted.toLowerCase());
   await becomes(() => focused(person, "pit"), wanted);
@@ -222,9 +227,9 @@ test("in Omweso a catch stays in the hand until its direction is chosen", async 
   const seeds = board.pending?.seeds ?? 0;
   const name = new RegExp(`^\u2068?${seeds}\u2069? seeds are in your hand`);
   await ana.page.getByRole("group", { name }).waitFor();
-  await becomes(() => ana.page.locator(".choice [data-move]").evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset["move"])), legal);
+  await becomes(() => ana.page.locator(".ways [data-move]").evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset["move"])), legal);
   await becomes(() => ana.page.locator(".seed.held").count(), seeds, "they are drawn above the pit");
-  await becomes(() => ana.page.locator(".count.hand").textContent(), String(seeds));
+  await becomes(() => ana.page.locator(".in-hand text").textContent(), String(seeds));
   assert.match(await labelOf(ana, board.pending?.pit ?? ""), new RegExp(`${seeds} seeds in the hand`));
   // A page that is opened now shows the same.
   await ana.page.reload();

@@ -20,7 +20,7 @@ const { items: variants } = await call<{ items: Variant[] }>("GET", "/v1/variant
 
 const told = async (sandbox: Locator) => (await sandbox.getByRole("status").textContent()) ?? "";
 
-const ways = (sandbox: Locator) => sandbox.locator(".choice [data-move]");
+const ways = (sandbox: Locator) => sandbox.locator(".ways [data-move]");
 
 const DEVICES = {
   light: { colorScheme: "light" as const },

@@ -223,9 +223,10 @@ function HandCount({ board, shape }: { board: BoardOf; shape: Shape }) {
   const spot = board.pending && shape.spots.get(board.pending.pit);
   if (!board.pending?.seeds || !spot) return null;
   return (
-    <text class="count hand" x={spot.x} y={spot.y - spot.ry * 0.55}>
-      {board.pending.seeds}
-    </text>
+    <g class="in-hand" transform={`translate(${spot.x + spot.rx * 0.8} ${spot.y - spot.ry * 0.8})`}>
+      <circle r="21" />
+      <text y="2">{board.pending.seeds}</text>
+    </g>
   );
 }
 

@@ -81,7 +81,7 @@ const onlyOf = (moves: readonly string[]) => (moves.length === 1 ? (moves[0] ?? 
 
 /** Focuses the first field or button of a choice that is open already. One that opens takes the focus itself. */
 function focusFirst(root: HTMLElement | null): void {
-  root?.querySelector<HTMLElement>(".choice input, .choice button")?.focus();
+  root?.querySelector<HTMLElement>(".ways input, .ways button")?.focus();
 }
 
 function openInWords({ pit, seeds }: { pit: string; seeds: number }): string {
@@ -129,7 +129,7 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
     </button>
   );
   return (
-    <div class="choice" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
+    <div class="ways" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
       <p>{title}</p>
       <div class="row">
         {actionsOf(moves).map((action) => button(action.move, <Way action={action} board={board} shape={shape} />))}
@@ -190,7 +190,7 @@ function Arrange({ actions, board, again, onPlay }: ArrangeProps) {
     onPlay(action.move);
   };
   return (
-    <form class="choice" noValidate aria-label={t("arrange.title")} onSubmit={put}>
+    <form class="ways" noValidate aria-label={t("arrange.title")} onSubmit={put}>
       <label for="arrange-seeds">{t("arrange.seeds", { pit })}</label>
       <div class="row">
         <input

@@ -148,7 +148,7 @@ function lying(board: Board, bottom: Side, layout: Layout, spots: Map<string, Sp
       const y = height / 2 + away * (GAP / 2 + ry + row * (2 * ry + BAND));
       const label = y + away * (ry + BAND / 2) + 4;
       const x = left + (isNear ? column : columns - 1 - column) * (2 * rx + GAP);
-      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x, y: label }, letter: { x: x + 36, y: label } });
+      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x, y: label }, letter: { x: x + 40, y: label } });
     }
     const x = isNear ? width - MARGIN - storeRx : MARGIN + storeRx;
     const count = { x, y: height / 2 + away * (height / 2 - MARGIN - BAND / 2) + 4 };

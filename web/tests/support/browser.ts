@@ -224,7 +224,7 @@ async function click(person: Person): Promise<void> {
 /** Whether a move was made. If its pit asks which way, the first way is chosen. */
 function chooseWay(before: string | null): boolean {
   const isMoved = document.querySelector(".board")?.getAttribute("data-ply") !== before;
-  if (!isMoved) document.querySelector<HTMLElement>(".choice [data-move]")?.click();
+  if (!isMoved) document.querySelector<HTMLElement>(".ways [data-move]")?.click();
   return isMoved;
 }
 
