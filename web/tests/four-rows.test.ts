@@ -260,7 +260,10 @@ test("seeds are arranged pit after pit by the keyboard", async () => {
     await ana.page.keyboard.press("Control+A");
     await ana.page.keyboard.type(seeds);
     await ana.page.keyboard.press("Enter");
-    if (letter === "C") await ana.screenshot("omweso-arranging");
+    if (letter !== "B") continue;
+    await eventually("it is told", async () => /puts .?0.? seeds down in/.test((await ana.page.locator(".table .told").first().textContent()) ?? ""));
+    await field("C").waitFor();
+    await ana.screenshot("omweso-arranging");
   }
   await eventually("both sides are arranged", async () => (await read(id)).ply === 5);
   const { board } = await read(id);

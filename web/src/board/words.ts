@@ -20,7 +20,7 @@ const LAPS = ["lift", "tax", "relay", "resume", "take"];
 
 /** What a move did, in a few sentences. */
 export function moveInWords({ move, effects }: Told, name: string): string {
-  const told = [...placed(effects, name), opening(move, effects, name)];
+  const told = [...placed(move, effects, name), opening(move, effects, name)];
   const laps = effects.filter(({ type }) => LAPS.includes(type)).length;
   if (laps > 1) told.push(t("move.laps", { count: laps }));
   const captured = capturedBy(effects);
@@ -40,8 +40,11 @@ function lastOf(effects: readonly Effect[]): string | undefined {
   return effects.findLast(({ type }) => type === "sow")?.to;
 }
 
-function placed(effects: readonly Effect[], name: string): string[] {
+/** The seeds that are put down, and be it none in a pit that is left out. */
+function placed(move: string, effects: readonly Effect[], name: string): string[] {
   const places = effects.filter(({ type }) => type === "place");
+  const action = actionOf(move);
+  if (places.length === 0 && action?.count === 0) return [t("move.places", { name, pit: action.pit, count: 0 })];
   return places.map(({ pit = "", seeds = 0 }) => t("move.places", { name, pit, count: seeds }));
 }
 
