@@ -336,7 +336,7 @@ for (const [name, device] of Object.entries({
   test(`the review is readable: ${name}`, async () => {
     const player = await guest("Ana");
     const ana = await Person.arrive({ reducedMotion: "reduce", ...device });
-    for (const variant of name.includes("narrow") ? ["congkak"] : ["kalah", "oware", "congkak"]) {
+    for (const variant of name.includes("narrow") ? ["congkak", "bao"] : ["kalah", "oware", "congkak", "bao"]) {
       const game = await played(player.token, { variant }, 12);
       await ana.open(`/review/${game.id}`);
       await ana.legal().first().waitFor();

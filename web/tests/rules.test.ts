@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
+import type { Locator } from "playwright-core";
+
 import { becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
 
 after(closeBrowser);
@@ -15,6 +17,10 @@ interface Variant {
 }
 
 const { items: variants } = await call<{ items: Variant[] }>("GET", "/v1/variants", null);
+
+const told = async (sandbox: Locator) => (await sandbox.getByRole("status").textContent()) ?? "";
+
+const ways = (sandbox: Locator) => sandbox.locator(".ways [data-move]");
 
 const DEVICES = {
   light: { colorScheme: "light" as const },
@@ -58,7 +64,9 @@ test("the rules of every variant have their text, their board and a board to try
     assert.equal(await ana.page.locator("article").getByText("```").count(), 0);
     const sandbox = ana.page.locator(".sandbox");
     await sandbox.locator('[aria-disabled="false"][data-pit]').first().click();
-    await eventually("the move is told", async () => /^South sows/.test((await sandbox.getByRole("status").textContent())?.replace(/[\u2068\u2069]/g, "") ?? ""));
+    await eventually("the move is told, or its direction asked for", async () => (await told(sandbox)) !== "" || (await ways(sandbox).count()) > 0);
+    if ((await told(sandbox)) === "") await ways(sandbox).first().click();
+    await eventually("the move is told", async () => /^South (sows|puts)/.test((await told(sandbox)).replace(/[\u2068\u2069]/g, "")));
     await sandbox.getByRole("button", { name: "Take back" }).click();
     await eventually("the opening is there again", async () => (await sandbox.getByRole("button", { name: "Take back" }).getAttribute("aria-disabled")) === "true");
     const last = presets.at(-1);
@@ -89,17 +97,20 @@ test("the form has every option of every preset of every variant, and the game g
       await ana.page.getByLabel(preset.title, { exact: true }).check();
       await becomes(() => ana.page.locator("[id^=new-options-]:is(input, select)").count(), options.length, `${name} ${preset.name}`);
     }
-    // One option of each kind is changed.
+    // One option of each kind is changed. Of games with reserves, the first choices close other options.
     await ana.open(`/new?variant=${name}&opponent=self`);
     await ana.page.locator(".all-options summary").click();
-    const wanted: Record<string, unknown> = { seeds: 3 };
-    await ana.page.locator("#new-options-seeds").fill("3");
+    const hasSeeds = options.some((option) => option.name === "seeds");
+    const [whole, number] = hasSeeds ? ["seeds", 3] : ["circuits", 9];
+    const wanted: Record<string, unknown> = { [whole]: number };
+    await ana.page.locator(`#new-options-${whole}`).fill(String(number));
     const flag = options.find(({ type, name: option }) => type === "boolean" && option !== "take_own_seed");
     if (flag) {
       await ana.page.locator(`#new-options-${flag.name}`).setChecked(flag.default !== true);
       wanted[flag.name] = flag.default !== true;
     }
-    const choice = options.find(({ type }) => type === "choice");
+    const choices = options.filter(({ type }) => type === "choice");
+    const choice = choices.at(hasSeeds ? 0 : -1);
     const value = choice?.values?.find((each) => each !== choice.default);
     if (choice && value !== undefined) {
       await ana.page.locator(`#new-options-${choice.name}`).selectOption(value);

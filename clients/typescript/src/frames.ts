@@ -8,14 +8,20 @@ export interface Frame {
   board: Board;
   /** The seeds in the player's hand. */
   hand: number;
-  /** Pits and stores that have other contents than in the frame before: `A`, `b`, `south_store`. */
+  /** Pits, stores and reserves that have other contents than in the frame before: `A`, `b`, `south_store`, `south_reserve`. */
   changed: string[];
 }
 
-/** What effects work on: seeds by place, and which pits are out of play. */
+/** What effects work on: seeds by place, and which pits are out of play or blocked. */
 interface State {
   seeds: Map<string, number>;
   hand: number;
+  /** The pit that the hand came from, and the one where its last seed fell: a choice inside a turn is at one of them. */
+  begun: string | undefined;
+  fallen: string | undefined;
+  pending: Board["pending"];
+  house: Record<Side, boolean | undefined>;
+  blocked: string | null;
   burnt: Record<Side, string[] | undefined>;
   round: number | undefined;
   roundOver: number;
@@ -51,24 +57,66 @@ export function pitsOf(board: Board, side: Side): string[] {
 
 /** Whether two boards show the same. */
 export function sameBoard(one: Board, other: Board): boolean {
-  const listed = ({ south, north, round }: Board) =>
-    JSON.stringify([south.pits, south.store, south.burnt, north.pits, north.store, north.burnt, round]);
+  const row = ({ pits, store, reserve, house, blocked, burnt }: Board["south"]) => [pits, store, reserve, house, blocked, burnt];
+  const listed = ({ south, north, round, pending }: Board) =>
+    JSON.stringify([row(south), row(north), round, pending?.pit, pending?.seeds]);
   return listed(one) === listed(other);
 }
 
 // Whether the effect is known, and has the fields of its type.
 function apply(effect: Effect, state: State, board: Board): boolean {
-  const { pit, to, from, side, pits, seeds } = effect;
-  switch (effect.type) {
+  if (!applySowing(effect, state) && !applyStore(effect, state, board) && !applyMark(effect, state, board)) return false;
+  // A choice inside a turn is over with the first effect after it.
+  if (effect.type !== "extra_turn") state.pending = undefined;
+  return true;
+}
+
+// What goes through the hand.
+function applySowing({ type, pit, to, from, side, seeds }: Effect, state: State): boolean {
+  switch (type) {
     case "lift":
     case "relay":
       if (pit === undefined) return false;
       state.hand += take(state, [pit]);
+      state.begun = pit;
+      return true;
+    case "tax":
+      if (pit === undefined || seeds === undefined) return false;
+      put(state, pit, -seeds);
+      state.hand += seeds;
+      state.begun = pit;
+      return true;
+    case "resume":
+      state.begun = pit;
+      return pit !== undefined;
+    case "take":
+      if (from === undefined) return false;
+      state.hand += take(state, from);
       return true;
     case "sow":
       if (to === undefined) return false;
       put(state, to, 1);
       state.hand -= 1;
+      state.fallen = to;
+      return true;
+    case "reserve":
+      if (side === undefined || seeds === undefined) return false;
+      put(state, `${side}_reserve`, seeds);
+      state.hand -= seeds;
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What goes past the hand, to and from stores and reserves.
+function applyStore(effect: Effect, state: State, board: Board): boolean {
+  const { type, pit, to, from, side, pits, seeds } = effect;
+  switch (type) {
+    case "place":
+      if (pit === undefined || seeds === undefined) return false;
+      put(state, `${sideOf(pit)}_reserve`, -seeds);
+      put(state, pit, seeds);
       return true;
     case "capture":
       if (from === undefined || to === undefined) return false;
@@ -95,18 +143,46 @@ function apply(effect: Effect, state: State, board: Board): boolean {
       state.burnt[side] = pitsOf(board, side).filter((each) => !pits.includes(each));
       state.round = state.roundOver + 1;
       return true;
+    default:
+      return false;
+  }
+}
+
+// What moves no seed.
+function applyMark({ type, pit, side, round }: Effect, state: State, board: Board): boolean {
+  switch (type) {
     case "round_over":
-      state.roundOver = effect.round ?? state.roundOver;
+      state.roundOver = round ?? state.roundOver;
+      return true;
+    case "house_lost":
+      if (side === undefined) return false;
+      state.house[side] = false;
+      return true;
+    case "block":
+      if (pit === undefined) return false;
+      state.blocked = pit;
+      return true;
+    case "unblock":
+    case "game_over":
+      state.blocked = null;
       return true;
     case "extra_turn":
+      state.pending = choiceOf(state, board);
+      return true;
     case "pass":
     case "swap":
     case "takeback":
-    case "game_over":
       return true;
     default:
       return false;
   }
+}
+
+// With reserves in place of stores, a turn that goes on after a sowing has a choice: in its hand, or in the pit of its last seed.
+function choiceOf({ hand, begun, fallen }: State, board: Board): Board["pending"] {
+  if (board.south.reserve === undefined) return undefined;
+  const pit = hand > 0 ? begun : fallen;
+  return pit === undefined ? undefined : { pit, seeds: hand };
 }
 
 // The server's board counts: it corrects the last frame, or is a frame of its own where no effect was known.
@@ -115,25 +191,47 @@ function takeOver(shown: Frame[], board: Board, final: Board): void {
   if (sameBoard(last?.board ?? board, final)) return;
   const before = stateOf(shown.at(-2)?.board ?? board).seeds;
   const changed = [...stateOf(final).seeds].filter(([place, seeds]) => before.get(place) !== seeds).map(([place]) => place);
-  shown.splice(Math.max(0, shown.length - 1), 1, { effect: last?.effect ?? { type: "unknown" }, board: final, hand: 0, changed });
+  shown.splice(Math.max(0, shown.length - 1), 1, { effect: last?.effect ?? { type: "unknown" }, board: final, hand: final.pending?.seeds ?? 0, changed });
 }
 
 function stateOf(board: Board): State {
+  const { south, north, round, pending } = board;
   const seeds = new Map<string, number>();
   for (const side of SIDES) {
-    pitsOf(board, side).forEach((pit, n) => seeds.set(pit, board[side].pits[n] ?? 0));
-    seeds.set(`${side}_store`, board[side].store);
+    const { pits, store, reserve } = board[side];
+    pitsOf(board, side).forEach((pit, n) => seeds.set(pit, pits[n] ?? 0));
+    seeds.set(`${side}_store`, store);
+    if (reserve !== undefined) seeds.set(`${side}_reserve`, reserve);
   }
-  return { seeds, hand: 0, burnt: { south: board.south.burnt, north: board.north.burnt }, round: board.round, roundOver: 0 };
+  return {
+    seeds,
+    hand: pending?.seeds ?? 0,
+    begun: pending?.pit,
+    fallen: undefined,
+    pending,
+    house: { south: south.house, north: north.house },
+    blocked: south.blocked ?? north.blocked ?? null,
+    burnt: { south: south.burnt, north: north.burnt },
+    round,
+    roundOver: 0,
+  };
 }
 
 function boardOf(state: State, board: Board): Board {
+  const { seeds, burnt, house, blocked, round, pending } = state;
   const row = (side: Side): Board["south"] => ({
-    pits: pitsOf(board, side).map((pit) => state.seeds.get(pit) ?? 0),
-    store: state.seeds.get(`${side}_store`) ?? 0,
-    ...(state.burnt[side] && { burnt: state.burnt[side] }),
+    pits: pitsOf(board, side).map((pit) => seeds.get(pit) ?? 0),
+    store: seeds.get(`${side}_store`) ?? 0,
+    ...(board[side].reserve !== undefined && { reserve: seeds.get(`${side}_reserve`) ?? 0 }),
+    ...(house[side] !== undefined && { house: house[side] }),
+    ...(board[side].blocked !== undefined && { blocked: blocked !== null && sideOf(blocked) === side ? blocked : null }),
+    ...(burnt[side] && { burnt: burnt[side] }),
   });
-  return { south: row("south"), north: row("north"), ...(state.round !== undefined && { round: state.round }) };
+  return { south: row("south"), north: row("north"), ...(round !== undefined && { round }), ...(pending && { pending }) };
+}
+
+function sideOf(pit: string): Side {
+  return pit < "a" ? "south" : "north";
 }
 
 function take(state: State, places: readonly string[]): number {

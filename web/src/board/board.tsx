@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { t } from "../texts/index.ts";
 import { draw, settle, totalOf, type Seeds } from "./seeds.ts";
-import { seedsIn, shapeOf, storeOf, type Shape, type Spot } from "./shape.ts";
+import { isBlocked, isHouse, pitsOf, seedsIn, shapeOf, type Layout, type Shape, type Spot } from "./shape.ts";
 
 /** What a move did, or would do, to places of the board. */
 export interface Marks {
@@ -23,12 +23,16 @@ export interface BoardProps {
   board: BoardOf;
   /** The side that sits at the bottom. */
   bottom: Side;
+  /** How its pits are laid out; null where the variant is not known. */
+  layout?: Layout | null;
   /** The pits that may be sown now. */
   legal?: readonly string[];
   marks?: Marks;
   preview?: Marks | null;
   /** A pit whose sowing was chosen and is not confirmed yet. */
   pending?: string | null;
+  /** A pit that was chosen, and of which the direction is not. */
+  chosen?: string | null;
   /** The pit that a hint names. */
   hinted?: string | null;
   /** Where the hand is, while seeds are in it, and how long they take from place to place. */
@@ -60,17 +64,25 @@ export function useMatch(query: string): boolean {
   return matches;
 }
 
+/** Where the pits of a board are on this screen. */
+export function useShape({ board, bottom, layout }: Pick<BoardProps, "board" | "bottom" | "layout">): Shape {
+  const isUpright = useMatch(UPRIGHT);
+  const { south, north } = board;
+  const size = [south.pits.length, north.pits.length, south.reserve === undefined].join("/");
+  return useMemo(() => shapeOf(board, bottom, isUpright, layout ?? undefined), [size, bottom, isUpright, layout?.rows, layout?.first]);
+}
+
 /** A board. With `onPick`, legal pits can be chosen. */
 export function Board(props: BoardProps) {
-  const { board, bottom } = props;
-  const isUpright = useMatch(UPRIGHT);
-  const size = `${board.south.pits.length}/${board.north.pits.length}`;
-  const shape = useMemo(() => shapeOf(board, bottom, isUpright), [size, bottom, isUpright]);
+  const { board } = props;
+  const shape = useShape(props);
+  const { isUpright } = shape;
+  const isDeep = (isUpright ? (shape.rows[0]?.length ?? 0) : shape.rows.length) > 2;
   const seeds = useSeeds(board, props.total ?? totalOf(board));
   const slow = { "--frame": `${props.frameMs ?? 0}ms` };
   return (
     // The board has no reading direction: it is sown anticlockwise everywhere.
-    <div class={`board${isUpright ? " upright" : ""}`} dir="ltr" data-ply={props.ply} style={{ aspectRatio: `${shape.width} / ${shape.height}`, ...slow }}>
+    <div class={`board${isUpright ? " upright" : ""}${isDeep ? " deep" : ""}`} dir="ltr" data-ply={props.ply} style={{ aspectRatio: `${shape.width} / ${shape.height}`, ...slow }}>
       <svg viewBox={`0 0 ${shape.width} ${shape.height}`} aria-hidden="true" class="drawing">
         <Wood shape={shape} />
         {[...shape.spots.values()].map((spot) => (
@@ -87,6 +99,7 @@ export function Board(props: BoardProps) {
           {[...shape.spots.values()].map((spot) => (
             <Count key={spot.place} spot={spot} board={board} />
           ))}
+          <HandCount board={board} shape={shape} />
         </g>
       </svg>
       <Pits shape={shape} props={props} />
@@ -154,8 +167,10 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
   const classes = [
     "hollow",
     isBurnt(props.board, spot) && "burnt",
+    isBlocked(props.board, place) && "blocked",
     isLegal && "legal",
     props.pending === place && "pending",
+    props.chosen === place && "chosen",
     marks.from === place && "from",
     marks.sown.has(place) && "sown",
     marks.captured.has(place) && "captured",
@@ -175,6 +190,8 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
       <rect class="rim" {...box(3)} />
       <rect class="hole" {...box(0)} />
       {isBurnt(props.board, spot) && <path class="cross" d={`M${x - 14} ${y - 14}l28 28m0-28l-28 28`} />}
+      {isHouse(props.board, place) && <rect class="house" x={x - rx - 3} y={y - ry - 3} width={2 * rx + 6} height={2 * ry + 6} rx="6" />}
+      {isBlocked(props.board, place) && <path class="bar" d={`M${x - rx} ${y - ry}l${2 * rx} ${2 * ry}m0-${2 * ry}l-${2 * rx} ${2 * ry}`} />}
       <rect class="ring" {...box(3)} />
       {props.hinted === place && (
         <text class="star" x={x - rx + 8} y={y - ry + 10}>
@@ -201,6 +218,18 @@ function Count({ spot, board }: { spot: Spot; board: BoardOf }) {
   );
 }
 
+/** The seeds that a choice inside a turn leaves in the hand. */
+function HandCount({ board, shape }: { board: BoardOf; shape: Shape }) {
+  const spot = board.pending && shape.spots.get(board.pending.pit);
+  if (!board.pending?.seeds || !spot) return null;
+  return (
+    <g class="in-hand" transform={`translate(${spot.x + spot.rx * 0.8} ${spot.y - spot.ry * 0.8})`}>
+      <circle r="21" />
+      <text y="2">{board.pending.seeds}</text>
+    </g>
+  );
+}
+
 function isBurnt(board: BoardOf, { place, side }: Spot): boolean {
   return board[side].burnt?.includes(place) ?? false;
 }
@@ -210,7 +239,7 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
   const { board, bottom, legal = [], onPick, onPoint, pending, hinted } = props;
   const buttons = useRef(new Map<string, HTMLButtonElement>());
   const [current, setCurrent] = useState<string | null>(null);
-  const first = legal[0] ?? shape.rows[1]?.[0] ?? null;
+  const first = legal[0] ?? pitsOf(board, bottom)[0] ?? null;
   const stop = current !== null && shape.spots.has(current) ? current : first;
   const focus = (place: string) => {
     setCurrent(place);
@@ -247,7 +276,7 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
             style={style}
             tabIndex={place === stop ? 0 : -1}
             aria-disabled={!isLegal}
-            aria-label={pitLabel(board, spot, { isLegal, isPending: pending === place, isHinted: hinted === place })}
+            aria-label={pitLabel(board, spot, { isLegal, isPending: pending === place, isChosen: props.chosen === place, isHinted: hinted === place })}
             onClick={() => isLegal && onPick(place)}
             onFocus={() => {
               setCurrent(place);
@@ -296,19 +325,25 @@ function lettered(shape: Shape, legal: readonly string[], bottom: Side, key: str
 interface PitState {
   isLegal: boolean;
   isPending: boolean;
+  isChosen: boolean;
   isHinted: boolean;
 }
 
-function pitLabel(board: BoardOf, spot: Spot, { isLegal, isPending, isHinted }: PitState): string {
+function pitLabel(board: BoardOf, spot: Spot, { isLegal, isPending, isChosen, isHinted }: PitState): string {
   const words = [t("board.pit", { pit: spot.place, side: t(`side.${spot.side}`) })];
   words.push(isBurnt(board, spot) ? t("board.burnt") : t("board.seeds", { count: seedsIn(board, spot.place) }));
+  if (isHouse(board, spot.place)) words.push(t("board.house"));
+  if (isBlocked(board, spot.place)) words.push(t("board.blocked"));
+  if (board.pending?.pit === spot.place && board.pending.seeds > 0) words.push(t("board.hand", { count: board.pending.seeds }));
   if (isPending) words.push(t("board.pending"));
+  else if (isChosen) words.push(t("board.chosen"));
   else if (isLegal) words.push(t("board.legal"));
   if (isHinted) words.push(t("board.hinted"));
   return words.join(", ");
 }
 
-function storeLabel(board: BoardOf, { side }: Spot, names: BoardProps["names"]): string {
-  const store = t("board.store", { side: t(`side.${side}`), name: names?.[side] ?? "" });
-  return `${store}, ${t("board.seeds", { count: seedsIn(board, storeOf(side)) })}`;
+function storeLabel(board: BoardOf, { side, place }: Spot, names: BoardProps["names"]): string {
+  const kind = place.endsWith("_reserve") ? "board.reserve" : "board.store";
+  const store = t(kind, { side: t(`side.${side}`), name: names?.[side] ?? "" });
+  return `${store}, ${t("board.seeds", { count: seedsIn(board, place) })}`;
 }

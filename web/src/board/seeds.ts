@@ -14,7 +14,7 @@ const DRAWN_MAX = { pit: 40, store: 90 };
 
 /** All places of a board. */
 export function placesOf(board: Board): string[] {
-  return (["south", "north"] as const).flatMap((side) => [...pitsOf(board, side), storeOf(side)]);
+  return (["south", "north"] as const).flatMap((side) => [...pitsOf(board, side), storeOf(board, side)]);
 }
 
 /**
@@ -36,13 +36,15 @@ export function settle(before: Seeds | null, board: Board, total: number): Seeds
     while (have.length < seedsIn(board, place)) have.push(spare.shift() ?? next++);
   }
   const onBoard = places.reduce((sum, place) => sum + seedsIn(board, place), 0);
-  after.set(HAND, spare.slice(0, Math.max(0, total - onBoard)));
+  const held = spare.slice(0, Math.max(0, total - onBoard));
+  while (held.length < (board.pending?.seeds ?? 0)) held.push(next++);
+  after.set(HAND, held);
   return after;
 }
 
-/** The seeds of a board in all. */
+/** The seeds of a board in all, with those that a choice leaves in the hand. */
 export function totalOf(board: Board): number {
-  return placesOf(board).reduce((sum, place) => sum + seedsIn(board, place), 0);
+  return placesOf(board).reduce((sum, place) => sum + seedsIn(board, place), board.pending?.seeds ?? 0);
 }
 
 /** A seed as it is drawn. */
@@ -57,7 +59,7 @@ export interface DrawnSeed {
 export function draw(seeds: Seeds, shape: Shape, handAt: string | null): DrawnSeed[] {
   const drawn: DrawnSeed[] = [];
   for (const [place, ids] of seeds) {
-    const spot = shape.spots.get(place === HAND ? (handAt ?? "south_store") : place);
+    const spot = place === HAND ? (shape.spots.get(handAt ?? "south_store") ?? shape.spots.get("south_reserve")) : shape.spots.get(place);
     if (!spot) continue;
     const isHeld = place === HAND;
     ids.slice(0, DRAWN_MAX[spot.kind]).forEach((id, n) => {

@@ -1,10 +1,18 @@
-// Where the pits and stores of a board are drawn. It knows the numbers of pits that a board has, and no rule of a game.
+// Where the pits and stores of a board are drawn. It knows the numbers of pits and rows that a board has, and no rule of a game.
 
 import type { Board, Side } from "@mancala-server/client";
 
-/** A pit or a store, in units of the drawing. */
+/** How the pits of a side are laid out, as the variant says. */
+export interface Layout {
+  /** Rows of a side: its ring goes along the front row, and back behind it. */
+  rows: number;
+  /** At which end of its own front row a side has its first pit. */
+  first: "left" | "right";
+}
+
+/** A pit, or a store or reserve, in units of the drawing. */
 export interface Spot {
-  /** `A`, `a`, `south_store` or `north_store`, as effects name it. */
+  /** `A`, `a`, `south_store` or `north_reserve`, as effects name it. */
   place: string;
   side: Side;
   kind: "pit" | "store";
@@ -33,14 +41,18 @@ const MARGIN = 22;
 const BAND = 50;
 const GAP = 12;
 
+/** The pit that is a side's house, on boards that have houses. */
+const HOUSE = 4;
+
 /** The pits of a side in the order of sowing: `A`, `B` and on for South, small letters for North. */
 export function pitsOf(board: Board, side: Side): string[] {
   const first = (side === "south" ? "A" : "a").charCodeAt(0);
   return board[side].pits.map((_, n) => String.fromCharCode(first + n));
 }
 
-export function storeOf(side: Side): string {
-  return `${side}_store`;
+/** The place of a side's seeds that are in no pit: its reserve, on a board that has reserves, or else its store. */
+export function storeOf(board: Board, side: Side): string {
+  return board[side].reserve === undefined ? `${side}_store` : `${side}_reserve`;
 }
 
 export function opposite(side: Side): Side {
@@ -49,7 +61,7 @@ export function opposite(side: Side): Side {
 
 /** The side of a place. */
 export function sideOf(place: string): Side {
-  if (place.endsWith("_store")) return place === "south_store" ? "south" : "north";
+  if (place.length > 1) return place.startsWith("south") ? "south" : "north";
   return place === place.toUpperCase() ? "south" : "north";
 }
 
@@ -57,64 +69,121 @@ export function sideOf(place: string): Side {
 export function seedsIn(board: Board, place: string): number {
   const side = sideOf(place);
   if (place.endsWith("_store")) return board[side].store;
+  if (place.endsWith("_reserve")) return board[side].reserve ?? 0;
   return board[side].pits[pitsOf(board, side).indexOf(place)] ?? 0;
 }
 
-/** A board with this side at the bottom. Upright, for narrow screens, that side is on the left and its store below. */
-export function shapeOf(board: Board, bottom: Side, isUpright: boolean): Shape {
-  return isUpright ? upright(board, bottom) : lying(board, bottom);
+/** Whether a pit is the house of a side that still owns it. */
+export function isHouse(board: Board, place: string): boolean {
+  const side = sideOf(place);
+  return board[side].house === true && pitsOf(board, side)[HOUSE] === place;
 }
 
-function lying(board: Board, bottom: Side): Shape {
+/** Whether a pit is blocked. */
+export function isBlocked(board: Board, place: string): boolean {
+  return board[sideOf(place)].blocked === place;
+}
+
+/** The pit beside another one in the ring of its side: the next in the order of letters, or the one before. */
+export function besideInRing(board: Board, pit: string, isUpward: boolean): string {
+  const pits = pitsOf(board, sideOf(pit));
+  return pits[(pits.indexOf(pit) + (isUpward ? 1 : pits.length - 1)) % pits.length] ?? pit;
+}
+
+/** The layout of a board of which the variant is not known. */
+function usualLayout(board: Board): Layout {
+  return { rows: board.south.reserve === undefined ? 1 : 2, first: "left" };
+}
+
+/** A board with this side at the bottom. Upright, for narrow screens, that side is on the left and its store below. */
+export function shapeOf(board: Board, bottom: Side, isUpright: boolean, layout: Layout = usualLayout(board)): Shape {
+  const spots = new Map<string, Spot>();
+  const size = isUpright ? upright(board, bottom, layout, spots) : lying(board, bottom, layout, spots);
+  return { ...size, isUpright, spots, rows: rowsOf(spots) };
+}
+
+/** The pits as they are drawn, from the top and from the left. */
+function rowsOf(spots: ReadonlyMap<string, Spot>): string[][] {
+  const pits = [...spots.values()].filter(({ kind }) => kind === "pit");
+  const heights = [...new Set(pits.map(({ y }) => y))].sort((a, b) => a - b);
+  return heights.map((height) => pits.filter(({ y }) => y === height).sort((a, b) => a.x - b.x).map(({ place }) => place));
+}
+
+/** Where a pit lies as its owner sees it: rows from the front, columns from the left. */
+interface Cell {
+  place: string;
+  row: number;
+  column: number;
+}
+
+/** The front row begins at one end, and each row behind it where the one before has ended. */
+function cellsOf(board: Board, side: Side, { rows, first }: Layout): Cell[] {
+  const pits = pitsOf(board, side);
+  const columns = Math.ceil(pits.length / rows);
+  return pits.map((place, n) => {
+    const [row, at] = [Math.floor(n / columns), n % columns];
+    const isFromFirst = row % 2 === 0;
+    const isFromLeft = (first === "left") === isFromFirst;
+    return { place, row, column: isFromLeft ? at : columns - 1 - at };
+  });
+}
+
+function columnsOf(board: Board, { rows }: Layout): number {
+  return Math.ceil(Math.max(board.south.pits.length, board.north.pits.length) / rows);
+}
+
+type Size = Pick<Shape, "width" | "height">;
+
+function lying(board: Board, bottom: Side, layout: Layout, spots: Map<string, Spot>): Size {
   const [rx, ry, storeRx] = [50, 50, 54];
-  const columns = Math.max(board.south.pits.length, board.north.pits.length);
+  const columns = columnsOf(board, layout);
   const inner = columns * 2 * rx + (columns - 1) * GAP;
   const width = 2 * (MARGIN + 2 * storeRx + GAP) + inner;
-  const height = 2 * (MARGIN + BAND) + 4 * ry + GAP;
+  const height = 2 * (MARGIN + layout.rows * (2 * ry + BAND)) + GAP;
   const left = MARGIN + 2 * storeRx + GAP + rx;
-  const spots = new Map<string, Spot>();
-  const rows: string[][] = [[], []];
   for (const side of [opposite(bottom), bottom]) {
     const isNear = side === bottom;
-    const y = isNear ? height - MARGIN - BAND - ry : MARGIN + BAND + ry;
-    const label = isNear ? height - MARGIN - BAND / 2 + 4 : MARGIN + BAND / 2 + 4;
-    const pits = pitsOf(board, side);
-    pits.forEach((place, n) => {
-      const column = isNear ? n : columns - 1 - n;
-      const x = left + column * (2 * rx + GAP);
-      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x, y: label }, letter: { x: x + 36, y: label } });
-    });
-    rows[isNear ? 1 : 0] = isNear ? pits : [...pits].reverse();
+    const away = isNear ? 1 : -1;
+    for (const { place, row, column } of cellsOf(board, side, layout)) {
+      const y = height / 2 + away * (GAP / 2 + ry + row * (2 * ry + BAND));
+      const label = y + away * (ry + BAND / 2) + 4;
+      const x = left + (isNear ? column : columns - 1 - column) * (2 * rx + GAP);
+      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x, y: label }, letter: { x: x + 40, y: label } });
+    }
     const x = isNear ? width - MARGIN - storeRx : MARGIN + storeRx;
-    const place = storeOf(side);
-    const count = { x, y: label };
-    spots.set(place, { place, side, kind: "store", x, y: height / 2, rx: storeRx, ry: 2 * ry + GAP / 2, count, letter: count });
+    const count = { x, y: height / 2 + away * (height / 2 - MARGIN - BAND / 2) + 4 };
+    const place = storeOf(board, side);
+    spots.set(place, { place, side, kind: "store", x, y: height / 2, rx: storeRx, ry: height / 2 - MARGIN - BAND, count, letter: count });
   }
-  return { width, height, isUpright: false, spots, rows };
+  return { width, height };
 }
 
-function upright(board: Board, bottom: Side): Shape {
-  const [rx, ry, storeRy, gap, between] = [58, 33, 36, 8, 18];
-  const rowsMax = Math.max(board.south.pits.length, board.north.pits.length);
-  const width = 2 * (MARGIN + BAND) + 4 * rx + between;
-  const height = 2 * (MARGIN + 2 * storeRy + GAP) + rowsMax * 2 * ry + (rowsMax - 1) * gap;
+/** What a pit of an upright board measures: with more rows there is less room. */
+const UPRIGHT_SIZES = {
+  few: { margin: MARGIN, band: BAND, rx: 58, ry: 33, between: 18 },
+  many: { margin: 10, band: 44, rx: 52, ry: 49, between: 14 },
+};
+
+function upright(board: Board, bottom: Side, layout: Layout, spots: Map<string, Spot>): Size {
+  const { margin, band, rx, ry, between } = UPRIGHT_SIZES[layout.rows > 1 ? "many" : "few"];
+  const [storeRy, gap] = [36, 8];
+  const columns = columnsOf(board, layout);
+  const width = 2 * (margin + layout.rows * (band + 2 * rx)) + between;
+  const height = 2 * (MARGIN + 2 * storeRy + GAP) + columns * 2 * ry + (columns - 1) * gap;
   const top = MARGIN + 2 * storeRy + GAP + ry;
-  const spots = new Map<string, Spot>();
   for (const side of [opposite(bottom), bottom]) {
     const isNear = side === bottom;
-    const x = isNear ? MARGIN + BAND + rx : width - MARGIN - BAND - rx;
-    const label = isNear ? MARGIN + BAND / 2 - 3 : width - MARGIN - BAND / 2 + 3;
-    pitsOf(board, side).forEach((place, n) => {
-      const y = top + (isNear ? n : rowsMax - 1 - n) * (2 * ry + gap);
-      const count = { x: label, y };
-      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count, letter: { x: label, y: y + 24 } });
-    });
+    const away = isNear ? -1 : 1;
+    for (const { place, row, column } of cellsOf(board, side, layout)) {
+      const x = width / 2 + away * (between / 2 + rx + row * (2 * rx + band));
+      const y = top + (isNear ? column : columns - 1 - column) * (2 * ry + gap);
+      const label = x + away * (rx + band / 2 + (layout.rows > 1 ? 0 : 3));
+      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x: label, y }, letter: { x: label, y: y + 24 } });
+    }
     const y = isNear ? height - MARGIN - storeRy : MARGIN + storeRy;
-    const place = storeOf(side);
-    const count = { x: label, y };
-    spots.set(place, { place, side, kind: "store", x: width / 2, y, rx: 2 * rx + between / 2, ry: storeRy, count, letter: count });
+    const count = { x: width / 2 + away * (width / 2 - margin - band / 2 + 3), y };
+    const place = storeOf(board, side);
+    spots.set(place, { place, side, kind: "store", x: width / 2, y, rx: width / 2 - margin - band, ry: storeRy, count, letter: count });
   }
-  const [near, far] = [pitsOf(board, bottom), [...pitsOf(board, opposite(bottom))].reverse()];
-  const rows = Array.from({ length: rowsMax }, (_, n) => [near[n], far[n]].filter((place) => place !== undefined));
-  return { width, height, isUpright: true, spots, rows };
+  return { width, height };
 }

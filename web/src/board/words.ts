@@ -1,8 +1,9 @@
 // A move in words, for screen readers and the list of moves. What it says comes from the effects alone.
 
-import type { Effect, Schemas, Side } from "@mancala-server/client";
+import type { Board, Effect, Schemas, Side } from "@mancala-server/client";
 
 import { t, word } from "../texts/index.ts";
+import { actionOf } from "./actions.ts";
 import { NO_MARKS, type Marks } from "./board.tsx";
 
 /** The part of a move that is told. */
@@ -11,27 +12,68 @@ export interface Told {
   effects: readonly Effect[];
 }
 
+/** What begins a sowing out of a pit, or with a hand that a choice has left. */
+const BEGINS = ["lift", "tax", "relay", "resume"];
+
+/** What fills the hand again: each is another lap. */
+const LAPS = ["lift", "tax", "relay", "resume", "take"];
+
 /** What a move did, in a few sentences. */
 export function moveInWords({ move, effects }: Told, name: string): string {
-  const told = [opening(move, effects, name)];
-  const captured = effects.filter(({ type }) => type === "capture").reduce((sum, { seeds = 0 }) => sum + seeds, 0);
+  const told = [...placed(move, effects, name), opening(move, effects, name)];
+  const laps = effects.filter(({ type }) => LAPS.includes(type)).length;
+  if (laps > 1) told.push(t("move.laps", { count: laps }));
+  const captured = capturedBy(effects);
   if (captured > 0) told.push(t("move.captures", { name, count: captured }));
-  for (const effect of effects) told.push(consequence(effect, name));
+  const last = lastOf(effects);
+  for (const effect of effects) told.push(consequence(effect, name, last));
   return told.filter(Boolean).join(" ");
 }
 
-function opening(move: string, effects: readonly Effect[], name: string): string {
-  const lift = effects.find(({ type }) => type === "lift");
-  if (!lift) return move.length === 1 ? t("move.plays", { name, pit: move }) : "";
-  const last = effects.findLast(({ type }) => type === "sow")?.to;
-  const values = { name, pit: move, count: lift.seeds ?? 0 };
-  return last?.endsWith("_store") ? t("move.sows-to-store", values) : t("move.sows", { ...values, last: last ?? "" });
+/** The seeds that a move captures, into a store or into the hand. */
+function capturedBy(effects: readonly Effect[]): number {
+  return effects.filter(({ type }) => type === "capture" || type === "take").reduce((sum, { seeds = 0 }) => sum + seeds, 0);
 }
 
-function consequence(effect: Effect, name: string): string {
+/** Where the last seed falls. */
+function lastOf(effects: readonly Effect[]): string | undefined {
+  return effects.findLast(({ type }) => type === "sow")?.to;
+}
+
+/** The seeds that are put down, and be it none in a pit that is left out. */
+function placed(move: string, effects: readonly Effect[], name: string): string[] {
+  const places = effects.filter(({ type }) => type === "place");
+  const action = actionOf(move);
+  if (places.length === 0 && action?.count === 0) return [t("move.places", { name, pit: action.pit, count: 0 })];
+  return places.map(({ pit = "", seeds = 0 }) => t("move.places", { name, pit, count: seeds }));
+}
+
+function opening(move: string, effects: readonly Effect[], name: string): string {
+  const begin = effects.find(({ type }) => BEGINS.includes(type));
+  const last = lastOf(effects);
+  if (last === undefined) return move.length === 1 ? t("move.plays", { name, pit: move }) : "";
+  // A first seed that captures is put down, and the catch is sown.
+  if (effects.some(({ type }) => type === "place")) return t("move.ends", { last });
+  const values = { name, pit: begin?.pit ?? move, count: begin?.seeds ?? 0 };
+  return last.endsWith("_store") ? t("move.sows-to-store", values) : t("move.sows", { ...values, last });
+}
+
+/** A turn goes on in a store, or else with a choice; after seeds that were only put down there is nothing to tell. */
+function again(name: string, last: string | undefined): string {
+  if (last === undefined) return "";
+  return last.endsWith("_store") ? t("move.extra-turn", { name }) : t("move.chooses", { name });
+}
+
+function consequence(effect: Effect, name: string, last: string | undefined): string {
   switch (effect.type) {
     case "extra_turn":
-      return t("move.extra-turn", { name });
+      return again(name, last);
+    case "house_lost":
+      return t("move.house-lost", { side: word("side", effect.side ?? "") });
+    case "block":
+      return t("move.blocks", { pit: effect.pit ?? "" });
+    case "reserve":
+      return t("move.reserves", { side: word("side", effect.side ?? ""), count: effect.seeds ?? 0 });
     case "pass":
       return t("move.passes", { name });
     case "swap":
@@ -51,6 +93,11 @@ function consequence(effect: Effect, name: string): string {
   }
 }
 
+/** The key of how a game ended. Where seeds are not gathered in stores, their numbers decide nothing and are not told. */
+export function endKey<End extends "game.won" | "game.lost" | "game.drawn" | "game.over" | "sandbox.won">(end: End, board: Board): End | `${End}-by` {
+  return board.south.reserve === undefined ? end : `${end}-by`;
+}
+
 /** The places that a move has touched. */
 export function marksOf(effects: readonly Effect[]): Marks {
   if (effects.length === 0) return NO_MARKS;
@@ -59,12 +106,12 @@ export function marksOf(effects: readonly Effect[]): Marks {
   let from: string | null = null;
   let end: string | null = null;
   for (const { type, pit, to, from: taken } of effects) {
-    if (type === "lift") from ??= pit ?? null;
+    if (type === "place" || BEGINS.includes(type)) from ??= pit ?? null;
     if (type === "sow" && to !== undefined) {
       sown.add(to);
       end = to;
     }
-    if (type === "capture") for (const place of taken ?? []) captured.add(place);
+    if (type === "capture" || type === "take") for (const place of taken ?? []) captured.add(place);
   }
   return { from, sown, captured, end };
 }
@@ -72,13 +119,18 @@ export function marksOf(effects: readonly Effect[]): Marks {
 /** Where a move would lead, in a few words. */
 export function previewInWords({ move, effects }: Told): string {
   const { end } = marksOf(effects);
-  const captured = effects.filter(({ type }) => type === "capture").reduce((sum, { seeds = 0 }) => sum + seeds, 0);
+  const captured = capturedBy(effects);
   const told = [];
   if (end !== null) told.push(end.endsWith("_store") ? t("preview.store", { pit: move }) : t("preview.pit", { pit: move, last: end }));
   if (captured > 0) told.push(t("preview.captures", { count: captured }));
-  if (effects.some(({ type }) => type === "extra_turn")) told.push(t("preview.again"));
+  if (effects.some(({ type }) => type === "extra_turn")) told.push(t(end?.endsWith("_store") ? "preview.again" : "preview.chooses"));
   if (effects.some(({ type }) => type === "game_over")) told.push(t("preview.ends-game"));
   return told.join(" ");
+}
+
+/** A move as it is written: the pit with its direction or number, or a word. */
+export function nameOf(move: string): string {
+  return actionOf(move) ? move : word("special", move);
 }
 
 /** Which move is best, and how the side to move ends by it. */
@@ -87,6 +139,6 @@ export function hintInWords({ move, value, side }: Schemas["HintedMove"] & { sid
   const margin = Math.round(value.seeds * 10 * (side === "south" ? 1 : -1)) / 10;
   const values = { count: Math.abs(margin) };
   const told = margin > 0 ? t("hint.ahead", values) : margin < 0 ? t("hint.behind", values) : t("hint.level");
-  const name = move.length === 1 ? move : word("special", move);
+  const name = nameOf(move);
   return t(value.is_exact ? "hint.exact" : "hint.estimate", { move: name, margin: told });
 }

@@ -47,7 +47,11 @@ export function Controls({ store, game }: { store: GameStore; game: Game }) {
             {t("review.title")}
           </a>
         )}
-        {game.ply > 0 && <Action run={() => store.replay()}>{t("controls.replay")}</Action>}
+        {store.playback.isMoving.value ? (
+          <Action run={async () => store.playback.skip()}>{t("controls.skip")}</Action>
+        ) : (
+          game.ply > 0 && <Action run={() => store.replay()}>{t("controls.replay")}</Action>
+        )}
         {can("abort") && (
           <Confirm question={t("controls.abort-question")} yes={t("controls.abort")} run={() => act(() => games.abort(game.id, SOON))}>
             {t("controls.abort")}

@@ -3,11 +3,11 @@
 import type { Game, Move } from "@mancala-server/client";
 import { useEffect, useState } from "preact/hooks";
 
-import { moveInWords } from "../board/words.ts";
+import { moveInWords, nameOf } from "../board/words.ts";
 import { client, SOON } from "../client.ts";
 import type { GameStore } from "../state/game.ts";
 import { attempt } from "../state/messages.ts";
-import { t, word } from "../texts/index.ts";
+import { t } from "../texts/index.ts";
 
 /** A game may have 2,000 plies; the list shows the last of them. */
 const SHOWN_MAX = 300;
@@ -30,7 +30,7 @@ export function MoveList({ store, game }: { store: GameStore; game: Game }) {
           <li key={turn[0]?.ply} class={turn[0]?.side}>
             {turn.map((move) => (
               <span key={move.ply} class="move" title={moveInWords(move, store.nameOf(move.side))}>
-                {move.move.length === 1 ? move.move : word("special", move.move)}
+                {nameOf(move.move)}
               </span>
             ))}
           </li>

@@ -3,6 +3,7 @@
 import type { Game, NewGame, Schemas } from "@mancala-server/client";
 import { signal } from "@preact/signals";
 
+import type { Layout } from "../board/shape.ts";
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
 import { recordOf, keepGame, keepValue, keptValue } from "./kept.ts";
@@ -40,6 +41,13 @@ export async function readVariants(): Promise<void> {
 /** The title of a variant. */
 export function titleOf(variant: string): string {
   return variants.value.find(({ name }) => name === variant)?.title ?? variant.charAt(0).toUpperCase() + variant.slice(1);
+}
+
+/** How the pits of a variant are laid out; null while the server's list does not say. */
+export function layoutOf(variant: string): Layout | null {
+  const { rows_per_side: rows, first_pit: first } = variants.value.find(({ name }) => name === variant) ?? {};
+  // A kept list may be of an older server.
+  return rows !== undefined && first !== undefined ? { rows, first } : null;
 }
 
 /** Creates a game as the signed-in player, or as a new guest, and goes to it. */

@@ -3,17 +3,18 @@
 import type { Game, Side } from "@mancala-server/client";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { Board } from "../board/board.tsx";
+import { specialOf } from "../board/actions.ts";
+import { PlayBoard } from "../board/play.tsx";
 import { opposite } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
-import { hintInWords, marksOf, previewInWords } from "../board/words.ts";
+import { endKey, hintInWords, marksOf, previewInWords } from "../board/words.ts";
 import { Controls } from "../parts/controls.tsx";
 import { MoveList } from "../parts/moves.tsx";
 import { Seat } from "../parts/seat.tsx";
 import { Heading } from "../parts/shell.tsx";
 import { JoinPanel, SharePanel } from "../parts/share.tsx";
 import { Badge } from "../parts/ui.tsx";
-import { titleOf } from "../state/create.ts";
+import { layoutOf, titleOf } from "../state/create.ts";
 import { GameStore } from "../state/game.ts";
 import { explain } from "../state/messages.ts";
 import { network } from "../state/network.ts";
@@ -90,21 +91,22 @@ function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bot
   const pending = store.unconfirmed.value.at(-1)?.play;
   const preview = store.previews.shown.value;
   return (
-    <Board
+    <PlayBoard
       board={shown.board}
       ply={shown.ply}
       bottom={bottom}
+      layout={layoutOf(game.variant)}
       marks={shown.marks}
       hand={shown.hand}
       frameMs={shown.frameMs}
       total={totalOf(game.board)}
-      legal={isMoving ? [] : (store.now.value?.legal ?? [])}
-      pending={pending && "move" in pending && store.now.value?.legal.length === 0 ? pending.move : null}
+      moves={isMoving ? [] : (store.now.value?.legal ?? [])}
+      sent={pending && "move" in pending && store.now.value?.legal.length === 0 ? pending.move : null}
       preview={preview && !isMoving ? marksOf(preview.effects) : null}
-      hinted={isMoving ? null : (store.hint.value?.move ?? null)}
+      hintedMove={isMoving ? null : (store.hint.value?.move ?? null)}
       names={{ south: store.nameOf("south"), north: store.nameOf("north") }}
-      onPick={(pit) => void store.play(pit)}
-      onPoint={(pit) => store.point(isMoving ? null : pit)}
+      onPlay={(move) => void store.play(move)}
+      onPointAt={(move) => store.point(isMoving ? null : move)}
     />
   );
 }
@@ -143,9 +145,9 @@ function statusOf(store: GameStore, game: Game): string {
     const { winner } = result;
     const score = { own: result.score[mine?.side ?? "south"], other: result.score[opposite(mine?.side ?? "south")] };
     const reason = word("reason", result.reason ?? "unknown");
-    if (winner === null) return t("game.drawn", { ...score, reason });
-    if (mine?.side && game.opponent.type !== "self") return t(winner === mine.side ? "game.won" : "game.lost", { ...score, reason });
-    return t("game.over", { name: store.nameOf(winner), side: t(`side.${winner}`), ...score, reason });
+    if (winner === null) return t(endKey("game.drawn", game.board), { ...score, reason });
+    if (mine?.side && game.opponent.type !== "self") return t(endKey(winner === mine.side ? "game.won" : "game.lost", game.board), { ...score, reason });
+    return t(endKey("game.over", game.board), { name: store.nameOf(winner), side: t(`side.${winner}`), ...score, reason });
   }
   const now = store.now.value;
   if (!now?.turn) return "";
@@ -169,7 +171,8 @@ function Presence({ store }: { store: GameStore }) {
 
 /** Moves that are no pits: to pass, to change seats. */
 function SpecialMoves({ store, legal, hinted }: { store: GameStore; legal: readonly string[]; hinted: string | undefined }) {
-  const special = legal.filter((move) => move.length > 1);
+  // Those of a choice inside a turn are beside the board.
+  const special = store.now.value?.board.pending ? [] : specialOf(legal);
   if (special.length === 0) return null;
   return (
     <div class="row">

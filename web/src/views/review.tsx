@@ -3,12 +3,13 @@
 import type { Game } from "@mancala-server/client";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { Board } from "../board/board.tsx";
+import { specialOf } from "../board/actions.ts";
+import { PlayBoard } from "../board/play.tsx";
 import { opposite } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
-import { marksOf, previewInWords } from "../board/words.ts";
+import { endKey, marksOf, previewInWords } from "../board/words.ts";
 import { Heading } from "../parts/shell.tsx";
-import { titleOf } from "../state/create.ts";
+import { layoutOf, titleOf } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
 import { t, word } from "../texts/index.ts";
 import "../styles/study.css";
@@ -150,18 +151,20 @@ function DeskBoard({ store, game }: { store: ReviewStore; game: Game }) {
   const isMoving = store.playback.isMoving.value;
   const preview = store.previews.shown.value;
   return (
-    <Board
+    <PlayBoard
       board={shown.board}
+      ply={shown.ply}
       bottom={store.bottom()}
+      layout={layoutOf(game.variant)}
       marks={shown.marks}
       hand={shown.hand}
       frameMs={shown.frameMs}
       total={totalOf(point.board)}
-      legal={isMoving ? [] : point.legal}
+      moves={isMoving ? [] : point.legal}
       preview={preview && !isMoving ? marksOf(preview.effects) : null}
       names={{ south: store.nameOf("south"), north: store.nameOf("north") }}
-      onPick={(pit) => void store.try(pit)}
-      onPoint={(pit) => store.previews.point({ ...game, position: point.position, board: point.board }, isMoving ? null : pit)}
+      onPlay={(move) => void store.try(move)}
+      onPointAt={(move) => store.previews.point({ ...game, position: point.position, board: point.board }, isMoving ? null : move)}
     />
   );
 }
@@ -188,9 +191,9 @@ function endOf(store: ReviewStore, game: Game): string {
   if (!result) return game.status === "active" ? t("review.running-game") : "";
   const reason = word("reason", result.reason ?? "unknown");
   const { winner, score } = result;
-  if (winner === null) return t("game.drawn", { own: score.south, other: score.north, reason });
+  if (winner === null) return t(endKey("game.drawn", game.board), { own: score.south, other: score.north, reason });
   const other = opposite(winner);
-  return t("game.over", { name: store.nameOf(winner, null), side: t(`side.${winner}`), own: score[winner], other: score[other], reason });
+  return t(endKey("game.over", game.board), { name: store.nameOf(winner, null), side: t(`side.${winner}`), own: score[winner], other: score[other], reason });
 }
 
 /** The moves of a variation, each to be gone to, and the way back to the game. */
@@ -222,7 +225,8 @@ function Tried({ store }: { store: ReviewStore }) {
 
 /** Moves that are no pits, to be tried as well. */
 function SpecialTries({ store }: { store: ReviewStore }) {
-  const special = (store.now.value?.legal ?? []).filter((move) => move.length > 1);
+  const point = store.now.value;
+  const special = !point || point.board.pending ? [] : specialOf(point.legal);
   if (special.length === 0) return null;
   return (
     <div class="row special">

@@ -5,7 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Board } from "../board/board.tsx";
 import { Heading } from "../parts/shell.tsx";
 import { Pick } from "../parts/ui.tsx";
-import { titleOf, variants } from "../state/create.ts";
+import { layoutOf, titleOf, variants } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
 import { settings } from "../state/settings.ts";
 import { language, spoken, t } from "../texts/index.ts";
@@ -92,7 +92,7 @@ function Known({ variant, title }: { variant: Variant; title: string }) {
       <div class="two">
         <div class="stack">
           <article class="card prose" lang="en" dir="ltr">
-            <Markdown blocks={blocks} code={(text, n) => (isBoard(text, variant) ? <Picture key={n} variant={variant} /> : undefined)} />
+            <Markdown blocks={blocks} code={(text, n) => (isBoard(text) ? <Picture key={n} variant={variant} /> : undefined)} />
           </article>
           <Presets variant={variant} />
         </div>
@@ -127,18 +127,17 @@ function Known({ variant, title }: { variant: Variant; title: string }) {
   );
 }
 
-/** Whether a block of code is the board in letters, which the page draws instead. */
-function isBoard(text: string, { options }: Variant): boolean {
-  const pits = Number(options.find(({ name }) => name === "pits")?.default ?? 0);
-  const letters = Array.from({ length: pits }, (_, n) => String.fromCharCode(65 + n));
-  return pits > 0 && new RegExp(`\\b${letters.join("\\s+")}\\b`).test(text) && new RegExp(`\\b${letters.reverse().join("\\s+").toLowerCase()}\\b`).test(text);
+/** Whether a block of code is the board in letters, which the page draws instead: first pits of both sides, in either order. */
+function isBoard(text: string): boolean {
+  const hasRow = (letters: string) => [letters, [...letters].reverse().join("")].some((row) => new RegExp(`\\b${[...row].join("\\s+")}\\b`).test(text));
+  return hasRow("ABCD") && hasRow("abcd");
 }
 
 /** The opening, with the letters of its pits. */
 function Picture({ variant }: { variant: Variant }) {
   const sandbox = useSandbox({ variant: variant.name, preset: variant.presets[0]?.name ?? "standard", options: {} });
   const board = sandbox.line.value?.start.board;
-  return <figure class="opening-board">{board ? <Board board={board} bottom="south" /> : <div class="board-place" />}</figure>;
+  return <figure class="opening-board">{board ? <Board board={board} bottom="south" layout={layoutOf(variant.name)} /> : <div class="board-place" />}</figure>;
 }
 
 function Presets({ variant }: { variant: Variant }) {

@@ -218,7 +218,14 @@ export async function playToTheEnd(people: readonly Person[], pick: (person: Per
 async function click(person: Person): Promise<void> {
   const before = await person.page.locator(".board").getAttribute("data-ply");
   await person.legal().first().click();
-  await eventually("the move is shown", async () => (await person.page.locator(".board").getAttribute("data-ply")) !== before);
+  await eventually("the move is shown", () => person.page.evaluate(chooseWay, before));
+}
+
+/** Whether a move was made. If its pit asks which way, the first way is chosen. */
+function chooseWay(before: string | null): boolean {
+  const isMoved = document.querySelector(".board")?.getAttribute("data-ply") !== before;
+  if (!isMoved) document.querySelector<HTMLElement>(".ways [data-move]")?.click();
+  return isMoved;
 }
 
 /** A call of the API beside the page. */

@@ -102,6 +102,7 @@ export const study: StudyTexts = {
   "sandbox.back": "Zurücknehmen",
   "sandbox.restart": "Neu anfangen",
   "sandbox.won": "{side} gewinnt {own} zu {other}: {reason}.",
+  "sandbox.won-by": "{side} gewinnt: {reason}.",
 
   "account.id": "Deine Kennung:",
   "new.all": "Mehr Auswahl …",

@@ -104,6 +104,7 @@ export const study = of({
   "sandbox.back": "Take back",
   "sandbox.restart": "Start again",
   "sandbox.won": "{side} wins, {own} to {other}: {reason}.",
+  "sandbox.won-by": "{side} wins: {reason}.",
 
   "account.id": "Your id:",
   "new.all": "More choices…",

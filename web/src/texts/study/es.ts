@@ -102,6 +102,7 @@ export const study: StudyTexts = {
   "sandbox.back": "Deshacer",
   "sandbox.restart": "Empezar de nuevo",
   "sandbox.won": "{side} gana, {own} a {other}: {reason}.",
+  "sandbox.won-by": "{side} gana: {reason}.",
 
   "account.id": "Tu identificador:",
   "new.all": "Más opciones…",

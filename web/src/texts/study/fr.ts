@@ -102,6 +102,7 @@ export const study: StudyTexts = {
   "sandbox.back": "Reprendre le coup",
   "sandbox.restart": "Recommencer",
   "sandbox.won": "{side} gagne, {own} à {other} : {reason}.",
+  "sandbox.won-by": "{side} gagne : {reason}.",
 
   "account.id": "Votre identifiant :",
   "new.all": "Plus de choix…",

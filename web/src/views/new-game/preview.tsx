@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { Board } from "../../board/board.tsx";
+import { layoutOf } from "../../state/create.ts";
 import { explain } from "../../state/messages.ts";
 import { t } from "../../texts/index.ts";
 import { playLine, type Rules, type Tried } from "../review/line.ts";
@@ -33,7 +34,7 @@ export function Preview({ rules, isValid }: { rules: Rules; isValid: boolean }) 
   }, [key]);
   return (
     <figure class={`opening-board${isValid ? "" : " stale"}`}>
-      {line ? <Board board={line.start.board} bottom="south" /> : <div class="board-place" />}
+      {line ? <Board board={line.start.board} bottom="south" layout={layoutOf(rules.variant)} /> : <div class="board-place" />}
       <figcaption>
         <span role="status" class={error !== null || line?.result ? "error" : "quiet"}>
           {error !== null ? explain(error) : line?.result ? t("new.over-at-start") : t("new.preview")}

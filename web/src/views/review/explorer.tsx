@@ -3,10 +3,11 @@
 import type { Schemas } from "@mancala-server/client";
 import { useEffect, useState } from "preact/hooks";
 
+import { nameOf } from "../../board/words.ts";
 import { client } from "../../client.ts";
 import { ask } from "../../state/ask.ts";
 import { explain } from "../../state/messages.ts";
-import { t, word } from "../../texts/index.ts";
+import { t } from "../../texts/index.ts";
 import { optionsText, type Rules } from "./line.ts";
 import { signed } from "./numbers.ts";
 
@@ -82,7 +83,7 @@ function Found({ found, onMove }: { found: Explored; onMove: ExplorerProps["onMo
             <tr key={move.move}>
               <th scope="row">
                 <button type="button" class="plain" onClick={() => onMove(move.move)} aria-label={t("explorer.try", { move: move.move })}>
-                  {move.move.length === 1 ? move.move : word("special", move.move)}
+                  {nameOf(move.move)}
                 </button>
               </th>
               <td>{move.games}</td>

@@ -2,6 +2,7 @@
 
 import type { AnalysisStatus, Schemas } from "@mancala-server/client";
 
+import { nameOf } from "../../board/words.ts";
 import { Action } from "../../parts/ui.tsx";
 import { isAlone } from "../../state/create.ts";
 import { t, word } from "../../texts/index.ts";
@@ -104,7 +105,7 @@ function Verdict({ store }: { store: ReviewStore }) {
     <div class="verdict">
       <p>
         <strong class={`class ${judged.class}`}>
-          {judged.move.length === 1 ? judged.move : word("special", judged.move)}: {word("class", judged.class)}
+          {nameOf(judged.move)}: {word("class", judged.class)}
         </strong>
         {judged.loss > 0 && ` – ${t("review.loses", { loss: plain(judged.loss) })}`}. {value}
       </p>
@@ -114,7 +115,7 @@ function Verdict({ store }: { store: ReviewStore }) {
           <span class="row" role="group" aria-labelledby="best-title" dir="ltr">
             {judged.best_line.map((move, n) => (
               <button key={n} type="button" aria-label={t("review.best-step", { step: n + 1, move })} onClick={() => void store.showBest(judged, n + 1)}>
-                {move.length === 1 ? move : word("special", move)}
+                {nameOf(move)}
               </button>
             ))}
           </span>

@@ -3,6 +3,7 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
+import { nameOf } from "../../board/words.ts";
 import { language, t, word } from "../../texts/index.ts";
 import { plain } from "./numbers.ts";
 import type { Point } from "./line.ts";
@@ -90,7 +91,7 @@ function Ply({ ply, point, judged, hasNote, store }: PlyProps) {
 /** A move as it is written: the letter of its pit, or a word. */
 export function moveOf(point: Pick<Point, "move">): string {
   if (point.move === null) return t("review.start");
-  return point.move.length === 1 ? point.move : word("special", point.move);
+  return nameOf(point.move);
 }
 
 /** What the signs beside a move say, in words. */

@@ -3,9 +3,11 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { Board } from "../../board/board.tsx";
+import { specialOf } from "../../board/actions.ts";
+import { PlayBoard } from "../../board/play.tsx";
 import { totalOf } from "../../board/seeds.ts";
-import { marksOf, moveInWords, previewInWords } from "../../board/words.ts";
+import { endKey, marksOf, moveInWords, previewInWords } from "../../board/words.ts";
+import { layoutOf } from "../../state/create.ts";
 import { explain, sayFailure } from "../../state/messages.ts";
 import { Playback } from "../../state/playback.ts";
 import { Previews } from "../../state/preview.ts";
@@ -107,17 +109,19 @@ export function SandboxBoard({ sandbox }: { sandbox: Sandbox }) {
   const tried = { ...sandbox.rules, position: point.position, board: point.board };
   return (
     <>
-      <Board
+      <PlayBoard
         board={shown.board}
+        ply={shown.ply}
         bottom="south"
+        layout={layoutOf(sandbox.rules.variant)}
         marks={shown.marks}
         hand={shown.hand}
         frameMs={shown.frameMs}
         total={totalOf(point.board)}
-        legal={isMoving ? [] : point.legal}
+        moves={isMoving ? [] : point.legal}
         preview={preview && !isMoving ? marksOf(preview.effects) : null}
-        onPick={(pit) => void sandbox.play(pit)}
-        onPoint={(pit) => sandbox.previews.point(tried, isMoving ? null : pit)}
+        onPlay={(move) => void sandbox.play(move)}
+        onPointAt={(move) => sandbox.previews.point(tried, isMoving ? null : move)}
       />
       <p class="told preview">{preview ? previewInWords(preview) : point.turn ? t("game.turn-of-side", { side: t(`side.${point.turn}`) }) : endOf(sandbox)}</p>
       <p class="told" role="status" aria-live="polite" aria-atomic="true">
@@ -129,7 +133,7 @@ export function SandboxBoard({ sandbox }: { sandbox: Sandbox }) {
 }
 
 function SandboxButtons({ sandbox, point }: { sandbox: Sandbox; point: Point }) {
-  const special = point.legal.filter((move) => move.length > 1);
+  const special = point.board.pending ? [] : specialOf(point.legal);
   const isFirst = (sandbox.line.value?.points.length ?? 0) === 0;
   return (
     <div class="row">
@@ -149,11 +153,11 @@ function SandboxButtons({ sandbox, point }: { sandbox: Sandbox; point: Point }) 
 }
 
 function endOf(sandbox: Sandbox): string {
-  const result = sandbox.line.value?.result;
-  if (!result) return t("illegal.game_over");
+  const [result, point] = [sandbox.line.value?.result, sandbox.now()];
+  if (!result || !point) return t("illegal.game_over");
   const { south, north } = result.score;
   const reason = word("reason", result.reason ?? "unknown");
-  if (result.winner === null) return t("game.drawn", { own: south, other: north, reason });
+  if (result.winner === null) return t(endKey("game.drawn", point.board), { own: south, other: north, reason });
   const [own, other] = result.winner === "south" ? [south, north] : [north, south];
-  return t("sandbox.won", { side: t(`side.${result.winner}`), own, other, reason });
+  return t(endKey("sandbox.won", point.board), { side: t(`side.${result.winner}`), own, other, reason });
 }
