@@ -188,6 +188,21 @@ test("a pit that takasia blocks is marked, and cannot be played", async () => {
   await ana.leave();
 });
 
+test("a hint names a move with its direction, at the pit and among its ways", async () => {
+  const ana = await Person.arrive();
+  await openGame(ana, { variant: "bao", practice: true, opponent: { type: "computer", level: 1 } });
+  await ana.button("Hint").click();
+  const line = async () => (await ana.page.locator(".told.hint").textContent())?.replace(/[\u2068\u2069]/g, "") ?? "";
+  await eventually("the hint has come", async () => /^[FG][UV] is best\.$/.test(await line()));
+  const best = (await line()).slice(0, 2);
+  assert.match(await labelOf(ana, best[0] ?? ""), /best by the hint/);
+  await pit(ana, best[0] ?? "").click();
+  assert.match((await move(ana, best).textContent()) ?? "", /★/);
+  await move(ana, best).click();
+  await becomes(() => plyOf(ana), "1");
+  await ana.leave();
+});
+
 test("two people play Omweso to the end", async () => {
   const [ana, bo] = [await Person.arrive(), await Person.arrive()];
   await ana.open("/new?variant=omweso&opponent=link");

@@ -27,7 +27,8 @@ for (const [n, plan] of PLANS.entries()) {
     const next = random(n + 1);
     let game = await client.games.create({ ...plan, opponent: { type: "self" } });
     const kinds = new Set<string>();
-    while (game.status === "active" && game.ply < 1000) {
+    const isDeep = FOUR_ROWS.has(plan.variant ?? "");
+    while (game.status === "active" && game.ply < (isDeep ? 1000 : 150)) {
       const move = game.legal_moves[Math.floor(next() * game.legal_moves.length)] ?? "";
       const played = await client.games.play(game.id, { ply: game.ply + 1, move });
       const shown = frames(played.move.effects, game.board);
@@ -44,7 +45,7 @@ for (const [n, plan] of PLANS.entries()) {
       game = played.game;
     }
     assert.ok(kinds.has("lift") && kinds.has("sow"));
-    if (FOUR_ROWS.has(plan.variant ?? "")) assert.ok(kinds.has("take") && game.status === "finished", "the game has captures and an end");
+    if (isDeep) assert.ok(kinds.has("take") && game.status === "finished", "the game has captures and an end");
   });
 }
 

@@ -133,8 +133,9 @@ export function nameOf(move: string): string {
   return actionOf(move) ? move : word("special", move);
 }
 
-/** Which move is best, and how the side to move ends by it. */
-export function hintInWords({ move, value, side }: Schemas["HintedMove"] & { side: Side }): string {
+/** Which move is best, and how the side to move ends by it, where seeds decide that. */
+export function hintInWords({ move, value, side }: Schemas["HintedMove"] & { side: Side }, board: Board): string {
+  if (board.south.reserve !== undefined) return t("hint.best", { move: nameOf(move) });
   // A value counts for South. Seeds are told to a tenth, and what rounds to nothing is level.
   const margin = Math.round(value.seeds * 10 * (side === "south" ? 1 : -1)) / 10;
   const values = { count: Math.abs(margin) };

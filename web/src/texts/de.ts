@@ -180,6 +180,7 @@ export const de: Texts = {
   "practice.takeback": "Zug zurücknehmen",
   "hint.ask": "Tipp",
   "hint.asking": "Der beste Zug wird gesucht …",
+  "hint.best": "{move} ist am besten.",
   "hint.exact": "{move} ist am besten: Bei bestem Spiel endet es für dich {margin}.",
   "hint.estimate": "{move} ist am besten: Das Programm erwartet, dass es für dich {margin} endet.",
   "hint.ahead": { one: "mit {count} Samen Vorsprung", other: "mit {count} Samen Vorsprung" },

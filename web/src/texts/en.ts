@@ -184,6 +184,7 @@ export const en = of({
   "practice.takeback": "Take the turn back",
   "hint.ask": "Hint",
   "hint.asking": "Looking for the best move…",
+  "hint.best": "{move} is best.",
   "hint.exact": "{move} is best: by best play you end {margin}.",
   "hint.estimate": "{move} is best: the engine expects you to end {margin}.",
   "hint.ahead": { one: "{count} seed ahead", other: "{count} seeds ahead" },

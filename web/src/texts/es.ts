@@ -180,6 +180,7 @@ export const es: Texts = {
   "practice.takeback": "Retirar el turno",
   "hint.ask": "Pista",
   "hint.asking": "Buscando la mejor jugada…",
+  "hint.best": "{move} es la mejor jugada.",
   "hint.exact": "{move} es la mejor jugada: con el mejor juego terminas {margin}.",
   "hint.estimate": "{move} es la mejor jugada: el motor espera que termines {margin}.",
   "hint.ahead": { one: "con {count} semilla de ventaja", other: "con {count} semillas de ventaja" },

@@ -183,6 +183,7 @@ export const fr: Texts = {
   "practice.takeback": "Reprendre le tour",
   "hint.ask": "Indice",
   "hint.asking": "Recherche du meilleur coup…",
+  "hint.best": "{move} est le meilleur coup.",
   "hint.exact": "{move} est le meilleur coup : avec le meilleur jeu, vous finissez {margin}.",
   "hint.estimate": "{move} est le meilleur coup : le moteur s’attend à ce que vous finissiez {margin}.",
   "hint.ahead": { one: "avec {count} graine d’avance", many: "avec {count} graines d’avance", other: "avec {count} graines d’avance" },

@@ -71,7 +71,7 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
         <TableBoard store={store} game={game} bottom={bottom} />
         <Seat game={game} side={bottom} turn={turn} />
         <Status store={store} game={game} />
-        {game.practice && game.me?.side && <HintLine store={store} />}
+        {game.practice && game.me?.side && <HintLine store={store} game={game} />}
         <SpecialMoves store={store} legal={now?.legal ?? []} hinted={store.hint.value?.move} />
       </div>
       <aside class="stack">
@@ -128,11 +128,11 @@ function Status({ store, game }: { store: GameStore; game: Game }) {
 }
 
 /** The hint in words. The line is there before it has something to say, so that a screen reader notices. */
-function HintLine({ store }: { store: GameStore }) {
+function HintLine({ store, game }: { store: GameStore; game: Game }) {
   const hint = store.hint.value;
   return (
     <p class="told hint" role="status" aria-live="polite" aria-atomic="true">
-      {hint ? hintInWords(hint) : store.hints.isAsking.value ? t("hint.asking") : ""}
+      {hint ? hintInWords(hint, game.board) : store.hints.isAsking.value ? t("hint.asking") : ""}
     </p>
   );
 }
