@@ -47,7 +47,7 @@ export function titleOf(variant: string): string {
 export function layoutOf(variant: string): Layout | null {
   const { rows_per_side: rows, first_pit: first } = variants.value.find(({ name }) => name === variant) ?? {};
   // A kept list may be of an older server.
-  return rows !== undefined && first !== undefined ? { rows, first } : null;
+  return rows !== undefined && first !== undefined ? { rows, first: first === "right" ? "right" : "left" } : null;
 }
 
 /** Creates a game as the signed-in player, or as a new guest, and goes to it. */
