@@ -1,4 +1,4 @@
-//! mancala-server: a game-service backend for Kalah, Oware and Congkak.
+//! mancala-server: a game-service backend for Kalah, Oware, Congkak, Bao and Omweso.
 //!
 //! The crates of the workspace, re-exported, and the modules of the service itself: live updates, jobs, the REST API.
 

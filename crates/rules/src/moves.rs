@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use arrayvec::ArrayVec;
 
 use super::{
-    Pit,
+    Pit, ROW_MAX,
     four_row::{self, Direction, ParseMoveError},
 };
 
@@ -54,6 +54,15 @@ impl Move {
         match self {
             Self::Sow(pit) | Self::SowTo { pit, .. } | Self::Place { pit, .. } => Some(pit),
             Self::Pass | Self::Swap | Self::Agree => None,
+        }
+    }
+
+    /// Whether games with two rows have this word: no direction, no number, and no pit beyond `L` (R12).
+    pub(super) fn has_two_rows(self) -> bool {
+        match self {
+            Self::Sow(pit) => usize::from(pit.index) < ROW_MAX,
+            Self::SowTo { .. } | Self::Place { .. } => false,
+            Self::Pass | Self::Swap | Self::Agree => true,
         }
     }
 }

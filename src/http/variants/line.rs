@@ -30,7 +30,7 @@ use crate::{
             wire::SideWord,
         },
     },
-    rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, Outcome, ParseMoveError, Side, Variant},
+    rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, Outcome, Side, Variant},
 };
 
 /// The most moves of a line: several times the longest game between people, a match of many rounds.
@@ -99,7 +99,7 @@ async fn check(mut position: AnyPosition, words: &[String]) -> Result<Vec<Move>,
                 .with_legal_moves(reason, legal_moves(&position))
                 .with_place(index, position.to_string())
         };
-        let m: Move = word.parse().map_err(|error: ParseMoveError| refused("not_a_move", &error))?;
+        let m = position.read_move(word).map_err(|error| refused("not_a_move", &error))?;
         // A listed move needs no trial. An agreed end is legal, but never listed.
         if !position.legal_moves().contains(&m) {
             position.play(m).map_err(|illegal| refused(illegal.reason(), &illegal))?;

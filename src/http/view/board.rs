@@ -15,7 +15,8 @@ pub struct BoardView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1)]
     round: Option<u32>,
-    /// With four rows, while the side to move has a choice inside its turn: where the sowing goes on.
+    /// With four rows, while the side to move has a choice inside its turn: where the sowing goes on. It stays where a game ends
+    /// inside the turn; the score then counts the hand for that side.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pending: Option<PendingView>,
@@ -43,8 +44,8 @@ impl PendingView {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Row)]
 struct RowView {
-    /// In sowing order, from that side's own left to right: the first is pit A. With four rows the ring of the side: A to H are
-    /// its front row, and I to P go back behind it. The variant says at which end A lies.
+    /// In sowing order: the first is pit A. With two rows from that side's own left to right. With four rows the ring of the side: A
+    /// to H are its front row, and I to P go back behind it; the variant says at which end A lies.
     #[schema(example = json!([4, 4, 0, 5, 5, 5]))]
     pits: Vec<u16>,
     /// With four rows always 0.

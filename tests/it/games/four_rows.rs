@@ -52,6 +52,19 @@ async fn a_turn_of_bao_waits_at_the_house_and_goes_on_or_stops() {
 }
 
 #[actix_web::test]
+async fn a_player_who_resigns_inside_a_turn_has_the_seeds_in_the_hand() {
+    let app = TestApp::start().await;
+    let start = "0,0,0,0,1,0,0,3,0,0,0,0,20,0,0,0/2,0,1,1,0,0,0,0,0,0,33,0,1,2,0,0 0-0 S - 0 1S";
+    let (id, ana) = game_of(&app, "omweso", "standard", Some(start)).await;
+    let game = app.played(&id, &ana, 1, "HV").await;
+    assert_eq!(game["board"]["pending"], json!({"pit": "H", "seeds": 2}));
+    let ended = app.resign_game(&id, &ana).await.body;
+    assert_eq!(ended["result"]["score"], json!({"south": 26, "north": 38}), "{ended}");
+    let verified = app.get(&format!("/v1/games/{id}/verify"), Some(&ana)).await;
+    assert_eq!(verified.body["flaws"], json!([]), "{verified:?}");
+}
+
+#[actix_web::test]
 async fn seeds_of_omweso_are_arranged_in_one_request_a_side() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({"variant": "omweso", "preset": "arrange"})).await;

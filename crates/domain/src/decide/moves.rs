@@ -33,7 +33,7 @@ impl Game {
             return Err(Refusal::NotYourTurn);
         }
         // An agreed end takes both players; a ply that one of them sends is no agreement.
-        let mv = word.parse().ok().filter(|&mv| mv != Move::Agree).ok_or(Refusal::NotAMove)?;
+        let mv = self.position().read_move(word).ok().filter(|&mv| mv != Move::Agree).ok_or(Refusal::NotAMove)?;
         let mut played = self.moved_to(seat, mv)?;
         let is_over = played.facts.len() > 1;
         if !is_over {

@@ -434,7 +434,10 @@ pub(crate) fn in_microseconds(moment: OffsetDateTime) -> OffsetDateTime {
     moment.replace_microsecond(moment.microsecond()).expect("a microsecond of a moment is one")
 }
 
-/// The seeds that count for each side in a position: those in the stores, or with four rows in pits and reserves.
+/// The seeds that count for each side in a position: those in the stores, or with four rows in pits and reserves. Seeds in
+/// the hand, where a game ends inside a turn, are those of the side to move.
 pub(crate) fn score_of(position: &AnyPosition) -> BySide<u16> {
-    position.board().score()
+    let mut score = position.board().score();
+    score[position.turn()] += position.pending().map_or(0, |pending| pending.hand);
+    score
 }

@@ -7,8 +7,8 @@ use super::{
     four_rows::{move_of, refusal},
 };
 use crate::{
-    Effect, History, IllegalMove, Move, MoveList, Outcome, ParsePositionError, Pit, Round, Side, Variant, congkak,
-    four_row, kalah, oware,
+    Effect, History, IllegalMove, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit, Round, Side,
+    Variant, congkak, four_row, kalah, oware,
     setup::{Flag, Setup},
 };
 
@@ -169,6 +169,26 @@ impl AnyPosition {
     #[must_use]
     pub fn can_block(&self) -> bool {
         self.options().variant() == Variant::Bao
+    }
+
+    /// Reads a word of a move. A word that only games with other boards have is none here.
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, AnyPosition, Variant};
+    ///
+    /// let opening = |variant| AnyOptions::parse(variant, "standard", "").map(|options| AnyPosition::opening(&options));
+    /// assert!(opening(Variant::Bao)?.read_move("EU").is_ok());
+    /// assert!(opening(Variant::Kalah)?.read_move("EU").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is no move in any position of the game.
+    pub fn read_move(&self, word: &str) -> Result<Move, ParseMoveError> {
+        let m: Move = word.parse()?;
+        let is_known = matches!(self, Self::FourRow(_)) || m.has_two_rows();
+        is_known.then_some(m).ok_or(ParseMoveError)
     }
 
     /// The choice inside a turn that the side to move has, if any (R23).

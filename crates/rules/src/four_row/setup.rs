@@ -115,7 +115,7 @@ pub enum ParsePositionError {
     #[error("the mark t cannot occur there with these options and the rest of the position")]
     Blocked,
     /// The flags of an open choice cannot be.
-    #[error("the flag e with what stands beside it cannot occur with these options and the rest of the position")]
+    #[error("the flags e, c, x and y cannot stand so with these options and the rest of the position")]
     Choice,
     /// The flag of an arrangement cannot be.
     #[error("the flag s cannot occur with these options and the rest of the position")]
