@@ -1609,7 +1609,10 @@ export interface components {
         /** @description The seeds on the board. */
         Board: {
             north: components["schemas"]["Row"];
-            /** @description With four rows, while the side to move has a choice inside its turn: where the sowing goes on. */
+            /**
+             * @description With four rows, while the side to move has a choice inside its turn: where the sowing goes on. It stays where a game ends
+             *     inside the turn; the score then counts the hand for that side.
+             */
             pending?: components["schemas"]["Pending"];
             /**
              * Format: int32
@@ -3370,8 +3373,8 @@ export interface components {
             /** @description In a game with houses: whether the side still owns its house, pit E. */
             house?: boolean;
             /**
-             * @description In sowing order, from that side's own left to right: the first is pit A. With four rows the ring of the side: A to H are
-             *     its front row, and I to P go back behind it. The variant says at which end A lies.
+             * @description In sowing order: the first is pit A. With two rows from that side's own left to right. With four rows the ring of the side: A
+             *     to H are its front row, and I to P go back behind it; the variant says at which end A lies.
              * @example [
              *       4,
              *       4,
