@@ -54,7 +54,7 @@ impl Engine {
         if position.outcome().is_some() {
             return None;
         }
-        let game = (position.options(), position.board().total());
+        let game = (position.options(), position.total());
         if self.game.replace(game) != Some(game) {
             self.table.clear();
         }

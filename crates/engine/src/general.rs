@@ -43,7 +43,7 @@ impl General {
             OptionValue::Integer(plies) if name == "max_plies" => u32::try_from(plies).ok(),
             _ => None,
         });
-        Self { weights: Weights::of(&options), total: position.board().total().into(), plies_max }
+        Self { weights: Weights::of(&options), total: position.total().into(), plies_max }
     }
 
     /// The position that a search starts from.

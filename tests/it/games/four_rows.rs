@@ -123,7 +123,7 @@ async fn a_move_that_the_rules_of_four_rows_forbid_stores_nothing() {
     }
     let (kalah, bo) = game_of(&app, "kalah", "standard", None).await;
     for word in ["CU", "C7"] {
-        assert_eq!(app.play_move(&kalah, &bo, 1, word).await.string("/reason"), "wrong_form");
+        assert_eq!(app.play_move(&kalah, &bo, 1, word).await.string("/reason"), "not_a_move");
     }
     assert_eq!(app.get_game(&id, None).await.body, before);
 }
@@ -136,7 +136,7 @@ async fn a_position_that_no_game_of_four_rows_has_is_refused() {
         ("bao", "0,0,0,0,6n,2,2/0,0,0,0,6n,2,2 22-22 S - 0 1S", "two lists of 16 seed counts"),
         ("bao", &AT_THE_HOUSE.replace("10-10", "10-11"), "64 in all, not 65"),
         ("bao", &AT_THE_HOUSE.replace("1,0,0,0,6n", "1,0,0,0n,6"), "only be at E"),
-        ("bao", &AT_THE_HOUSE.replace(" - ", " eAU "), "flag e"),
+        ("bao", &AT_THE_HOUSE.replace(" - ", " eAU "), "flags e"),
         ("omweso", AT_THE_HOUSE, "mark n"),
         ("kalah", AT_THE_HOUSE, "two lists of 1 to 12 seed counts"),
     ] {

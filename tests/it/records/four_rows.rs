@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::import::import;
 use crate::support::{
     app::TestApp,
-    calls::{send, signed},
+    calls::{Guest, send, signed},
     games::some_move,
 };
 
@@ -28,29 +28,49 @@ async fn games_of_four_rows_go_out_and_come_in_as_text_and_as_json() {
         assert_eq!(game["status"], "finished", "{game}");
         let verified = app.get(&format!("/v1/games/{id}/verify"), Some(&ana)).await;
         assert_eq!(verified.body["flaws"], json!([]), "{verified:?}");
-        for (format, kind) in [("text", "text/plain"), ("json", "application/x-ndjson")] {
-            let path = format!("/v1/games/{id}/export?format={format}");
-            let exported = send(signed(app.request(Method::GET, &path), Some(&ana))).await;
-            assert_eq!(exported.status, 200, "{exported:?}");
-            if format == "text" {
-                let record: Record = exported.text.parse().expect("a record");
-                assert_eq!(record.last().to_string(), game["position"].as_str().expect("a position"));
-                assert_eq!(
-                    record.termination().map(|why: Termination| json!(why.to_string())),
-                    Some(game["result"]["reason"].clone())
-                );
-            }
-            let imported =
-                import(&app, &ana, "", kind, exported.text.replace('\n', if format == "json" { "" } else { "\n" }))
-                    .await;
-            assert_eq!((&imported.body["imported"], &imported.body["refused"]), (&json!(1), &json!(0)), "{imported:?}");
-            let copy = imported.body["items"][0]["game_id"].as_str().expect("an id");
-            let copy = app.get_game(copy, Some(&ana)).await.body;
-            let same = |field: &str| assert_eq!(copy[field], game[field], "{variant} {preset} {format} {field}");
-            ["variant", "preset", "options", "ply", "position", "status"].into_iter().for_each(same);
-            assert_eq!(copy["result"]["reason"], game["result"]["reason"]);
-            assert_eq!(copy["result"]["score"], game["result"]["score"]);
+        comes_back(&app, &ana, &game).await;
+    }
+}
+
+#[actix_web::test]
+async fn a_game_that_was_resigned_inside_a_turn_comes_back_with_its_score() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    // H downward captures, and leaves a choice with two seeds in the hand.
+    let position = "0,0,0,0,1,0,0,3,0,0,0,0,20,0,0,0/2,0,1,1,0,0,0,0,0,0,33,0,1,2,0,0 0-0 S - 0 1S";
+    let body = json!({"variant": "omweso", "opponent": {"type": "self"}, "start": {"position": position}});
+    let game = app.created(&ana, &body).await;
+    let id = game["id"].as_str().expect("an id");
+    app.played(id, &ana, 1, "HV").await;
+    let game = app.resign_game(id, &ana).await.body;
+    assert_eq!(game["result"]["score"], json!({"south": 26, "north": 38}), "{game}");
+    comes_back(&app, &ana, &game).await;
+}
+
+/// A finished game is exported in both formats, and imported as the same game.
+async fn comes_back(app: &TestApp, ana: &Guest, game: &Value) {
+    let id = game["id"].as_str().expect("an id");
+    for (format, kind) in [("text", "text/plain"), ("json", "application/x-ndjson")] {
+        let path = format!("/v1/games/{id}/export?format={format}");
+        let exported = send(signed(app.request(Method::GET, &path), Some(ana))).await;
+        assert_eq!(exported.status, 200, "{exported:?}");
+        if format == "text" {
+            let record: Record = exported.text.parse().expect("a record");
+            assert_eq!(record.last().to_string(), game["position"].as_str().expect("a position"));
+            assert_eq!(
+                record.termination().map(|why: Termination| json!(why.to_string())),
+                Some(game["result"]["reason"].clone())
+            );
         }
+        let text = exported.text.replace('\n', if format == "json" { "" } else { "\n" });
+        let imported = import(app, ana, "", kind, text).await;
+        assert_eq!((&imported.body["imported"], &imported.body["refused"]), (&json!(1), &json!(0)), "{imported:?}");
+        let copy = imported.body["items"][0]["game_id"].as_str().expect("an id");
+        let copy = app.get_game(copy, Some(ana)).await.body;
+        let same = |field: &str| assert_eq!(copy[field], game[field], "{format} {field}");
+        ["variant", "preset", "options", "ply", "position", "status"].into_iter().for_each(same);
+        assert_eq!(copy["result"]["reason"], game["result"]["reason"]);
+        assert_eq!(copy["result"]["score"], game["result"]["score"]);
     }
 }
 

@@ -28,7 +28,7 @@ proptest! {
         };
         prop_assert!(legal.contains(&found.best()));
         prop_assert!(found.nodes <= NODES);
-        prop_assert!(found.value.points.abs() <= i32::from(position.board().total()) * POINTS_PER_SEED);
+        prop_assert!(found.value.points.abs() <= i32::from(position.total()) * POINTS_PER_SEED);
         prop_assert!(!found.value.is_exact || found.value.points % POINTS_PER_SEED == 0);
         let mut after = position.clone();
         for &m in &found.line {

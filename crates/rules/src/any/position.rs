@@ -202,6 +202,12 @@ impl AnyPosition {
         }
     }
 
+    /// All seeds of the game: those on the board, and those in the hand between two actions of a turn.
+    #[must_use]
+    pub fn total(&self) -> u16 {
+        self.board().total() + self.pending().map_or(0, |pending| pending.hand)
+    }
+
     /// The next pit to be filled, while the side to move arranges its seeds (R28).
     #[must_use]
     pub fn arranging(&self) -> Option<Pit> {

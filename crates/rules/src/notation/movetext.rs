@@ -200,7 +200,7 @@ impl Line {
             (Ok(result), _) => Ok(WrittenResult { at, result, score: None }),
             (Err(unknown), Dialect::Record) => Err(Fault::new(at, Problem::Result(unknown))),
             (Err(_), Dialect::Ogn) => {
-                let score = read_score(text, self.last.board().total()).map_err(|problem| Fault::new(at, problem))?;
+                let score = read_score(text, self.last.total()).map_err(|problem| Fault::new(at, problem))?;
                 Ok(WrittenResult { at, result: RecordResult::of(score), score: Some(score) })
             }
         }
