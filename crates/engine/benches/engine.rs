@@ -85,14 +85,15 @@ fn main() {
     }
 }
 
-/// Positions per second from the opening, in packed form and in the general form, which the pie rule needs.
+/// Positions per second from the opening: in packed form, and in the general form, which the pie rule and games with
+/// four rows need.
 fn rates() {
-    for (variant, overrides) in
-        [(Variant::Kalah, ""), (Variant::Oware, ""), (Variant::Congkak, ""), (Variant::Kalah, "pie=true")]
-    {
+    let packed = [Variant::Kalah, Variant::Oware, Variant::Congkak].map(|variant| (variant, "", NODES));
+    let general = [(Variant::Kalah, "pie=true"), (Variant::Bao, ""), (Variant::Omweso, "")];
+    for (variant, overrides, nodes) in packed.into_iter().chain(general.map(|(of, with)| (of, with, NODES / 10))) {
         let position = opening(variant, "standard", overrides);
         let mut engine = Engine::new(TABLE_MIB);
-        let limits = Limits::nodes(if overrides.is_empty() { NODES } else { NODES / 10 });
+        let limits = Limits::nodes(nodes);
         let (found, time) = timed(|| engine.search(&position, limits, &GO_ON));
         let found = found.expect("the opening has moves");
         let rate = rate(found.nodes, time);

@@ -3,13 +3,13 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use mancala_rules::{AnyPosition, History, Move, OptionValue, Side, four_row};
+use mancala_rules::{AnyPosition, History, Move, MoveList, OptionValue, PITS_MAX, Side, four_row};
 
 use crate::{
+    child::Child,
     estimate::Weights,
     limits::PLIES_MAX,
     mix::mix,
-    slot::{Slot, Slots},
     table::Key,
     tree::{MarginRange, Tree},
 };
@@ -82,17 +82,34 @@ impl General {
 
 impl Tree for General {
     type Position = Position;
+    type Move = Move;
+    type Moves = MoveList;
+    // On the heap: the stack would not hold those of a whole line.
+    type Children = Vec<Child<Position, Move>>;
 
-    fn slots(&self, position: &Position) -> Slots {
-        position.position.legal_moves().into_iter().map(Slot::of).collect()
+    fn moves(&self, position: &Position) -> MoveList {
+        position.position.legal_moves()
     }
 
-    fn play(&self, before: &Position, slot: Slot) -> Position {
+    fn play(&self, before: &Position, m: Move) -> Position {
         let mut position = before.position.clone();
         let turn = position.turn();
-        position.play_unchecked(slot.to_move(turn));
+        position.play_unchecked(m);
         // North's first action ends its right to swap (R7).
         Position { position, pie: before.pie && turn == Side::South }
+    }
+
+    fn to_move(m: Move, _: Side) -> Move {
+        m
+    }
+
+    /// Moves without a pit come after those with one.
+    fn nearness(m: Move) -> i32 {
+        i32::try_from(m.pit().map_or(PITS_MAX, |pit| pit.index.into())).unwrap_or(0)
+    }
+
+    fn is_swap(m: Move) -> bool {
+        m == Move::Swap
     }
 
     /// The history is part of the position.
@@ -126,18 +143,14 @@ impl Tree for General {
     /// Everything but the history, and but the ply number where no rule depends on it.
     fn key(&self, position: &Position) -> Key {
         let Position { position, pie } = position;
-        let can_pass = position.legal_moves().contains(&Move::Pass);
-        let round = position.round().map(|round| (round.number, round.opener));
         let is_sound = position.history().is_none_or(History::is_empty);
-        let late_ply = self.late_ply(position);
-        let [tag, place] = [0_u64, 1].map(|seed| {
-            let mut hasher = DefaultHasher::new();
-            match position {
-                AnyPosition::FourRow(position) => (seed, position.without_plies(), late_ply).hash(&mut hasher),
-                _ => (seed, position.board(), position.turn(), pie, can_pass, round).hash(&mut hasher),
-            }
-            mix(hasher.finish())
-        });
+        let [tag, place] = if let AnyPosition::FourRow(four_row) = position {
+            hashes((four_row.without_plies(), self.late_ply(position)))
+        } else {
+            let can_pass = position.legal_moves().contains(&Move::Pass);
+            let round = position.round().map(|round| (round.number, round.opener));
+            hashes((position.board(), position.turn(), pie, can_pass, round))
+        };
         Key { tag, place, is_sound }
     }
 
@@ -148,4 +161,13 @@ impl Tree for General {
         let turn = position.position.turn();
         self.weights.points(Self::margin(position), Self::row(position, turn), Self::row(position, !turn))
     }
+}
+
+/// Two independent hashes of a value.
+fn hashes(value: impl Hash) -> [u64; 2] {
+    [0_u64, 1].map(|seed| {
+        let mut hasher = DefaultHasher::new();
+        (seed, &value).hash(&mut hasher);
+        mix(hasher.finish())
+    })
 }

@@ -34,6 +34,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod child;
 mod engine;
 mod estimate;
 mod explore;
@@ -49,7 +50,6 @@ mod review;
 mod root;
 mod search;
 mod signal;
-mod slot;
 mod solve;
 mod table;
 mod tree;

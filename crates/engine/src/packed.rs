@@ -2,16 +2,17 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use arrayvec::ArrayVec;
 use mancala_rules::{
-    AnyPosition, HISTORY_MAX, Pit, Side, Variant,
-    packed::{Game, Path, Position},
+    AnyPosition, HISTORY_MAX, Move, Pit, Side, Variant,
+    packed::{Game, MOVES_MAX, Path, Pits, Position},
 };
 
 use crate::{
+    child::Child,
     estimate::Weights,
     limits::PLIES_MAX,
     mix::mix,
-    slot::{Slot, Slots},
     table::Key,
     tree::{MarginRange, Tree},
 };
@@ -134,15 +135,33 @@ impl<G: Game> Packed<G> {
 
 impl<G: Game> Tree for Packed<G> {
     type Position = Position;
+    /// The index of a pit.
+    type Move = u8;
+    type Moves = Pits;
+    type Children = ArrayVec<Child<Position, u8>, MOVES_MAX>;
 
     #[inline]
-    fn slots(&self, position: &Position) -> Slots {
-        self.game.legal_pits(position).map(|pit| Slot(pit.into())).collect()
+    fn moves(&self, position: &Position) -> Pits {
+        self.game.legal_pits(position)
     }
 
     #[inline]
-    fn play(&self, position: &Position, slot: Slot) -> Position {
-        self.game.play(position, slot.pit(), &self.path)
+    fn play(&self, position: &Position, pit: u8) -> Position {
+        self.game.play(position, pit, &self.path)
+    }
+
+    fn to_move(index: u8, side: Side) -> Move {
+        Move::Sow(Pit { side, index })
+    }
+
+    #[inline]
+    fn nearness(pit: u8) -> i32 {
+        pit.into()
+    }
+
+    #[inline]
+    fn is_swap(_: u8) -> bool {
+        false
     }
 
     #[inline]

@@ -3,10 +3,11 @@
 use mancala_rules::Move;
 
 use crate::{
+    child::Child,
     limits::DEPTH_MAX,
     progress::Progress,
-    search::{Child, Children, INFINITE, Search, Window, best_bounds},
-    slot::Slot,
+    search::{INFINITE, Search, Window, best_bounds},
+    table::MovePlace,
     tree::{Tree, same_player},
     value::{Bounds, POINTS_PER_SEED, Value},
 };
@@ -30,7 +31,7 @@ pub(crate) enum Breadth {
 pub(crate) struct Root<'a, T: Tree> {
     pub search: Search<'a, T>,
     position: T::Position,
-    children: Children<T::Position>,
+    children: Vec<Child<T::Position, T::Move>>,
     /// The value of each child at the last completed depth, from the view of the player to move.
     values: Vec<Value>,
     /// The last completed depth.
@@ -48,9 +49,9 @@ pub(crate) struct Ranked {
 impl<'a, T: Tree> Root<'a, T> {
     /// A position that is not over.
     pub fn new(mut search: Search<'a, T>, position: T::Position) -> Self {
-        let mut children = search.children(&position, Slot::NONE, DEPTH_MAX);
+        let mut children: Vec<_> = search.children(&position, MovePlace::NONE, DEPTH_MAX).into_iter().collect();
         children.sort_by_key(Child::rank);
-        let estimate = |child: &Child<T::Position>| {
+        let estimate = |child: &Child<T::Position, T::Move>| {
             let points = search.tree.estimate(&child.position);
             let points = if child.same_player { points } else { -points };
             Value { points: child.bounds.clamp(points), bounds: child.bounds }
@@ -89,7 +90,7 @@ impl<'a, T: Tree> Root<'a, T> {
     /// The best move.
     pub fn best(&self) -> Option<Move> {
         let turn = self.search.tree.turn(&self.position);
-        self.children.first().map(|child| child.slot.to_move(turn))
+        self.children.first().map(|child| T::to_move(child.m, turn))
     }
 
     /// The value of the position.
@@ -122,7 +123,7 @@ impl<'a, T: Tree> Root<'a, T> {
     /// The moves with their proven bounds.
     pub fn proven(&self) -> impl Iterator<Item = (Move, Bounds)> {
         let turn = self.search.tree.turn(&self.position);
-        self.children.iter().map(move |child| (child.slot.to_move(turn), child.bounds))
+        self.children.iter().map(move |child| (T::to_move(child.m, turn), child.bounds))
     }
 
     /// Narrows the proven bounds of a child until they are exact. Each null-window search asks whether the child is
@@ -154,7 +155,7 @@ impl<'a, T: Tree> Root<'a, T> {
     /// as it can.
     pub fn settle(&mut self, m: Move, nodes: u64) {
         let turn = self.search.tree.turn(&self.position);
-        let Some(index) = self.children.iter().position(|child| child.slot.to_move(turn) == m) else { return };
+        let Some(index) = self.children.iter().position(|child| T::to_move(child.m, turn) == m) else { return };
         self.search.go_on(nodes);
         let depth_max = if self.is_proven(Breadth::Best) { DEPTH_MAX } else { self.depth.max(1) };
         for depth in 1..=depth_max {
@@ -220,18 +221,17 @@ impl<'a, T: Tree> Root<'a, T> {
     /// A move and best play after it, as far as the table still holds it.
     fn line(&mut self, index: usize) -> Vec<Move> {
         let child = &self.children[index];
-        let mut line = vec![child.slot.to_move(self.search.tree.turn(&self.position))];
+        let mut line = vec![T::to_move(child.m, self.search.tree.turn(&self.position))];
         let (mut position, mut key) = (child.position.clone(), child.key);
         let mut wanted = if child.same_player { child.bounds } else { child.bounds.turned() };
         let mut entered = 0;
         while line.len() < LINE_MAX {
             let Some(entry) = self.search.table.find(key) else { break };
             let tree = &mut self.search.tree;
-            if !tree.slots(&position).contains(&entry.slot) {
-                break;
-            }
-            let next = tree.play(&position, entry.slot);
-            let same_player = same_player(tree, &position, entry.slot, &next);
+            let best = entry.best.index().and_then(|index| tree.moves(&position).into_iter().nth(index));
+            let Some(m) = best else { break };
+            let next = tree.play(&position, m);
+            let same_player = same_player(tree, &position, m, &next);
             tree.enter(&position);
             entered += 1;
             key = tree.key(&next);
@@ -240,7 +240,7 @@ impl<'a, T: Tree> Root<'a, T> {
             if wanted.is_exact() && self.search.proven_bounds(&next, key) != wanted {
                 break;
             }
-            line.push(entry.slot.to_move(self.search.tree.turn(&position)));
+            line.push(T::to_move(m, self.search.tree.turn(&position)));
             position = next;
         }
         for _ in 0..entered {

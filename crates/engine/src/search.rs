@@ -6,14 +6,11 @@
 //! and follows from the intervals of the moves alone, never from an estimate. So a value is exact where that interval
 //! is a single number, whatever was cut off, evicted or estimated on the way.
 
-use arrayvec::ArrayVec;
-use mancala_rules::MOVES_MAX;
-
 use crate::{
+    child::Child,
     limits::PLIES_MAX,
     signal::Signal,
-    slot::Slot,
-    table::{BoundKind, Entry, Key, Table},
+    table::{BoundKind, Entry, Key, MovePlace, Table},
     tree::{Tree, same_player},
     value::{Bounds, POINTS_PER_SEED, Value},
 };
@@ -64,30 +61,6 @@ impl Window {
     }
 }
 
-/// A move, and the position after it.
-#[derive(Clone, Debug)]
-pub(crate) struct Child<P> {
-    pub slot: Slot,
-    pub position: P,
-    pub key: Key,
-    pub same_player: bool,
-    /// The proven bounds of the move, from the view of the player who plays it.
-    pub bounds: Bounds,
-    /// The child with the highest order is searched first.
-    order: i32,
-}
-
-impl<P> Child<P> {
-    /// The sort key: the child with the lowest rank is searched first.
-    pub const fn rank(&self) -> i32 {
-        -self.order
-    }
-}
-
-/// The moves of a position.
-// On the heap: the children of every ply of a line are kept, and the stack would not hold so many of the largest.
-pub(crate) type Children<P> = Vec<Child<P>>;
-
 impl<'a, T: Tree> Search<'a, T> {
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
         Self { tree, table, stop, nodes: 0, nodes_max, is_stopped: false }
@@ -105,7 +78,7 @@ impl<'a, T: Tree> Search<'a, T> {
     }
 
     /// The value of a move, within a window from the view of the player who plays it.
-    pub fn child_value(&mut self, child: &Child<T::Position>, alpha: i32, beta: i32, window: Window) -> Value {
+    pub fn child_value(&mut self, child: &Child<T::Position, T::Move>, alpha: i32, beta: i32, window: Window) -> Value {
         let window = window.after_move(alpha, beta, child.same_player);
         self.value(&child.position, child.key, window).seen(child.same_player)
     }
@@ -147,7 +120,8 @@ impl<'a, T: Tree> Search<'a, T> {
             window.depth = 1;
         }
         let nodes_before = self.nodes;
-        let (value, slot) = self.best(position, bounds, window, entry.map_or(Slot::NONE, |entry| entry.slot));
+        let first = entry.map_or(MovePlace::NONE, |entry| entry.best);
+        let (value, best) = self.best(position, bounds, window, first);
         if !self.is_stopped {
             let kind = match value.points {
                 points if points >= window.beta => BoundKind::AtLeast,
@@ -160,7 +134,7 @@ impl<'a, T: Tree> Search<'a, T> {
                 estimate: value.points - offset,
                 kind,
                 depth: window.depth,
-                slot,
+                best,
             };
             self.table.store(key, entry, self.nodes - nodes_before);
         }
@@ -168,18 +142,18 @@ impl<'a, T: Tree> Search<'a, T> {
     }
 
     /// The value of the best move and that move; none if no move is better than `alpha`.
-    fn best(&mut self, position: &T::Position, bounds: Bounds, window: Window, first: Slot) -> (Value, Slot) {
+    fn best(&mut self, position: &T::Position, bounds: Bounds, window: Window, first: MovePlace) -> (Value, MovePlace) {
         if window.depth == 1 {
             return self.best_by_estimate(position, bounds, window);
         }
         let mut children = self.children(position, first, window.depth);
         let before = bounds.and(best_bounds(&children));
         if let Some(value) = decided(before, window) {
-            return (value, Slot::NONE);
+            return (value, MovePlace::NONE);
         }
         children.sort_unstable_by_key(Child::rank);
         self.tree.enter(position);
-        let (mut best, mut slot, mut alpha) = (-INFINITE, Slot::NONE, window.alpha);
+        let (mut best, mut place, mut alpha) = (-INFINITE, MovePlace::NONE, window.alpha);
         for (index, child) in children.iter_mut().enumerate() {
             let most = child.bounds.high * POINTS_PER_SEED;
             if index > 0 && most <= alpha {
@@ -200,7 +174,7 @@ impl<'a, T: Tree> Search<'a, T> {
             child.bounds = child.bounds.and(value.bounds);
             best = best.max(value.points);
             if value.points > alpha {
-                (alpha, slot) = (value.points, child.slot);
+                (alpha, place) = (value.points, child.place);
             }
             if alpha >= window.beta {
                 break;
@@ -208,14 +182,14 @@ impl<'a, T: Tree> Search<'a, T> {
         }
         self.tree.leave();
         let bounds = before.and(best_bounds(&children));
-        (Value { points: bounds.clamp(best), bounds }, slot)
+        (Value { points: bounds.clamp(best), bounds }, place)
     }
 
     /// The same by the estimates of the moves, without searching further unless a move gives an extra move.
-    fn best_by_estimate(&mut self, position: &T::Position, bounds: Bounds, window: Window) -> (Value, Slot) {
-        let (mut best, mut slot, mut alpha) = (-INFINITE, Slot::NONE, window.alpha);
+    fn best_by_estimate(&mut self, position: &T::Position, bounds: Bounds, window: Window) -> (Value, MovePlace) {
+        let (mut best, mut place, mut alpha) = (-INFINITE, MovePlace::NONE, window.alpha);
         let (mut low, mut high) = (bounds.low, -INFINITE);
-        for next in self.tree.slots(position) {
+        for (index, next) in self.tree.moves(position).into_iter().enumerate() {
             let after = self.tree.play(position, next);
             let same_player = same_player(&self.tree, position, next, &after);
             let value = if window.ply < PLIES_MAX && self.tree.is_extra(&after) {
@@ -233,7 +207,7 @@ impl<'a, T: Tree> Search<'a, T> {
             (low, high) = (low.max(value.bounds.low), high.max(value.bounds.high));
             best = best.max(value.points);
             if value.points > alpha {
-                (alpha, slot) = (value.points, next);
+                (alpha, place) = (value.points, MovePlace::of(index));
             }
             if alpha >= window.beta || self.is_stopped {
                 high = bounds.high;
@@ -241,35 +215,38 @@ impl<'a, T: Tree> Search<'a, T> {
             }
         }
         let bounds = bounds.and(Bounds { low, high });
-        (Value { points: bounds.clamp(best), bounds }, slot)
+        (Value { points: bounds.clamp(best), bounds }, place)
     }
 
     /// The moves of a position that is searched to a depth, with their proven bounds so far.
     #[inline(never)]
-    pub fn children(&mut self, position: &T::Position, first: Slot, depth: u8) -> Children<T::Position> {
+    pub fn children(&mut self, position: &T::Position, first: MovePlace, depth: u8) -> T::Children {
         let margin = self.tree.margin_range(position).margin;
-        let slots = self.tree.slots(position);
-        let played: ArrayVec<_, MOVES_MAX> =
-            slots.into_iter().map(|slot| (slot, self.tree.play(position, slot))).collect();
-        self.tree.enter(position);
-        let mut children = Children::with_capacity(played.len());
-        for (slot, after) in played {
-            let same_player = same_player(&self.tree, position, slot, &after);
+        let child = |(index, m)| {
+            let place = MovePlace::of(index);
+            let after = self.tree.play(position, m);
+            let same_player = same_player(&self.tree, position, m, &after);
             let margin_range = self.tree.margin_range(&after);
-            let key = self.tree.key(&after);
             let (gain, bounds) = if same_player {
                 (margin_range.margin - margin, margin_range.bounds())
             } else {
                 (-margin_range.margin - margin, margin_range.bounds().turned())
             };
             let extra = if same_player { EXTRA_MOVE_FIRST } else { 0 };
-            let order = if slot == first { i32::MAX } else { extra + gain + i32::from(slot.0) };
-            children.push(Child { slot, position: after, key, same_player, bounds, order });
+            let order =
+                if place == first && first != MovePlace::NONE { i32::MAX } else { extra + gain + T::nearness(m) };
+            Child { m, place, position: after, key: Key::default(), same_player, bounds, order }
+        };
+        let moves = self.tree.moves(position).into_iter();
+        let mut children: T::Children = moves.enumerate().map(child).collect();
+        self.tree.enter(position);
+        for child in children.iter_mut() {
+            child.key = self.tree.key(&child.position);
         }
         self.tree.leave();
         if depth >= LOOK_UP_DEPTH {
             // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
-            for child in &mut children {
+            for child in children.iter_mut() {
                 let bounds = self.proven_bounds(&child.position, child.key);
                 child.bounds = if child.same_player { bounds } else { bounds.turned() };
             }
@@ -298,7 +275,7 @@ impl<'a, T: Tree> Search<'a, T> {
 }
 
 /// The proven bounds of a position, by those of its moves.
-pub(crate) fn best_bounds<P>(children: &[Child<P>]) -> Bounds {
+pub(crate) fn best_bounds<P, M>(children: &[Child<P, M>]) -> Bounds {
     children.iter().fold(Bounds { low: -INFINITE, high: -INFINITE }, |best, child| Bounds {
         low: best.low.max(child.bounds.low),
         high: best.high.max(child.bounds.high),

@@ -1,6 +1,6 @@
 //! The transposition table: results of the search by position, in bounded memory. Knows no game.
 
-use crate::{slot::Slot, value::Bounds};
+use crate::value::Bounds;
 
 /// Entries of a bucket: as many as fit a cache line of 64 bytes.
 const WAYS: usize = 4;
@@ -47,8 +47,8 @@ impl Table {
         let packed = if let Some(packed) = same {
             let before = packed.unpack();
             entry.bounds = entry.bounds.and(before.bounds);
-            if entry.slot == Slot::NONE {
-                entry.slot = before.slot;
+            if entry.best == MovePlace::NONE {
+                entry.best = before.best;
             }
             work = work.max(packed.work());
             packed
@@ -69,7 +69,7 @@ impl Table {
 }
 
 /// The key of a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key {
     /// Identifies the position in its bucket. Unique among positions of few enough seeds; a hash for others.
     pub tag: u64,
@@ -92,7 +92,27 @@ pub(crate) struct Entry {
     /// How many plies the search looked ahead.
     pub depth: u8,
     /// The best move.
-    pub slot: Slot,
+    pub best: MovePlace,
+}
+
+/// The place of a move among the legal moves of its position, from 0: all that an entry has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MovePlace(u8);
+
+impl MovePlace {
+    /// No move, or one behind those that have a place.
+    pub const NONE: Self = Self(0x1f);
+
+    /// The place of the move with this index.
+    #[inline]
+    pub fn of(index: usize) -> Self {
+        u8::try_from(index).map_or(Self::NONE, |index| Self(index.min(Self::NONE.0)))
+    }
+
+    /// The index of the move.
+    pub fn index(self) -> Option<usize> {
+        (self != Self::NONE).then_some(self.0.into())
+    }
 }
 
 /// What the result of a search with a window is for the value.
@@ -110,7 +130,7 @@ pub(crate) enum BoundKind {
 #[derive(Clone, Copy, Debug)]
 struct PackedEntry {
     tag: u64,
-    /// From the lowest: ten bits for each bound, six for the work, four for the slot, two for the kind.
+    /// From the lowest: ten bits for each bound, five for the work, five for the best move, two for the kind.
     packed: u32,
     estimate: i16,
     depth: u8,
@@ -129,8 +149,8 @@ impl PackedEntry {
         let bound = |seeds: i32| (seeds + Self::OFFSET).cast_unsigned() & 0x3ff;
         let packed = bound(entry.bounds.low)
             | bound(entry.bounds.high) << 10
-            | work.min(0x3f) << 20
-            | entry.slot.in_four_bits() << 26
+            | work.min(0x1f) << 20
+            | u32::from(entry.best.0) << 25
             | (entry.kind as u32) << 30;
         // It fits: no board has enough seeds to overflow it.
         let estimate = i16::try_from(entry.estimate).unwrap_or(0);
@@ -150,12 +170,12 @@ impl PackedEntry {
             estimate: self.estimate.into(),
             kind,
             depth: self.depth,
-            slot: Slot(((self.packed >> 26).to_le_bytes()[0] & 0xf).into()),
+            best: MovePlace((self.packed >> 25).to_le_bytes()[0] & 0x1f),
         }
     }
 
     #[inline]
     const fn work(&self) -> u32 {
-        self.packed >> 20 & 0x3f
+        self.packed >> 20 & 0x1f
     }
 }

@@ -1,23 +1,41 @@
 //! The interface between the search and a game in any form. Knows no rule, and nothing of searching.
 
-use mancala_rules::Side;
+use std::ops::DerefMut;
 
-use crate::{
-    slot::{Slot, Slots},
-    table::Key,
-    value::Bounds,
-};
+use mancala_rules::{Move, Side};
+
+use crate::{child::Child, table::Key, value::Bounds};
 
 /// A game as the search walks through it. All numbers are from the view of the player to move.
 pub(crate) trait Tree {
     /// A position with all the state that the search needs.
     type Position: Clone;
 
+    /// A move as the side to move sees it.
+    type Move: Copy;
+
+    /// The moves of a position.
+    type Moves: IntoIterator<Item = Self::Move>;
+
+    /// The moves of a position that is searched. Those of every ply of a line are kept at once.
+    type Children: DerefMut<Target = [Child<Self::Position, Self::Move>]>
+        + FromIterator<Child<Self::Position, Self::Move>>
+        + IntoIterator<Item = Child<Self::Position, Self::Move>>;
+
     /// The legal moves in the order of the rules; none when the game is over, and only then.
-    fn slots(&self, position: &Self::Position) -> Slots;
+    fn moves(&self, position: &Self::Position) -> Self::Moves;
 
     /// The position after a legal move. The positions that led to this one must have been [entered](Tree::enter).
-    fn play(&self, position: &Self::Position, slot: Slot) -> Self::Position;
+    fn play(&self, position: &Self::Position, m: Self::Move) -> Self::Position;
+
+    /// The move as the rules write it, for the side that plays it.
+    fn to_move(m: Self::Move, side: Side) -> Move;
+
+    /// The moves that leave the most for later moves have the greatest number: those near to the store.
+    fn nearness(m: Self::Move) -> i32;
+
+    /// Whether the move is the pie rule's swap: the players exchange sides.
+    fn is_swap(m: Self::Move) -> bool;
 
     /// Appends this position to the line that is searched.
     fn enter(&mut self, position: &Self::Position);
@@ -59,6 +77,6 @@ impl MarginRange {
 
 /// Whether the values of a position and of the one before it are from the view of the same player. After a swap the
 /// side to move is the same, but the other player sits there.
-pub(crate) fn same_player<T: Tree>(tree: &T, before: &T::Position, slot: Slot, after: &T::Position) -> bool {
-    slot != Slot::SWAP && tree.turn(before) == tree.turn(after)
+pub(crate) fn same_player<T: Tree>(tree: &T, before: &T::Position, m: T::Move, after: &T::Position) -> bool {
+    !T::is_swap(m) && tree.turn(before) == tree.turn(after)
 }

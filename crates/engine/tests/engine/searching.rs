@@ -83,6 +83,19 @@ fn the_same_question_has_the_same_answer() {
 }
 
 #[test]
+fn the_line_of_best_play_goes_on_in_every_game() {
+    for variant in Variant::ALL {
+        let mut position = play_on(&opening(variant, "standard", ""), 5, 6);
+        let found = Engine::new(1).search(&position, Limits::nodes(30_000), &GO_ON).unwrap();
+        assert!(found.line.len() > 1, "{variant}: {:?}", found.line);
+        for m in found.line {
+            assert!(position.legal_moves().contains(&m), "{m} in {position}");
+            position.play_unchecked(m);
+        }
+    }
+}
+
+#[test]
 fn the_table_of_one_game_is_not_used_for_another() {
     let limits = Limits::nodes(20_000);
     let mut engine = Engine::new(1);

@@ -7,6 +7,9 @@ use crate::{Board, Side};
 /// The most pits that fit beside a store.
 pub(super) const PITS_MAX: u8 = 7;
 
+/// As many as a packed position can have moves, and more: a pit is a byte of a word of eight.
+pub const MOVES_MAX: usize = 8;
+
 /// The place of the store. Those of the pits are their indices.
 pub(super) const STORE: u8 = 7;
 

@@ -29,7 +29,7 @@ mod sowing;
 
 pub use congkak::Congkak;
 pub use game::Game;
-pub use half::Pits;
+pub use half::{MOVES_MAX, Pits};
 pub use kalah::Kalah;
 pub use oware::Oware;
 pub use path::Path;
