@@ -1,8 +1,9 @@
 //! The rate at which `mancala-server reindex` builds the explorer, in games a second, by the service's own functions.
 //!
 //! `cargo bench --bench reindex` makes a PostgreSQL of its own, whose commits are durable. It imports random games of all
-//! variants, adds them as `reindex --continue` does, and builds the explorer anew twice. Games: `GAMES` (20,000). `QUEUE=no` leaves the
-//! first out. On Linux it says how much processor time that takes, of this process and of PostgreSQL.
+//! variants, adds them as `reindex --continue` does, and builds the explorer anew twice. Games: `GAMES` (20,000), of `VARIANTS`
+//! (such as `kalah,oware`). `QUEUE=no` leaves the first out. On Linux it says how much processor time that takes, of this process and
+//! of PostgreSQL.
 
 use std::{
     env,
@@ -10,9 +11,11 @@ use std::{
     fs, io,
     ops::Range,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use mancala_server::{
     db::{self, migrations, records::import, study::rebuild::state::begin},
     domain::{BySeat, Import, ImportedPly, PlyAction, Visibility},
@@ -27,11 +30,15 @@ use mancala_server::{
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use sqlx::PgPool;
 use time::{OffsetDateTime, macros::datetime};
+use tokio::task::spawn_blocking;
 
 const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
 
 /// Games of one import.
 const BATCH: usize = 500;
+
+/// One import's games are played while those of another are stored.
+const IMPORTS_AT_ONCE: usize = 3;
 
 fn main() -> io::Result<()> {
     // `cargo test --benches` passes flags of its own; there is nothing to test here.
@@ -54,13 +61,15 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
     let options = embedded::connect_options(embedded);
     migrations::run(options.clone()).await?;
     let pool = db::pool(options, 3);
-    let mut rng = StdRng::seed_from_u64(1);
-    for begun in (0..games).step_by(BATCH) {
-        let batch =
-            (begun..games.min(begun + BATCH)).map(|n| random_game(Variant::ALL[n % Variant::ALL.len()], &mut rng));
-        let played = import::play(&pool, batch.collect::<Vec<_>>(), None, Visibility::Public, BEGUN).await?;
-        import::store(&pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, None, BEGUN).await?;
-    }
+    let variants = env::var("VARIANTS").unwrap_or_else(|_| Variant::WORDS.join(","));
+    let variants = variants.split(',').map(str::parse).collect::<Result<Arc<[Variant]>, _>>()?;
+    // The first batch creates the players.
+    import_games(&pool, 0..BATCH.min(games), variants.clone()).await?;
+    stream::iter((BATCH..games).step_by(BATCH))
+        .map(|begun| import_games(&pool, begun..games.min(begun + BATCH), variants.clone()))
+        .buffer_unordered(IMPORTS_AT_ONCE)
+        .try_collect::<()>()
+        .await?;
     println!(
         "| by | games | positions a game | s | processor s: own | PostgreSQL | games a second | bytes a game |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -88,6 +97,21 @@ async fn measure(embedded: &Embedded, games: usize) -> Result<(), Box<dyn Error 
             per_game(bytes)
         );
     }
+    Ok(())
+}
+
+/// Imports random games of these variants in turn.
+async fn import_games(
+    pool: &PgPool,
+    numbers: Range<usize>,
+    variants: Arc<[Variant]>,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let games = spawn_blocking(move || {
+        let mut rng = StdRng::seed_from_u64(numbers.start as u64);
+        numbers.map(|n| random_game(variants[n % variants.len()], &mut rng)).collect::<Vec<_>>()
+    });
+    let played = import::play(pool, games.await?, None, Visibility::Public, BEGUN).await?;
+    import::store(pool, &played.into_iter().collect::<Result<Vec<_>, _>>()?, None, None, BEGUN).await?;
     Ok(())
 }
 
