@@ -69,6 +69,28 @@ async fn a_long_queue_of_one_game_arrives_in_order_and_delays_no_other() {
 }
 
 #[actix_web::test]
+async fn a_game_with_ten_webhooks_takes_no_more_than_one_with_one() {
+    let app = TestApp::start().await;
+    let (ana, bo, cy) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Cy").await);
+    let endpoint = Endpoint::start().await;
+    for owner in std::iter::repeat_n(&bo, 10).chain([&cy]) {
+        created_for(&app, owner, &endpoint, &json!(["game.offer"])).await;
+    }
+    let game_of_bo = app.started_between(&ana, &bo, &json!({})).await;
+    let game_of_cy = app.started_between(&ana, &cy, &json!({})).await;
+    offers(&app, &game_of_bo, &ana, 40).await;
+    offers(&app, &game_of_cy, &ana, 40).await;
+    round(&app).await;
+    // The queue still has most of the one game, and little of the other.
+    let waiting = async |game: &str| -> i64 {
+        let count = "select count(*) from webhook_event where game_id = $1::uuid";
+        sqlx::query_scalar(count).bind(game).fetch_one(&app.db).await.expect("a count")
+    };
+    assert!(waiting(&game_of_bo).await > 60);
+    assert!(waiting(&game_of_cy).await < 20);
+}
+
+#[actix_web::test]
 async fn a_queue_is_sent_when_its_endpoint_is_enabled_or_moved_or_recovers() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);

@@ -14,12 +14,12 @@ use crate::{
     games::{SeatedGame, columns::column},
 };
 
-/// How many appends one batch converts, divided among its games. Each may become ten deliveries or more, so a batch is short, and
-/// a game with few appends does not wait for one with many.
-const APPENDS_MAX: usize = 200;
+/// How many deliveries one batch makes, about, divided among the players who began its games, and then among the games of each. An
+/// append counts once for each webhook of a game's players. So a player with few games or webhooks does not wait for one with many.
+const DELIVERIES_MAX: i64 = 200;
 
-/// How many of them belong to one game at most.
-const OF_GAME_MAX: usize = 64;
+/// How many appends of one game it converts at most.
+const OF_GAME_MAX: i64 = 64;
 
 /// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
 pub const WAITING_MAX: i64 = 10_000;
@@ -202,17 +202,30 @@ impl Batch {
         games: &[Uuid],
         last: Option<GameId>,
     ) -> Result<Self, DbError> {
-        let of_game = (APPENDS_MAX / games.len().max(1)).clamp(1, OF_GAME_MAX);
         let rows = sqlx::query!(
             r#"
-            select game_id, from_seq, to_seq from unnest($1::uuid[]) as wanted (id)
-            cross join lateral (
-                select * from webhook_event where game_id = wanted.id order by from_seq limit $2
+            with wanted as (
+                select given.id, seat_0_player_id, seat_1_player_id, invited_player_id,
+                    coalesce(seat_0_player_id, seat_1_player_id, given.id) as host
+                from unnest($1::uuid[]) as given (id) left join game on game.id = given.id
+            ), shared as (
+                select id, $2::bigint / count(*) over (partition by host)
+                    / (select count(distinct host) from wanted)
+                    / greatest(1, (
+                        select count(*) from webhook
+                        where player_id in (seat_0_player_id, seat_1_player_id, invited_player_id) and disabled_at is null
+                    )) as appends
+                from wanted
+            )
+            select game_id, from_seq, to_seq from shared cross join lateral (
+                select * from webhook_event where game_id = shared.id
+                order by from_seq limit greatest(1, least(appends, $3::bigint))
             ) untold
             order by game_id, from_seq
             "#,
             games,
-            i64::try_from(of_game).unwrap_or(1),
+            DELIVERIES_MAX,
+            OF_GAME_MAX,
         )
         .fetch_all(&mut *transaction)
         .instrument(statement("select webhook_event"))
