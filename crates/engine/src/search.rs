@@ -263,7 +263,7 @@ impl<'a, T: Tree> Search<'a, T> {
                 (-margin_range.margin - margin, margin_range.bounds().turned())
             };
             let extra = if same_player { EXTRA_MOVE_FIRST } else { 0 };
-            let order = if slot == first { i32::MAX } else { extra + gain + i32::from(slot.0) };
+            let order = if slot == first { i32::MAX } else { extra + gain + i32::from(slot.order()) };
             children.push(Child { slot, position: after, key, same_player, bounds, order });
         }
         self.tree.leave();

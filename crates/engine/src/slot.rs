@@ -4,8 +4,8 @@
 use arrayvec::ArrayVec;
 use mancala_rules::{Direction, MOVES_MAX, Move, Pit, Side};
 
-/// A move as the side to move sees it: the index of its pit, or one of the moves without a pit. Moves of games with
-/// four rows have greater numbers.
+/// A move as the side to move sees it: the index of its pit, or one of the moves without a pit. Declined
+/// captures and moves of games with four rows have greater numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(pub u16);
 
@@ -24,6 +24,9 @@ const PLACED: u16 = 64;
 /// More than the seeds that a move can put in a pit, so that pit and seeds share a number.
 const PLACED_MAX: u16 = 128;
 
+/// From here on, above all others: a pit that is sown while its capture is declined.
+const DECLINED: u16 = 4096;
+
 impl Slot {
     /// A pass; above the index of every pit of a game with two rows.
     pub const PASS: Self = Self(12);
@@ -37,6 +40,7 @@ impl Slot {
         match m {
             Move::Sow(Pit { index, .. }) if u16::from(index) < Self::PASS.0 => Self(index.into()),
             Move::Sow(pit) => Self(FAR + u16::from(pit.index)),
+            Move::Decline(pit) => Self(DECLINED + u16::from(pit.index)),
             Move::SowTo { pit, direction: Direction::Up } => Self(UPWARD + u16::from(pit.index)),
             Move::SowTo { pit, direction: Direction::Down } => Self(DOWNWARD + u16::from(pit.index)),
             Move::Place { pit, seeds } => Self(PLACED + u16::from(pit.index) * PLACED_MAX + u16::from(seeds)),
@@ -52,6 +56,7 @@ impl Slot {
         match self {
             Self::PASS => Move::Pass,
             Self::SWAP => Move::Swap,
+            Self(slot @ DECLINED..) => Move::Decline(pit(slot - DECLINED)),
             Self(slot @ PLACED..) => {
                 let (index, seeds) = ((slot - PLACED) / PLACED_MAX, (slot - PLACED) % PLACED_MAX);
                 Move::Place { pit: pit(index), seeds: low(seeds) }
@@ -61,6 +66,12 @@ impl Slot {
             Self(slot @ FAR..) => Move::Sow(pit(slot - FAR)),
             Self(slot) => Move::Sow(pit(slot)),
         }
+    }
+
+    /// Orders moves that gain the same: later pits first, and a declined capture after all others.
+    #[inline]
+    pub const fn order(self) -> u16 {
+        if self.0 < DECLINED { self.0 } else { 0 }
     }
 
     /// The pit of a game with two rows.
@@ -90,11 +101,11 @@ mod tests {
 
     #[test]
     fn every_move_is_read_back_from_its_slot() {
-        for word in ["A", "L", "M", "P", "AU", "AV", "PU", "PV", "A0", "O0", "A32", "O32", "pass", "swap"] {
+        for word in ["A", "L", "M", "P", "AU", "AV", "PU", "PV", "A0", "O0", "A32", "O32", "A~", "L~", "pass", "swap"] {
             let m: Move = word.parse().unwrap();
             assert_eq!(Slot::of(m).to_move(Side::South), m, "{word}");
         }
         let fits = |word: &str| Slot::of(word.parse().unwrap()).in_four_bits() != u32::from(Slot::NONE.0);
-        assert!(fits("L") && fits("pass") && !fits("M") && !fits("AU"));
+        assert!(fits("L") && fits("pass") && !fits("M") && !fits("AU") && !fits("A~"));
     }
 }

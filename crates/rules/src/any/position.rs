@@ -187,7 +187,8 @@ impl AnyPosition {
     /// The text is no move in any position of the game.
     pub fn read_move(&self, word: &str) -> Result<Move, ParseMoveError> {
         let m: Move = word.parse()?;
-        let is_known = matches!(self, Self::FourRow(_)) || m.has_two_rows();
+        let has_four_rows = matches!(self, Self::FourRow(_));
+        let is_known = if has_four_rows { !matches!(m, Move::Decline(_)) } else { m.has_two_rows() };
         is_known.then_some(m).ok_or(ParseMoveError)
     }
 

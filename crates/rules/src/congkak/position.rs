@@ -121,7 +121,7 @@ impl Position {
     pub fn play_unchecked(&mut self, m: Move) {
         match m {
             Move::Sow(pit) => self.act(pit, &mut ()),
-            Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => {}
+            Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => {}
         }
     }
 
@@ -171,6 +171,7 @@ impl Position {
             Move::Pass => Err(IllegalMove::NoPass),
             Move::Swap => Err(IllegalMove::NoSwap),
             Move::Agree => Err(IllegalMove::NoAgree),
+            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
             Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
         }
     }

@@ -189,6 +189,7 @@ impl Position {
             Move::Swap => Err(IllegalMove::NoSwap),
             Move::Agree if !self.options.agree_end => Err(IllegalMove::NoAgree),
             Move::Agree => Ok(()),
+            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
             Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
         }
     }
@@ -241,7 +242,7 @@ impl Position {
         match m {
             Move::Sow(pit) => self.sow(pit, history, effects),
             Move::Agree => self.finish(EndReason::Agreement, effects),
-            Move::Pass | Move::Swap | Move::SowTo { .. } | Move::Place { .. } => {}
+            Move::Pass | Move::Swap | Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } => {}
         }
     }
 

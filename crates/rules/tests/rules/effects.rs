@@ -58,7 +58,7 @@ pub fn check(before: &AnyBoard, m: Move, effects: &[Effect], after: &AnyBoard) {
     for effect in effects {
         match *effect {
             Effect::Lift { pit, seeds } => {
-                assert_eq!(m, Move::Sow(pit));
+                assert!(m == Move::Sow(pit) || m == Move::Decline(pit), "lifted by {m}");
                 hand = drawing.take(pit);
                 assert_eq!(hand, seeds, "lifted by {m}");
             }
@@ -75,6 +75,7 @@ pub fn check(before: &AnyBoard, m: Move, effects: &[Effect], after: &AnyBoard) {
             }
             Effect::Capture { ref from, seeds, to } => {
                 assert_eq!(hand, 0, "a capture comes after the last seed");
+                assert!(matches!(m, Move::Sow(_)), "a declined capture does not happen");
                 let counts: Vec<u16> = from.iter().map(|&pit| drawing.take(pit)).collect();
                 assert!(!counts.contains(&0), "only pits with seeds are named");
                 let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);

@@ -31,6 +31,7 @@ fn the_presets_differ_from_standard_as_documented() {
         ("no_capture", bga.replace("capture=opposite", "capture=none")),
         ("both_stores", bga.replace("sow_stores=own", "sow_stores=both")),
         ("self_capture", bga.replace("capture_land=own", "capture_land=any")),
+        ("app", standard.to_owned()),
     ] {
         let options = parse(preset, "").unwrap();
         assert_eq!(written(&options), expected);
@@ -235,9 +236,14 @@ fn every_preset_takes_exactly_the_documented_values() {
 
 #[test]
 fn presets_narrow_the_seeds() {
-    for (preset, min, max) in
-        [("bga", 3, 6), ("manual", 4, 4), ("no_capture", 3, 6), ("both_stores", 3, 6), ("self_capture", 3, 6)]
-    {
+    for (preset, min, max) in [
+        ("bga", 3, 6),
+        ("manual", 4, 4),
+        ("no_capture", 3, 6),
+        ("both_stores", 3, 6),
+        ("self_capture", 3, 6),
+        ("app", 4, 6),
+    ] {
         for seeds in 1..=12 {
             assert_eq!(parse(preset, &format!("seeds={seeds}")).is_ok(), (min..=max).contains(&seeds));
         }

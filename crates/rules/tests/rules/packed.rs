@@ -128,7 +128,7 @@ fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
 
 /// Whether a position has a packed form, by the documentation of the module.
 fn is_covered(position: &AnyPosition) -> bool {
-    let excluded = [("extra_turn", "optional".into()), ("rounds", "multi".into())];
+    let excluded = [("extra_turn", "optional".into()), ("capture", "optional".into()), ("rounds", "multi".into())];
     let values = position.options().values();
     position.board().pits_per_side() <= 7
         && position.board().total() <= 255

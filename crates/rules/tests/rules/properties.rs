@@ -186,7 +186,7 @@ fn check_position(position: &AnyPosition) -> Result<(), TestCaseError> {
         }
         prop_assert_eq!(m.to_string().parse(), Ok(m));
     }
-    let sowing = |m: &Move| matches!(m, Move::Sow(pit) if pit.side == position.turn() && board.seeds(*pit) > 0);
+    let sowing = |m: &Move| matches!(m, Move::Sow(pit) | Move::Decline(pit) if pit.side == position.turn() && board.seeds(*pit) > 0);
     let sown = moves.iter().filter(|m| sowing(m)).count();
     let others = moves.len() - sown;
     prop_assert!(others == 0 || others == 1 && !sowing(&moves[sown]), "{:?}", moves);
@@ -327,6 +327,7 @@ fn any_move() -> impl Strategy<Value = Move> {
     let pit = (select(&Side::ALL[..]), prop_oneof![9 => 0..13_u8, 1 => any::<u8>()]);
     prop_oneof![
         8 => pit.clone().prop_map(|(side, index)| Move::Sow(Pit { side, index })),
+        1 => pit.clone().prop_map(|(side, index)| Move::Decline(Pit { side, index })),
         1 => (pit, any::<u8>()).prop_map(|((side, index), seeds)| Move::Place { pit: Pit { side, index }, seeds }),
         1 => Just(Move::Pass),
         1 => Just(Move::Swap),
@@ -338,7 +339,7 @@ fn all_moves() -> impl Iterator<Item = Move> {
     let pits = Side::ALL.into_iter().flat_map(|side| (0..12).map(move |index| Pit { side, index }));
     let words = pits.flat_map(|pit| {
         let ways = Direction::ALL.map(|direction| Move::SowTo { pit, direction });
-        [Move::Sow(pit), ways[0], ways[1], Move::Place { pit, seeds: 1 }]
+        [Move::Sow(pit), Move::Decline(pit), ways[0], ways[1], Move::Place { pit, seeds: 1 }]
     });
     words.chain([Move::Pass, Move::Swap, Move::Agree])
 }
@@ -380,6 +381,7 @@ fn mirror_pit(pit: Pit) -> Pit {
 fn mirror_move(m: Move) -> Move {
     match m {
         Move::Sow(pit) => Move::Sow(mirror_pit(pit)),
+        Move::Decline(pit) => Move::Decline(mirror_pit(pit)),
         Move::SowTo { pit, direction } => Move::SowTo { pit: mirror_pit(pit), direction },
         Move::Place { pit, seeds } => Move::Place { pit: mirror_pit(pit), seeds },
         Move::Pass | Move::Swap | Move::Agree => m,
