@@ -135,6 +135,9 @@ export const de: Texts = {
   "special.takeback": "Zurückgenommen",
   "special.agree": "Geeinigt",
   "choice.ask": "In welche Richtung aus {pit}?",
+  "choice.ask-capture": "Aus {pit} schlagen?",
+  "choice.capture": "Schlagen",
+  "choice.decline": "Samen liegen lassen",
   "choice.towards": "Richtung {pit}",
   "choice.open": "Das Säen ist in {pit} angekommen. Du wählst, wie es weitergeht.",
   "choice.open-hand": {
@@ -247,6 +250,7 @@ export const de: Texts = {
   "illegal.no_such_pit": "diese Mulde gibt es nicht",
   "illegal.must_feed": "du musst der anderen Seite einen Samen geben",
   "illegal.grand_slam": "das würde alle Samen der anderen Seite fangen",
+  "illegal.no_decline": "hier gibt es nichts zu schlagen, worauf du verzichten könntest",
   "illegal.no_pass": "du kannst jetzt nicht passen",
   "illegal.no_swap": "du kannst jetzt nicht die Seite wechseln",
   "illegal.game_over": "das Spiel ist vorbei",

@@ -139,6 +139,9 @@ export const en = of({
   "special.takeback": "Taken back",
   "special.agree": "Agreed",
   "choice.ask": "Which way from {pit}?",
+  "choice.ask-capture": "Capture from {pit}?",
+  "choice.capture": "Capture",
+  "choice.decline": "Leave the seeds",
   "choice.towards": "towards {pit}",
   "choice.open": "The sowing has come to {pit}. You choose how it goes on.",
   "choice.open-hand": {
@@ -251,6 +254,7 @@ export const en = of({
   "illegal.no_such_pit": "there is no such pit",
   "illegal.must_feed": "you must give the other side a seed",
   "illegal.grand_slam": "it would capture all seeds of the other side",
+  "illegal.no_decline": "there is no capture to decline",
   "illegal.no_pass": "you cannot pass now",
   "illegal.no_swap": "you cannot change seats now",
   "illegal.game_over": "the game is over",

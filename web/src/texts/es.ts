@@ -135,6 +135,9 @@ export const es: Texts = {
   "special.takeback": "Retirada",
   "special.agree": "De acuerdo",
   "choice.ask": "¿En qué sentido desde {pit}?",
+  "choice.ask-capture": "¿Capturar desde {pit}?",
+  "choice.capture": "Capturar",
+  "choice.decline": "Dejar las semillas",
   "choice.towards": "hacia {pit}",
   "choice.open": "La siembra ha llegado a {pit}. Tú eliges cómo sigue.",
   "choice.open-hand": {
@@ -247,6 +250,7 @@ export const es: Texts = {
   "illegal.no_such_pit": "ese hoyo no existe",
   "illegal.must_feed": "debes dar una semilla al otro lado",
   "illegal.grand_slam": "capturaría todas las semillas del otro lado",
+  "illegal.no_decline": "no hay captura a la que renunciar",
   "illegal.no_pass": "ahora no puedes pasar",
   "illegal.no_swap": "ahora no puedes cambiar de lado",
   "illegal.game_over": "la partida ha terminado",

@@ -138,6 +138,9 @@ export const fr: Texts = {
   "special.takeback": "Repris",
   "special.agree": "D’accord",
   "choice.ask": "Dans quel sens depuis {pit} ?",
+  "choice.ask-capture": "Prendre depuis {pit} ?",
+  "choice.capture": "Prendre",
+  "choice.decline": "Laisser les graines",
   "choice.towards": "vers {pit}",
   "choice.open": "Les semailles sont arrivées en {pit}. Vous choisissez la suite.",
   "choice.open-hand": {
@@ -250,6 +253,7 @@ export const fr: Texts = {
   "illegal.no_such_pit": "cette case n’existe pas",
   "illegal.must_feed": "vous devez donner une graine à l’autre côté",
   "illegal.grand_slam": "cela prendrait toutes les graines de l’autre côté",
+  "illegal.no_decline": "il n’y a pas de prise à laisser",
   "illegal.no_pass": "vous ne pouvez pas passer maintenant",
   "illegal.no_swap": "vous ne pouvez pas changer de côté maintenant",
   "illegal.game_over": "la partie est terminée",

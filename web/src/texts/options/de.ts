@@ -53,6 +53,7 @@ const values: Words = {
   "extra_turn.none": "keiner",
   "capture.opposite": "die Mulde gegenüber",
   "capture.none": "nie",
+  "capture.optional": "wenn man will",
   "capture_land.own": "der eigenen Reihe",
   "capture_land.opponent": "der anderen Reihe",
   "capture_land.any": "beiden Reihen",

@@ -52,6 +52,7 @@ const values = {
   "extra_turn.none": "none",
   "capture.opposite": "the facing pit",
   "capture.none": "none",
+  "capture.optional": "if the mover wants",
   "capture_land.own": "the own row",
   "capture_land.opponent": "the other row",
   "capture_land.any": "either row",

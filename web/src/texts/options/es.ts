@@ -53,6 +53,7 @@ const values: Words = {
   "extra_turn.none": "ninguna",
   "capture.opposite": "el hoyo de enfrente",
   "capture.none": "ninguna",
+  "capture.optional": "si el jugador quiere",
   "capture_land.own": "la fila propia",
   "capture_land.opponent": "la otra fila",
   "capture_land.any": "cualquier fila",

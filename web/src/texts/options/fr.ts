@@ -53,6 +53,7 @@ const values: Words = {
   "extra_turn.none": "aucun",
   "capture.opposite": "la case d’en face",
   "capture.none": "aucune",
+  "capture.optional": "si le joueur le veut",
   "capture_land.own": "sa propre rangée",
   "capture_land.opponent": "la rangée adverse",
   "capture_land.any": "les deux rangées",
