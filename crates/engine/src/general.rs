@@ -54,7 +54,7 @@ impl General {
     }
 
     /// The margin by the stores alone, from the view of the side to move. With four rows there are none, and the winner
-    /// has all seeds.
+    /// has all seeds; so it has where points decide a match.
     fn margin(position: &Position) -> i32 {
         let (board, turn) = (position.position.board(), position.position.turn());
         match (&position.position, position.position.outcome()) {
@@ -63,6 +63,10 @@ impl General {
                 Some(_) => -ALL_SEEDS,
                 None => 0,
             },
+            (any, Some(outcome)) if any.round().is_some_and(|round| round.points.is_some()) => {
+                let all = i32::from(any.total());
+                outcome.winner.map_or(0, |side| if side == turn { all } else { -all })
+            }
             _ => i32::from(board.store(turn)) - i32::from(board.store(!turn)),
         }
     }
@@ -127,14 +131,14 @@ impl Tree for General {
     fn key(&self, position: &Position) -> Key {
         let Position { position, pie } = position;
         let can_pass = position.legal_moves().contains(&Move::Pass);
-        let round = position.round().map(|round| (round.number, round.opener));
+        let phase = (position.round(), position.lockstep());
         let is_sound = position.history().is_none_or(History::is_empty);
         let late_ply = self.late_ply(position);
         let [tag, place] = [0_u64, 1].map(|seed| {
             let mut hasher = DefaultHasher::new();
             match position {
                 AnyPosition::FourRow(position) => (seed, position.without_plies(), late_ply).hash(&mut hasher),
-                _ => (seed, position.board(), position.turn(), pie, can_pass, round).hash(&mut hasher),
+                _ => (seed, position.board(), position.turn(), pie, can_pass, phase).hash(&mut hasher),
             }
             mix(hasher.finish())
         });

@@ -49,7 +49,7 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
       <Board
         {...props}
         legal={pitsOfMoves(moves)}
-        chosen={pit}
+        chosen={pit ?? board.chosen ?? null}
         pending={sent ? (actionOf(sent)?.pit ?? null) : null}
         hinted={hintedMove ? (actionOf(hintedMove)?.pit ?? null) : null}
         onPick={pick}

@@ -105,6 +105,7 @@ export const de: Texts = {
     one: "{name} sät {count} Samen aus {pit} in den Speicher.",
     other: "{name} sät {count} Samen aus {pit}, den letzten in den Speicher.",
   },
+  "move.at-once": "{south} und {north} werden zugleich gesät.",
   "move.captures": { one: "{name} fängt {count} Samen.", other: "{name} fängt {count} Samen." },
   "move.places": { one: "{name} legt {count} Samen in {pit}.", other: "{name} legt {count} Samen in {pit}." },
   "move.ends": "Das Säen endet in {last}.",

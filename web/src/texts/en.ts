@@ -109,6 +109,7 @@ export const en = of({
     one: "{name} sows {count} seed from {pit} into the store.",
     other: "{name} sows {count} seeds from {pit}, the last one into the store.",
   },
+  "move.at-once": "{south} and {north} are sown at once.",
   "move.captures": { one: "{name} captures {count} seed.", other: "{name} captures {count} seeds." },
   "move.places": { one: "{name} puts {count} seed down in {pit}.", other: "{name} puts {count} seeds down in {pit}." },
   "move.ends": "The sowing ends in {last}.",

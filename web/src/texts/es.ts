@@ -105,6 +105,7 @@ export const es: Texts = {
     one: "{name} siembra {count} semilla de {pit} en el almacén.",
     other: "{name} siembra {count} semillas de {pit}, la última en el almacén.",
   },
+  "move.at-once": "{south} y {north} se siembran a la vez.",
   "move.captures": { one: "{name} captura {count} semilla.", other: "{name} captura {count} semillas." },
   "move.places": { one: "{name} pone {count} semilla en {pit}.", other: "{name} pone {count} semillas en {pit}." },
   "move.ends": "La siembra acaba en {last}.",

@@ -108,6 +108,7 @@ export const fr: Texts = {
     one: "{name} sème {count} graine de {pit} dans le grenier.",
     other: "{name} sème {count} graines de {pit}, la dernière dans le grenier.",
   },
+  "move.at-once": "{south} et {north} sont semés en même temps.",
   "move.captures": { one: "{name} prend {count} graine.", other: "{name} prend {count} graines." },
   "move.places": { one: "{name} pose {count} graine en {pit}.", other: "{name} pose {count} graines en {pit}." },
   "move.ends": "Les semailles finissent en {last}.",

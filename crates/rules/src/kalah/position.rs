@@ -378,6 +378,7 @@ fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError
         (Flag::Extra, options.extra_turn == ExtraTurn::None),
         (Flag::Pie, !options.pie),
         (Flag::Swapped, !options.pie),
+        (Flag::Lockstep, true),
     ];
     // North's first action ends its right to swap, and the end of the game clears both flags.
     let by_position = [
@@ -399,6 +400,6 @@ fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { board, turn, flags, plies, .. } = self;
-        Setup { board, turn, flags, plies, round: 1, opener: Side::South }.fmt(f)
+        Setup::of_single_round(board, turn, flags, plies).fmt(f)
     }
 }

@@ -158,7 +158,8 @@ impl Position {
         }
         setup.check_single_round()?;
         // Oware has no extra moves and no pie rule.
-        if let Some(flag) = [Flag::Extra, Flag::Pie, Flag::Swapped].into_iter().find(|&flag| setup.flags.has(flag)) {
+        let others = [Flag::Extra, Flag::Pie, Flag::Swapped, Flag::Lockstep];
+        if let Some(flag) = others.into_iter().find(|&flag| setup.flags.has(flag)) {
             return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
         }
         let &Setup { board, turn, flags, plies, .. } = setup;
@@ -381,6 +382,6 @@ impl fmt::Display for Position {
         if self.over {
             flags.raise(Flag::Over);
         }
-        Setup { board, turn, flags, plies, round: 1, opener: Side::South }.fmt(f)
+        Setup::of_single_round(board, turn, flags, plies).fmt(f)
     }
 }
