@@ -12,6 +12,7 @@ fn move_sequences_are_as_many_as_the_files_list() {
     compare(Variant::Kalah, include_str!("kalah_optional_capture.perft"), 30);
     compare(Variant::Oware, include_str!("oware.perft"), 480);
     compare(Variant::Congkak, include_str!("congkak.perft"), 126);
+    compare(Variant::Congkak, include_str!("congkak_match_and_lockstep.perft"), 34);
 }
 
 fn compare(variant: Variant, lines: &str, expected: usize) {
