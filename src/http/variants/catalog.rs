@@ -56,7 +56,7 @@ const OPTIONS_MAX: usize = 500;
 )]
 #[get("/variants")]
 pub async fn list_variants(known: IfNoneMatch, query: Query<ListVariants>) -> Result<HttpResponse, Problem> {
-    let variants = match &query.name {
+    let variants = match &query.0.name {
         None => Variant::ALL.to_vec(),
         Some(name) if name.is_empty() || name.chars().nth(NAME_MAX).is_some() => {
             let detail = format!("a name has from 1 to {NAME_MAX} characters");
