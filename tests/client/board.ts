@@ -59,7 +59,7 @@ export function apply(board: Board, effects: Effect[]): Board {
           put(places, `${side}_store`, -seeds);
           put(places, pit, seeds);
         }
-        burnt[side] = pitsOf(board, side).filter((pit) => !pits.includes(pit));
+        if (burnt[side] !== undefined) burnt[side] = pitsOf(board, side).filter((pit) => !pits.includes(pit));
         round = roundOver + 1;
         break;
       }

@@ -6,7 +6,7 @@ import type { Board, Effect, Side } from "./types.js";
 export interface Frame {
   effect: Effect;
   board: Board;
-  /** The seeds in the player's hand. */
+  /** The seeds in the player's hand; in a lockstep opening those in both hands. */
   hand: number;
   /** Pits, stores and reserves that have other contents than in the frame before: `A`, `b`, `south_store`, `south_reserve`. */
   changed: string[];
@@ -23,6 +23,9 @@ interface State {
   house: Record<Side, boolean | undefined>;
   blocked: string | null;
   burnt: Record<Side, string[] | undefined>;
+  points: Board["points"];
+  /** The pit of South in a lockstep opening; undefined in no such opening. */
+  chosen: string | null | undefined;
   round: number | undefined;
   roundOver: number;
 }
@@ -58,8 +61,8 @@ export function pitsOf(board: Board, side: Side): string[] {
 /** Whether two boards show the same. */
 export function sameBoard(one: Board, other: Board): boolean {
   const row = ({ pits, store, reserve, house, blocked, burnt }: Board["south"]) => [pits, store, reserve, house, blocked, burnt];
-  const listed = ({ south, north, round, pending }: Board) =>
-    JSON.stringify([row(south), row(north), round, pending?.pit, pending?.seeds]);
+  const listed = ({ south, north, round, pending, points, chosen }: Board) =>
+    JSON.stringify([row(south), row(north), round, pending?.pit, pending?.seeds, points?.south, points?.north, chosen]);
   return listed(one) === listed(other);
 }
 
@@ -79,6 +82,7 @@ function applySowing({ type, pit, to, from, side, seeds }: Effect, state: State)
       if (pit === undefined) return false;
       state.hand += take(state, [pit]);
       state.begun = pit;
+      state.chosen = undefined;
       return true;
     case "tax":
       if (pit === undefined || seeds === undefined) return false;
@@ -140,7 +144,8 @@ function applyStore(effect: Effect, state: State, board: Board): boolean {
         put(state, `${side}_store`, -seeds);
         put(state, each, seeds);
       }
-      state.burnt[side] = pitsOf(board, side).filter((each) => !pits.includes(each));
+      // A match without `burnt` keeps all its pits in play.
+      if (state.burnt[side] !== undefined) state.burnt[side] = pitsOf(board, side).filter((each) => !pits.includes(each));
       state.round = state.roundOver + 1;
       return true;
     default:
@@ -149,10 +154,11 @@ function applyStore(effect: Effect, state: State, board: Board): boolean {
 }
 
 // What moves no seed.
-function applyMark({ type, pit, side, round }: Effect, state: State, board: Board): boolean {
+function applyMark({ type, pit, side, round, points }: Effect, state: State, board: Board): boolean {
   switch (type) {
     case "round_over":
       state.roundOver = round ?? state.roundOver;
+      state.points = points ?? state.points;
       return true;
     case "house_lost":
       if (side === undefined) return false;
@@ -169,6 +175,10 @@ function applyMark({ type, pit, side, round }: Effect, state: State, board: Boar
     case "extra_turn":
       state.pending = choiceOf(state, board);
       return true;
+    case "choose":
+      state.chosen = pit;
+      return pit !== undefined;
+    case "hand":
     case "pass":
     case "swap":
     case "takeback":
@@ -195,7 +205,7 @@ function takeOver(shown: Frame[], board: Board, final: Board): void {
 }
 
 function stateOf(board: Board): State {
-  const { south, north, round, pending } = board;
+  const { south, north, round, pending, points, chosen } = board;
   const seeds = new Map<string, number>();
   for (const side of SIDES) {
     const { pits, store, reserve } = board[side];
@@ -212,13 +222,15 @@ function stateOf(board: Board): State {
     house: { south: south.house, north: north.house },
     blocked: south.blocked ?? north.blocked ?? null,
     burnt: { south: south.burnt, north: north.burnt },
+    points,
+    chosen,
     round,
     roundOver: 0,
   };
 }
 
 function boardOf(state: State, board: Board): Board {
-  const { seeds, burnt, house, blocked, round, pending } = state;
+  const { seeds, burnt, house, blocked, round, pending, points, chosen } = state;
   const row = (side: Side): Board["south"] => ({
     pits: pitsOf(board, side).map((pit) => seeds.get(pit) ?? 0),
     store: seeds.get(`${side}_store`) ?? 0,
@@ -227,7 +239,14 @@ function boardOf(state: State, board: Board): Board {
     ...(board[side].blocked !== undefined && { blocked: blocked !== null && sideOf(blocked) === side ? blocked : null }),
     ...(burnt[side] && { burnt: burnt[side] }),
   });
-  return { south: row("south"), north: row("north"), ...(round !== undefined && { round }), ...(pending && { pending }) };
+  return {
+    south: row("south"),
+    north: row("north"),
+    ...(round !== undefined && { round }),
+    ...(points && { points }),
+    ...(chosen !== undefined && { chosen }),
+    ...(pending && { pending }),
+  };
 }
 
 function sideOf(pit: string): Side {

@@ -9,10 +9,13 @@ import { baseUrl, guest } from "./support/server.js";
 const PLANS: NewGame[] = [
   { variant: "kalah" },
   { variant: "kalah", options: { pie: true, pits: 4, seeds: 3 } },
+  { variant: "kalah", options: { capture: "optional" } },
   { variant: "oware" },
   { variant: "oware", preset: "awari" },
   { variant: "congkak" },
   { variant: "congkak", options: { pits: 4, seeds: 3, rounds: "multi", max_rounds: 3 } },
+  { variant: "congkak", options: { opening: "lockstep" } },
+  { variant: "congkak", options: { pits: 4, seeds: 3, rounds: "multi", max_rounds: 3, burnt_pits: false, match_victory: "rounds_won" } },
   { variant: "bao" },
   { variant: "bao", options: { start: "full" } },
   { variant: "omweso" },

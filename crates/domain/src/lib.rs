@@ -72,6 +72,7 @@ mod player_name;
 mod record;
 mod reserved_names;
 mod seat;
+mod variant_name;
 
 pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value};
 pub use audit::{Flaw, audit, audit_analysis};
@@ -93,3 +94,4 @@ pub use player_name::{PlayerName, PlayerNameError};
 pub use record::{RecordingError, record};
 pub use reserved_names::ReservedNames;
 pub use seat::{BySeat, Seat, seat_at};
+pub use variant_name::variants_named;

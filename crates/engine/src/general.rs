@@ -54,7 +54,7 @@ impl General {
     }
 
     /// The margin by the stores alone, from the view of the side to move. With four rows there are none, and the winner
-    /// has all seeds.
+    /// has all seeds; so it has where points decide a match.
     fn margin(position: &Position) -> i32 {
         let (board, turn) = (position.position.board(), position.position.turn());
         match (&position.position, position.position.outcome()) {
@@ -63,6 +63,10 @@ impl General {
                 Some(_) => -ALL_SEEDS,
                 None => 0,
             },
+            (any, Some(outcome)) if any.round().is_some_and(|round| round.points.is_some()) => {
+                let all = i32::from(any.total());
+                outcome.winner.map_or(0, |side| if side == turn { all } else { -all })
+            }
             _ => i32::from(board.store(turn)) - i32::from(board.store(!turn)),
         }
     }
@@ -103,9 +107,12 @@ impl Tree for General {
         m
     }
 
-    /// Moves without a pit come after those with one.
+    /// The highest are moves without a pit, the lowest are declined captures.
     fn nearness(m: Move) -> i32 {
-        i32::try_from(m.pit().map_or(PITS_MAX, |pit| pit.index.into())).unwrap_or(0)
+        match m {
+            Move::Decline(_) => -1,
+            _ => i32::try_from(m.pit().map_or(PITS_MAX, |pit| pit.index.into())).unwrap_or(0),
+        }
     }
 
     fn is_swap(m: Move) -> bool {
@@ -148,8 +155,8 @@ impl Tree for General {
             hashes((four_row.without_plies(), self.late_ply(position)))
         } else {
             let can_pass = position.legal_moves().contains(&Move::Pass);
-            let round = position.round().map(|round| (round.number, round.opener));
-            hashes((position.board(), position.turn(), pie, can_pass, round))
+            let phase = (position.round(), position.lockstep());
+            hashes((position.board(), position.turn(), pie, can_pass, phase))
         };
         Key { tag, place, is_sound }
     }

@@ -173,7 +173,7 @@ impl BoardSvg {
 /// What the last move did at a place: the first of these that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// The move lifted the seeds of this pit.
+    /// The move lifted the seeds of this pit, or chose it.
     Lifted,
     /// The move captured the seeds of this pit.
     Captured,
@@ -184,7 +184,7 @@ enum Mark {
 impl Mark {
     fn of(place: Place, effects: &[Effect]) -> Option<Self> {
         let is_lifted = |effect: &Effect| match effect {
-            Effect::Lift { pit, .. } | Effect::Tax { pit, .. } => Place::Pit(*pit) == place,
+            Effect::Lift { pit, .. } | Effect::Tax { pit, .. } | Effect::Choose { pit } => Place::Pit(*pit) == place,
             _ => false,
         };
         let is_captured = |effect: &Effect| match effect {

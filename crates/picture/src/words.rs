@@ -211,6 +211,8 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
             | Effect::Pass
             | Effect::Sweep { .. }
             | Effect::Split { .. }
+            | Effect::Choose { .. }
+            | Effect::Hand { .. }
             | Effect::Refill { .. }
             | Effect::Place { .. }
             | Effect::Tax { .. }

@@ -11,6 +11,9 @@ use super::{BySide, EndReason, Pit, Place, ROW_MAX, Side};
 /// 1. a lift, a sow for each seed with a relay between two laps, and a capture; or a pass or a swap in their place;
 /// 2. an extra turn, or sweeps or a split and the end of the game.
 ///
+/// In a lockstep opening of Congkak the first action is a choice alone. In the second both hands are lifted, sow and capture
+/// in turn, and a hand effect says whose the effects after it are.
+///
 /// An agreed end has sweeps and the end of the game only. In a match of several rounds, the end of the round follows
 /// the sweeps, and then come refills or the end of the game.
 ///
@@ -80,15 +83,27 @@ pub enum Effect {
         /// The pit where an odd seed stays; `None` if the count is even.
         odd: Option<Pit>,
     },
+    /// In a lockstep opening, South has chosen the pit that it will sow (R10).
+    Choose {
+        /// The pit.
+        pit: Pit,
+    },
+    /// In a lockstep opening: the effects that follow are of this side's hand.
+    Hand {
+        /// The side.
+        side: Side,
+    },
     /// One of several rounds is over.
     RoundOver {
         /// Its number, from 1.
         round: u32,
         /// Seeds in each store.
         score: BySide<u16>,
+        /// The points of each side after it, where they decide the match.
+        points: Option<BySide<u16>>,
     },
     /// For a new round, seeds go from a side's store to its pits. The other pits of that row are burnt until the next
-    /// refill.
+    /// refill, or stay empty in a match that burns no pits.
     Refill {
         /// The side whose store and row they are.
         side: Side,

@@ -26,6 +26,9 @@ pub enum IllegalMove {
     /// The pit is out of play in this round (R9).
     #[error("pit {0} is burnt in this round")]
     BurntPit(Pit),
+    /// Nothing could be captured, or captures are no choice (R5).
+    #[error("sowing pit {0} offers no capture to decline")]
+    NoDecline(Pit),
     /// There is no extra move to decline.
     #[error("only an optional extra move can be passed")]
     NoPass,
@@ -45,13 +48,14 @@ pub enum IllegalMove {
 
 impl IllegalMove {
     /// The words of all reasons.
-    pub const REASONS: [&str; 26] = [
+    pub const REASONS: [&str; 27] = [
         "not_your_pit",
         "empty_pit",
         "burnt_pit",
         "no_such_pit",
         "must_feed",
         "grand_slam",
+        "no_decline",
         "no_pass",
         "no_swap",
         "no_agree",
@@ -85,6 +89,7 @@ impl IllegalMove {
             Self::MustFeed(_) => "must_feed",
             Self::GrandSlam(_) => "grand_slam",
             Self::BurntPit(_) => "burnt_pit",
+            Self::NoDecline(_) => "no_decline",
             Self::NoPass => "no_pass",
             Self::NoSwap => "no_swap",
             Self::NoAgree => "no_agree",
@@ -111,6 +116,7 @@ mod tests {
             IllegalMove::MustFeed,
             IllegalMove::GrandSlam,
             IllegalMove::BurntPit,
+            IllegalMove::NoDecline,
         ];
         let others = [IllegalMove::GameOver, IllegalMove::NoPass, IllegalMove::NoSwap, IllegalMove::NoAgree];
         let of_four_rows = four_row::IllegalMove::ALL.map(IllegalMove::FourRow);

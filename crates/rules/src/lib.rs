@@ -62,6 +62,7 @@ mod variant;
 
 pub use any::{AnyBoard, AnyOptions, AnyPosition, Pending};
 pub use board::Board;
+pub use congkak::Lockstep;
 pub use effect::Effect;
 pub use four_row::{Direction, ParseMoveError};
 pub use history::{HISTORY_MAX, History};

@@ -23,6 +23,9 @@ use super::{
 pub enum Move {
     /// Lift the seeds of this pit and sow them.
     Sow(Pit),
+    /// Sow as [`Move::Sow`] does, and leave the seeds that the sowing could capture where they are (R5). Legal only
+    /// where the options make a capture a choice and the sowing would capture.
+    Decline(Pit),
     /// In a game with four rows: sow from this pit in this direction (R21). Bao always names the direction, Omweso only
     /// a downward one.
     SowTo {
@@ -52,7 +55,7 @@ impl Move {
     #[must_use]
     pub const fn pit(self) -> Option<Pit> {
         match self {
-            Self::Sow(pit) | Self::SowTo { pit, .. } | Self::Place { pit, .. } => Some(pit),
+            Self::Sow(pit) | Self::Decline(pit) | Self::SowTo { pit, .. } | Self::Place { pit, .. } => Some(pit),
             Self::Pass | Self::Swap | Self::Agree => None,
         }
     }
@@ -60,27 +63,32 @@ impl Move {
     /// Whether games with two rows have this word: no direction, no number, and no pit beyond `L` (R12).
     pub(super) fn has_two_rows(self) -> bool {
         match self {
-            Self::Sow(pit) => usize::from(pit.index) < ROW_MAX,
+            Self::Sow(pit) | Self::Decline(pit) => usize::from(pit.index) < ROW_MAX,
             Self::SowTo { .. } | Self::Place { .. } => false,
             Self::Pass | Self::Swap | Self::Agree => true,
         }
     }
 }
 
-/// The most moves that a position can offer: those of a game with four rows. With two rows it offers every pit of a row
-/// and a pass, or every pit and a swap. A pass needs an extra move and a swap needs North's first choice, so a position
-/// never offers both (R4).
+/// The most moves that a position can offer: those of a game with four rows. With two rows it offers every pit of a row,
+/// each perhaps with its capture declined, and a pass or a swap. A pass needs an extra move and a swap needs North's
+/// first choice, so a position never offers both (R4).
 pub const MOVES_MAX: usize = four_row::MOVES_MAX;
 
 /// The legal moves of a position, in the order of R4 and R21: pits ascending, then `pass`, then `swap`. Of one pit
-/// upward comes before downward, and fewer seeds before more.
+/// upward comes before downward, fewer seeds before more, and a capture before declining it.
 pub type MoveList = ArrayVec<Move, MOVES_MAX>;
 
-/// The letter of the pit, alone or with a direction or a number (R21); or `pass`, `swap` or `agree` (R12).
+/// Follows the pit whose sowing declines its capture.
+pub(super) const DECLINED: char = '~';
+
+/// The letter of the pit, alone, with `~` for a declined capture (R12), or with a direction or a number (R21); or `pass`,
+/// `swap` or `agree` (R12).
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sow(pit) => pit.fmt(f),
+            Self::Decline(pit) => write!(f, "{pit}{DECLINED}"),
             Self::SowTo { pit, direction } => write!(f, "{pit}{}", direction.letter(pit.side)),
             Self::Place { pit, seeds } => write!(f, "{pit}{seeds}"),
             Self::Pass => f.pad("pass"),
@@ -94,7 +102,10 @@ impl FromStr for Move {
     type Err = ParseMoveError;
 
     fn from_str(text: &str) -> Result<Self, ParseMoveError> {
-        text.parse::<four_row::Move>().map(Self::from)
+        match text.strip_suffix(DECLINED) {
+            Some(pit) => pit.parse().map(Self::Decline).map_err(|_| ParseMoveError),
+            None => text.parse::<four_row::Move>().map(Self::from),
+        }
     }
 }
 

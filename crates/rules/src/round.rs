@@ -1,6 +1,6 @@
 //! The rounds of a match (R9). Knows how they are counted, not how one ends.
 
-use super::Side;
+use super::{BySide, Side};
 
 /// One of several rounds (R9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,4 +9,6 @@ pub struct Round {
     pub number: u32,
     /// The side that moved first in it.
     pub opener: Side,
+    /// The points of each side so far, where they decide the match.
+    pub points: Option<BySide<u16>>,
 }

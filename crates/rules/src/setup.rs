@@ -9,7 +9,7 @@ use std::{fmt, str::FromStr};
 use arrayvec::{ArrayString, ArrayVec};
 
 use super::{
-    Board, Pit, Side, four_row,
+    Board, BySide, Pit, Side, four_row,
     plies::PLIES_MAX,
     ring::{ROW_MAX, Spots},
 };
@@ -26,6 +26,17 @@ pub(super) struct Setup {
     pub plies: u32,
     pub round: u32,
     pub opener: Side,
+    /// The pit of South that waits for North's choice in a lockstep opening (R10): it stands after the flag `l`.
+    pub chosen: Option<u8>,
+    /// Points of a match that points decide (R9).
+    pub points: Option<BySide<u16>>,
+}
+
+impl Setup {
+    /// The content of a game of a single round without an opening of its own, as Kalah and Oware are.
+    pub const fn of_single_round(board: Board, turn: Side, flags: Flags, plies: u32) -> Self {
+        Self { board, turn, flags, plies, round: 1, opener: Side::South, chosen: None, points: None }
+    }
 }
 
 /// A flag of a position; the flags are written in this order.
@@ -39,10 +50,12 @@ pub(super) enum Flag {
     Swapped = 4,
     /// `o`: finished.
     Over = 8,
+    /// `l`: both sides choose a pit to sow at once (R10).
+    Lockstep = 16,
 }
 
 impl Flag {
-    const ALL: [Self; 4] = [Self::Extra, Self::Pie, Self::Swapped, Self::Over];
+    const ALL: [Self; 5] = [Self::Extra, Self::Pie, Self::Swapped, Self::Over, Self::Lockstep];
 
     pub const fn letter(self) -> char {
         match self {
@@ -50,6 +63,7 @@ impl Flag {
             Self::Pie => 'p',
             Self::Swapped => 'w',
             Self::Over => 'o',
+            Self::Lockstep => 'l',
         }
     }
 }
@@ -75,7 +89,7 @@ impl Flags {
 impl Setup {
     /// Checks what every position of a game of one round has: round 1, opened by South, and no burnt pit (R12).
     pub fn check_single_round(&self) -> Result<(), ParsePositionError> {
-        if (self.round, self.opener) != (1, Side::South) {
+        if (self.round, self.opener) != (1, Side::South) || self.points.is_some() {
             Err(ParsePositionError::SingleRound)
         } else if self.board.burnt() != Spots::NONE {
             Err(ParsePositionError::BurntPit)
@@ -100,19 +114,24 @@ impl fmt::Display for Setup {
         text.push(' ');
         text.push(self.turn.letter());
         text.push(' ');
-        write_flags(&mut text, self.flags);
+        write_flags(&mut text, self.flags, self.chosen);
         text.push(' ');
         write_number(&mut text, self.plies);
         text.push(' ');
         write_number(&mut text, self.round);
         text.push(self.opener.letter());
+        if let Some(BySide { south, north }) = self.points {
+            write_number(&mut text, south.into());
+            text.push('-');
+            write_number(&mut text, north.into());
+        }
         f.write_str(&text)
     }
 }
 
-/// Holds the longest text of a position. It has 24 pits and 2 stores of up to 5 digits and a mark, 2 counts of up to 10
-/// digits, and fewer than 32 other characters.
-type Text = ArrayString<{ 26 * 6 + 2 * 10 + 32 }>;
+/// Holds the longest text of a position. It has 24 pits, 2 stores and 2 points of up to 5 digits and a mark, 2 counts of up
+/// to 10 digits, and fewer than 32 other characters.
+type Text = ArrayString<{ 28 * 6 + 2 * 10 + 32 }>;
 
 fn write_row(text: &mut Text, board: &Board, side: Side) {
     for (index, &seeds) in (0..).zip(board.pits(side)) {
@@ -137,11 +156,19 @@ fn write_number(text: &mut Text, number: u32) {
 /// A burnt pit in a row.
 const BURNT: &str = "x";
 
-fn write_flags(text: &mut Text, flags: Flags) {
+fn write_flags(text: &mut Text, flags: Flags, chosen: Option<u8>) {
     if flags == Flags::default() {
         text.push('-');
     }
     Flag::ALL.into_iter().filter(|&flag| flags.has(flag)).for_each(|flag| text.push(flag.letter()));
+    if let Some(letter) = chosen.and_then(letter_of) {
+        text.push(letter);
+    }
+}
+
+/// The letter of a pit of South.
+fn letter_of(index: u8) -> Option<char> {
+    (usize::from(index) < ROW_MAX).then(|| char::from(b'A' + index))
 }
 
 /// Why a text is not a position, or not one that the options allow.
@@ -160,7 +187,7 @@ pub enum ParsePositionError {
     #[error("the side to move must be S or N")]
     Turn,
     /// The fourth field is not a list of flags.
-    #[error("the flags must be - or letters of e, p, w, o, in this order")]
+    #[error("the flags must be - or letters of e, p, w, o, l, in this order; a pit of South may follow l")]
     Flags,
     /// The fifth field is not a number of plies.
     #[error("the plies must be a number from 0 to {PLIES_MAX}")]
@@ -194,11 +221,14 @@ pub enum ParsePositionError {
         /// Its letter.
         flag: char,
     },
+    /// The round has points where they do not decide, or none where they do, or more than there can be.
+    #[error("points, such as 2S1-0, stand after the round exactly where they decide the match, and within its rounds")]
+    Points,
     /// This game has one round, which South opens.
     #[error("this game has a single round, which South opens: 1S")]
     SingleRound,
-    /// This game has one round, and so no burnt pits.
-    #[error("this game has a single round and so no burnt pits: x")]
+    /// This game burns no pits.
+    #[error("this game has no burnt pits: x")]
     BurntPit,
     /// The round is beyond the last one of the match.
     #[error("this game has at most {max} rounds")]
@@ -226,14 +256,17 @@ impl FromStr for Setup {
         let (south, north) = parse_stores(stores).ok_or(ParsePositionError::Stores)?;
         board.bank(Side::South, south);
         board.bank(Side::North, north);
-        let (round, opener) = parse_round(round).ok_or(ParsePositionError::Round)?;
+        let (round, opener, points) = parse_round(round).ok_or(ParsePositionError::Round)?;
+        let (flags, chosen) = parse_flags(flags).ok_or(ParsePositionError::Flags)?;
         Ok(Self {
             board,
             turn: parse_side(turn).ok_or(ParsePositionError::Turn)?,
-            flags: parse_flags(flags).ok_or(ParsePositionError::Flags)?,
+            flags,
             plies: parse_number(plies).filter(|&plies| plies <= PLIES_MAX).ok_or(ParsePositionError::Plies)?,
             round,
             opener,
+            chosen,
+            points,
         })
     }
 }
@@ -277,8 +310,11 @@ fn parse_side(text: &str) -> Option<Side> {
     Side::ALL.into_iter().find(|side| text.strip_prefix(side.letter()) == Some(""))
 }
 
-fn parse_flags(text: &str) -> Option<Flags> {
+/// The flags, and the pit that follows `l`.
+fn parse_flags(text: &str) -> Option<(Flags, Option<u8>)> {
     let mut flags = Flags::default();
+    let chosen = text.bytes().last().and_then(|letter| letter.checked_sub(b'A'));
+    let chosen = chosen.filter(|&index| usize::from(index) < ROW_MAX && text.contains(Flag::Lockstep.letter()));
     for flag in Flag::ALL {
         if text.contains(flag.letter()) {
             flags.raise(flag);
@@ -286,14 +322,23 @@ fn parse_flags(text: &str) -> Option<Flags> {
     }
     // Comparing with the canonical text refuses other letters, another order, and a letter given twice.
     let mut written = Text::new();
-    write_flags(&mut written, flags);
-    (written.as_str() == text).then_some(flags)
+    write_flags(&mut written, flags, chosen);
+    (written.as_str() == text).then_some((flags, chosen))
 }
 
-fn parse_round(text: &str) -> Option<(u32, Side)> {
-    let side = Side::ALL.into_iter().find(|side| text.ends_with(side.letter()))?;
-    let round = parse_number(text.strip_suffix(side.letter())?)?;
-    (round > 0).then_some((round, side))
+/// The round, the side that opened it, and points if there are any.
+fn parse_round(text: &str) -> Option<(u32, Side, Option<BySide<u16>>)> {
+    let (side, (round, points)) =
+        Side::ALL.into_iter().find_map(|side| Some((side, text.split_once(side.letter())?)))?;
+    let points = if points.is_empty() { None } else { Some(parse_points(points)?) };
+    let round = parse_number(round)?;
+    (round > 0).then_some((round, side, points))
+}
+
+fn parse_points(text: &str) -> Option<BySide<u16>> {
+    let (south, north) = text.split_once('-')?;
+    let points = |text| parse_number(text).and_then(|points| u16::try_from(points).ok());
+    Some(BySide { south: points(south)?, north: points(north)? })
 }
 
 fn parse_seeds(text: &str) -> Option<u16> {

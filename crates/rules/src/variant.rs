@@ -29,6 +29,40 @@ impl Variant {
         }
     }
 
+    /// Other names of the game and of its close relatives, as people look for them; `docs/rules.md` has their sources. A
+    /// name may stand for two games.
+    #[must_use]
+    pub const fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Self::Kalah => &["Kalaha", "Mancala", "Mankala", "Awalé", "Калах"],
+            Self::Oware => &[
+                "Awalé", "Awélé", "Awari", "Wari", "Warri", "Ayo", "Ayoayo", "Ouri", "Ouril", "Uril", "Wali", "Adji",
+                "Abapa",
+            ],
+            Self::Congkak => &[
+                "Congklak",
+                "Congka",
+                "Main Congkak",
+                "Main Chongkak",
+                "Chongkak",
+                "Tjongklak",
+                "Jogklak",
+                "Dakon",
+                "Dhakon",
+                "Sungka",
+                "Chongka",
+                "Chonka",
+                "Tsjoncka",
+                "Kunggit",
+                "Naranj",
+                "Ohvalhu",
+                "Mak Khom",
+            ],
+            Self::Bao => &["Bao la Kiswahili", "Bawo"],
+            Self::Omweso => &["Mweso", "Coro"],
+        }
+    }
+
     /// The version of this game's rules. It rises when the same moves no longer lead to the same positions.
     #[must_use]
     pub const fn rules_version(self) -> u16 {

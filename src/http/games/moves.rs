@@ -260,7 +260,8 @@ pub struct PlayMove {
     /// The number of the move, or of the first one: the game's `ply` plus one.
     #[schema(minimum = 1, maximum = 2_147_483_647, example = 6)]
     ply: u32,
-    /// One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`.
+    /// One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`. With four rows a letter
+    /// may have a direction or a number; in Kalah with `capture=optional`, `~` declines a capture.
     #[serde(default, rename = "move", deserialize_with = "extract::some_text")]
     #[schema(nullable = false, example = "D")]
     word: Option<String>,

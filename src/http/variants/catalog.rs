@@ -9,11 +9,12 @@ use actix_web::{
     HttpResponse, get,
     http::header::{self, ContentType, EntityTag},
 };
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::options_schema::OptionsSchema;
 use crate::{
+    domain::variants_named,
     http::{
         answer::{
             headers::KEPT_FOR_MINUTES,
@@ -29,7 +30,7 @@ use crate::{
     rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant},
 };
 
-/// The longest name of a preset or an option that is looked up, in characters.
+/// The longest name of a variant, a preset or an option that is looked up, in characters.
 const NAME_MAX: usize = 64;
 
 /// The longest text of options, in characters: twice as long as that of all options of any variant.
@@ -37,22 +38,45 @@ const OPTIONS_MAX: usize = 500;
 
 /// List the variants
 ///
-/// With their presets and options.
+/// With their presets and options; all of them, or those that have a name.
 #[utoipa::path(
     tag = "variants",
     operation_id = "list_variants",
-    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has")),
+    params(
+        ListVariants,
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the answer that the client has"),
+    ),
     responses(
-        (status = 200, description = "All variants", body = VariantPage,
+        (status = 200, description = "The variants", body = VariantPage,
             headers(("ETag" = String, description = "A digest of the answer"))),
         (status = 304, description = "The client's answer is current"),
+        (status = 422, description = "`validation_failed`: the name is empty or too long"),
     ),
     security((), ("bearer" = []))
 )]
 #[get("/variants")]
-pub async fn list_variants(known: IfNoneMatch, _: Query<NoQuery>) -> HttpResponse {
-    let items = Variant::ALL.iter().copied().map(VariantSummary::of).collect();
-    answer(&VariantPage { items, next_cursor: None }, &known)
+pub async fn list_variants(known: IfNoneMatch, query: Query<ListVariants>) -> Result<HttpResponse, Problem> {
+    let variants = match &query.0.name {
+        None => Variant::ALL.to_vec(),
+        Some(name) if name.is_empty() || name.chars().nth(NAME_MAX).is_some() => {
+            let detail = format!("a name has from 1 to {NAME_MAX} characters");
+            return Err(Problem::invalid_as("wrong_length", "?name", detail));
+        }
+        Some(name) => variants_named(name),
+    };
+    let items = variants.into_iter().map(VariantSummary::of).collect();
+    Ok(answer(&VariantPage { items, next_cursor: None }, &known))
+}
+
+/// Which variants to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListVariants {
+    /// Only variants that have this name: that of the variant, its title, or one of its aliases, as a whole. Case, accents, blanks,
+    /// apostrophes and hyphens make no difference. An unknown name has none.
+    #[param(min_length = 1, max_length = 64, example = "Awalé")]
+    name: Option<String>,
 }
 
 /// An answer that only another release changes, or 304 if the client has it.
@@ -195,7 +219,7 @@ fn truncated(name: &str) -> String {
     }
 }
 
-/// All variants. There is never a second page.
+/// Variants. There is never a second page.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VariantPage {
     items: Vec<VariantSummary>,
@@ -212,6 +236,9 @@ struct VariantSummary {
     /// The display name.
     #[schema(example = "Kalah")]
     title: &'static str,
+    /// Other names of the game and of close relatives, by which `name` finds it.
+    #[schema(example = json!(["Kalaha", "Mancala"]))]
+    aliases: &'static [&'static str],
     /// The edition of the rules that new games are pinned to.
     #[schema(minimum = 1, example = 1)]
     rules_version: u16,
@@ -345,6 +372,7 @@ impl VariantSummary {
         Self {
             name: variant.to_string(),
             title: variant.title(),
+            aliases: variant.aliases(),
             rules_version: variant.rules_version(),
             rows_per_side: variant.rows_per_side(),
             first_pit: if variant.is_drawn_from_the_right() { RowEnd::Right } else { RowEnd::Left },

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::rules::{AnyPosition, Pending, Pit, Side};
+use crate::rules::{AnyPosition, BySide, Pending, Pit, Side};
 
 /// The seeds on the board.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -15,11 +15,35 @@ pub struct BoardView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1)]
     round: Option<u32>,
+    /// Of a match that points decide: those of each side so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    points: Option<PointsView>,
+    /// Until the first sowing of a lockstep opening, in which both sides choose a pit: that of South, or null while South chooses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "C")]
+    chosen: Option<PitOrNull>,
     /// With four rows, while the side to move has a choice inside its turn: where the sowing goes on. It stays where a game ends
     /// inside the turn; the score then counts the hand for that side.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pending: Option<PendingView>,
+}
+
+/// The points of each side in a match: rounds won, or pits that the other side could not fill.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[schema(as = Points)]
+pub struct PointsView {
+    #[schema(example = 2)]
+    south: u16,
+    #[schema(example = 1)]
+    north: u16,
+}
+
+impl PointsView {
+    pub const fn of(points: BySide<u16>) -> Self {
+        Self { south: points.south, north: points.north }
+    }
 }
 
 /// A choice inside a turn: a lap has ended in a pit, whose seeds or whose catch may be sown on.
@@ -62,17 +86,23 @@ struct RowView {
     /// In a game in which pits can be blocked: the pit of this side that is, or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "C")]
-    blocked: Option<BlockedView>,
-    /// Of a match: the pits that could not be filled and are out of this round.
+    blocked: Option<PitOrNull>,
+    /// Of a match that burns pits: those that could not be filled and are out of this round.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!([]))]
     burnt: Option<Vec<String>>,
 }
 
-/// A blocked pit, or null. A type of its own, because the field may be absent as well.
+/// A pit, or null. A type of its own, because the field may be absent as well.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-struct BlockedView(Option<String>);
+struct PitOrNull(Option<String>);
+
+impl PitOrNull {
+    fn of(pit: Option<Pit>) -> Self {
+        Self(pit.map(|pit| pit.to_string()))
+    }
+}
 
 /// The seeds in the stores at the end; with four rows those in pits and reserve, which decide nothing.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
@@ -95,20 +125,22 @@ impl BoardView {
                     (0..pits.len()).filter_map(|index| u8::try_from(index).ok()).map(|index| Pit { side, index });
                 pits.filter(|pit| board.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
             };
-            let blocked = || BlockedView(board.blocked().filter(|pit| pit.side == side).map(|pit| pit.to_string()));
+            let blocked = || PitOrNull::of(board.blocked().filter(|pit| pit.side == side));
             RowView {
                 pits: pits.to_vec(),
                 store: board.store(side),
                 reserve: board.reserve(side),
                 house: position.owns_house(side),
                 blocked: position.can_block().then(blocked),
-                burnt: round.map(|_| burnt()),
+                burnt: position.can_burn().then(burnt),
             }
         };
         Self {
             south: row(Side::South),
             north: row(Side::North),
             round: round.map(|round| round.number),
+            points: round.and_then(|round| round.points).map(PointsView::of),
+            chosen: position.lockstep().map(|lockstep| PitOrNull::of(lockstep.chosen)),
             pending: position.pending().map(PendingView::of),
         }
     }

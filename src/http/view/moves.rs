@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
-    board::{BoardView, ScoreView, legal_moves},
+    board::{BoardView, PointsView, ScoreView, legal_moves},
     wire::{ALWAYS_JSON, SideWord, Timestamp, TurnView},
 };
 use crate::{
@@ -110,14 +110,25 @@ pub enum EffectView {
         #[schema(required = true, example = "A")]
         odd: Option<String>,
     },
+    /// In a lockstep opening, the pit that South will sow. Nothing is sown yet.
+    Choose {
+        #[schema(example = "C")]
+        pit: String,
+    },
+    /// In a lockstep opening, both hands are in play: the effects that follow are of this side's.
+    Hand { side: SideWord },
     /// One of several rounds is over.
     RoundOver {
         #[schema(minimum = 1, example = 1)]
         round: u32,
         score: ScoreView,
+        /// In a match that points decide: those of each side after the round.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        points: Option<PointsView>,
     },
     /// For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt
-    /// until the next refill.
+    /// until the next refill; they stay empty where the board has no `burnt`.
     Refill {
         side: SideWord,
         #[schema(example = json!(["b", "c", "d", "e", "f", "g"]))]
@@ -234,9 +245,13 @@ impl EffectView {
             Effect::Split { seeds, odd } => {
                 EffectView::Split { seeds: *seeds, odd: odd.as_ref().map(ToString::to_string) }
             }
-            Effect::RoundOver { round, score } => {
-                EffectView::RoundOver { round: *round, score: ScoreView { south: score.south, north: score.north } }
-            }
+            Effect::Choose { pit } => EffectView::Choose { pit: pit.to_string() },
+            Effect::Hand { side } => EffectView::Hand { side: (*side).into() },
+            Effect::RoundOver { round, score, points } => EffectView::RoundOver {
+                round: *round,
+                score: ScoreView { south: score.south, north: score.north },
+                points: points.map(PointsView::of),
+            },
             Effect::Refill { side, pits, seeds } => EffectView::Refill {
                 side: (*side).into(),
                 pits: pits.iter().map(ToString::to_string).collect(),

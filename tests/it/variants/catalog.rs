@@ -7,7 +7,7 @@ use mancala_server::rules::{AnyOptions, OptionKind, OptionSpec, OptionValue, Var
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use crate::support::{app::TestApp, calls::send};
+use crate::support::{answer::Answer, app::TestApp, calls::send};
 
 /// The schemas that a variant answers, by preset.
 async fn schemas(app: &TestApp, variant: Variant) -> BTreeMap<String, Value> {
@@ -239,4 +239,45 @@ async fn a_client_that_has_the_variants_is_told_so() {
         let other = send(app.request(Method::GET, path).header("if-none-match", "W/\"0\"")).await;
         assert_eq!((other.status.as_u16(), &other.body), (200, &first.body));
     }
+}
+
+#[actix_web::test]
+async fn a_variant_is_found_by_any_of_its_names() {
+    let app = TestApp::start().await;
+    let names = |answer: &Answer| -> Vec<String> {
+        let items = answer.body["items"].as_array().expect("items");
+        items.iter().map(|variant| variant["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    for variant in Variant::ALL {
+        for name in variant.aliases().iter().copied().chain([variant.word(), variant.title()]) {
+            let answer = app.get(&format!("/v1/variants?name={name}"), None).await;
+            assert_eq!(answer.status, 200, "{name}");
+            assert!(names(&answer).contains(&variant.to_string()), "{name}: {answer:?}");
+        }
+    }
+    let long = format!("name={}", "a".repeat(64));
+    for (query, expected) in [
+        ("name=AWALE", &["kalah", "oware"][..]),
+        ("name=bao-la-kiswahili", &["bao"]),
+        ("name=%D0%9A%D0%90%D0%9B%D0%90%D0%A5", &["kalah"]),
+        ("name=chess", &[]),
+        ("name=%25", &[]),
+        (&long, &[]),
+    ] {
+        let answer = app.get(&format!("/v1/variants?{query}"), None).await;
+        assert_eq!(answer.status, 200, "{query}");
+        assert_eq!(names(&answer), expected, "{query}");
+        assert_eq!(answer.body["next_cursor"], json!(null));
+    }
+}
+
+#[actix_web::test]
+async fn a_name_of_a_variant_has_a_bounded_length() {
+    let app = TestApp::start().await;
+    for query in ["name=".to_owned(), format!("name={}", "a".repeat(65))] {
+        let answer = app.get(&format!("/v1/variants?{query}"), None).await;
+        answer.is_problem(422, "validation_failed");
+        assert_eq!((answer.string("/errors/0/pointer"), answer.string("/errors/0/code")), ("?name", "wrong_length"));
+    }
+    app.get("/v1/variants?names=kalah", None).await.is_problem(422, "validation_failed");
 }

@@ -1,4 +1,4 @@
-// Moves as the server writes them, taken apart: a pit, and maybe a direction or a number. What may be played, the server says.
+// Moves as the server writes them, taken apart: a pit, and maybe a direction, a number or a declined capture. What may be played, the server says.
 
 /** A move of a pit. */
 export interface Action {
@@ -8,15 +8,17 @@ export interface Action {
   isUpward: boolean;
   /** How many seeds are put down in the pit; null where it is sown. */
   count: number | null;
+  /** Whether it leaves the seeds that it could capture. */
+  isDeclined: boolean;
 }
 
-const FORM = /^([a-z])([uv]|\d{1,2})?$/i;
+const FORM = /^([a-z])([uv]|\d{1,2}|~)?$/i;
 
 /** A move of a pit; null for one without a pit, such as `pass`. */
 export function actionOf(move: string): Action | null {
   const [, pit, rest = ""] = FORM.exec(move) ?? [];
   if (pit === undefined) return null;
-  return { move, pit, isUpward: rest.toUpperCase() !== "V", count: /\d/.test(rest) ? Number(rest) : null };
+  return { move, pit, isUpward: rest.toUpperCase() !== "V", count: /\d/.test(rest) ? Number(rest) : null, isDeclined: rest === "~" };
 }
 
 export function actionsOf(moves: readonly string[]): Action[] {

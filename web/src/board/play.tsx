@@ -49,7 +49,7 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
       <Board
         {...props}
         legal={pitsOfMoves(moves)}
-        chosen={pit}
+        chosen={pit ?? board.chosen ?? null}
         pending={sent ? (actionOf(sent)?.pit ?? null) : null}
         hinted={hintedMove ? (actionOf(hintedMove)?.pit ?? null) : null}
         onPick={pick}
@@ -65,7 +65,7 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
             {...panel}
             key={pit}
             moves={movesAt(moves, pit)}
-            title={t("choice.ask", { pit })}
+            title={t(isOfCapture(movesAt(moves, pit)) ? "choice.ask-capture" : "choice.ask", { pit })}
             onCancel={() => {
               setChosen(null);
               focusPit(pit);
@@ -76,6 +76,9 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
     </div>
   );
 }
+
+/** Whether the moves of a pit differ in whether they capture. */
+const isOfCapture = (moves: readonly string[]) => actionsOf(moves).some(({ isDeclined }) => isDeclined);
 
 const onlyOf = (moves: readonly string[]) => (moves.length === 1 ? (moves[0] ?? null) : null);
 
@@ -101,7 +104,7 @@ interface WaysProps {
   onCancel?(): void;
 }
 
-/** The moves to choose from: for each direction a button, and for each move without a pit. */
+/** The moves to choose from: for each direction a button, or one to capture and one to leave the seeds, and for each move without a pit. */
 function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, onPointAt, onCancel }: WaysProps) {
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -132,7 +135,12 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
     <div class="ways" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
       <p>{title}</p>
       <div class="row">
-        {actionsOf(moves).map((action) => button(action.move, <Way action={action} board={board} shape={shape} />))}
+        {actionsOf(moves).map((action) =>
+          button(
+            action.move,
+            isOfCapture(moves) ? t(action.isDeclined ? "choice.decline" : "choice.capture") : <Way action={action} board={board} shape={shape} />,
+          ),
+        )}
         {specialOf(moves).map((move) => button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move)))}
         {onCancel && (
           <button type="button" class="plain" onClick={onCancel}>

@@ -20,6 +20,7 @@ const LAPS = ["lift", "tax", "relay", "resume", "take"];
 
 /** What a move did, in a few sentences. */
 export function moveInWords({ move, effects }: Told, name: string): string {
+  if (effects.some(({ type }) => type === "hand")) return atOnce(effects, name);
   const told = [...placed(move, effects, name), opening(move, effects, name)];
   const laps = effects.filter(({ type }) => LAPS.includes(type)).length;
   if (laps > 1) told.push(t("move.laps", { count: laps }));
@@ -28,6 +29,13 @@ export function moveInWords({ move, effects }: Told, name: string): string {
   const last = lastOf(effects);
   for (const effect of effects) told.push(consequence(effect, name, last));
   return told.filter(Boolean).join(" ");
+}
+
+/** Both sides have sown in step. What a seed brings about is of either side, so only the ends are told. */
+function atOnce(effects: readonly Effect[], name: string): string {
+  const [south = "", north = ""] = effects.flatMap(({ type, pit }) => (type === "lift" ? (pit ?? []) : []));
+  const told = effects.map((effect) => consequence(effect, name, undefined));
+  return [t("move.at-once", { south, north }), ...told].filter(Boolean).join(" ");
 }
 
 /** The seeds that a move captures, into a store or into the hand. */
@@ -93,9 +101,12 @@ function consequence(effect: Effect, name: string, last: string | undefined): st
   }
 }
 
-/** The key of how a game ended. Where seeds are not gathered in stores, their numbers decide nothing and are not told. */
+/** Whether seeds in stores decide the game: not with reserves, nor where points decide a match. */
+const seedsDecide = (board: Board) => board.south.reserve === undefined && board.points === undefined;
+
+/** The key of how a game ended. Where seeds in stores do not decide, their numbers are not told. */
 export function endKey<End extends "game.won" | "game.lost" | "game.drawn" | "game.over" | "sandbox.won">(end: End, board: Board): End | `${End}-by` {
-  return board.south.reserve === undefined ? end : `${end}-by`;
+  return seedsDecide(board) ? end : `${end}-by`;
 }
 
 /** The places that a move has touched. */
@@ -135,7 +146,7 @@ export function nameOf(move: string): string {
 
 /** Which move is best, and how the side to move ends by it, where seeds decide that. */
 export function hintInWords({ move, value, side }: Schemas["HintedMove"] & { side: Side }, board: Board): string {
-  if (board.south.reserve !== undefined) return t("hint.best", { move: nameOf(move) });
+  if (!seedsDecide(board)) return t("hint.best", { move: nameOf(move) });
   // A value counts for South. Seeds are told to a tenth, and what rounds to nothing is level.
   const margin = Math.round(value.seeds * 10 * (side === "south" ? 1 : -1)) / 10;
   const values = { count: Math.abs(margin) };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mancala_rules::{AnyPosition, History, Move, Side};
+use mancala_rules::{AnyPosition, History, Move, Outcome, Side};
 
 /// The most positions to expand for one value.
 const POSITIONS_MAX: u32 = 10_000;
@@ -35,7 +35,7 @@ impl BruteForce {
 
     fn best(&mut self, position: &AnyPosition, plies: u32) -> Option<i32> {
         if let Some(outcome) = position.outcome() {
-            return Some(i32::from(outcome.score.south) - i32::from(outcome.score.north));
+            return Some(margin(position, outcome));
         }
         let key = position.history().is_none_or(History::is_empty).then(|| key(position));
         if let Some(&value) = key.as_ref().and_then(|key| self.values.get(key)) {
@@ -58,6 +58,19 @@ impl BruteForce {
         next.play_unchecked(m);
         let value = self.best(&next, plies)?;
         Some(if m == Move::Swap { -value } else { value })
+    }
+}
+
+/// South's margin by the stores; where points decide a match, all seeds for a win.
+fn margin(position: &AnyPosition, outcome: Outcome) -> i32 {
+    let all = i32::from(position.total());
+    match outcome.winner {
+        _ if position.round().is_none_or(|round| round.points.is_none()) => {
+            i32::from(outcome.score.south) - i32::from(outcome.score.north)
+        }
+        Some(Side::South) => all,
+        Some(Side::North) => -all,
+        None => 0,
     }
 }
 

@@ -39,7 +39,7 @@ fn kalah_has_its_published_values() {
 
 /// Small boards of each game with every option that changes what a value depends on. The number is how many random
 /// moves lead from the opening to positions that brute force can solve.
-const SMALL: [(Variant, &str, &str, u32); 36] = [
+const SMALL: [(Variant, &str, &str, u32); 43] = [
     (Variant::Kalah, "standard", "pits=3;seeds=2", 0),
     (Variant::Kalah, "standard", "pits=1;seeds=5", 0),
     (Variant::Kalah, "standard", "pits=2;seeds=3;remaining=emptier", 0),
@@ -54,6 +54,8 @@ const SMALL: [(Variant, &str, &str, u32); 36] = [
     (Variant::Kalah, "standard", "pits=3;seeds=2;capture_land=opponent", 0),
     (Variant::Kalah, "standard", "pits=3;seeds=2;extra_turn=optional", 0),
     (Variant::Kalah, "bga", "pits=2;extra_turn=optional", 0),
+    (Variant::Kalah, "standard", "pits=3;seeds=2;capture=optional", 0),
+    (Variant::Kalah, "standard", "pits=8;seeds=1;capture=optional;empty_capture=true;pie=true", 12),
     (Variant::Kalah, "standard", "pits=3;seeds=2;pie=true", 0),
     (Variant::Kalah, "standard", "pits=2;seeds=2;pie=true;extra_turn=optional", 0),
     (Variant::Kalah, "standard", "pits=8;seeds=1", 12),
@@ -75,6 +77,11 @@ const SMALL: [(Variant, &str, &str, u32); 36] = [
     (Variant::Congkak, "tournament", "pits=3;seeds=2", 0),
     (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=2", 0),
     (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=3;round_starter=alternate", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=3;match_victory=rounds_won", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=2;match_victory=pits_burnt", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=2;burnt_pits=false", 0),
+    (Variant::Congkak, "standard", "pits=3;seeds=2;opening=lockstep", 0),
+    (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=2;opening=lockstep", 0),
     (Variant::Congkak, "standard", "pits=8;seeds=1", 4),
 ];
 

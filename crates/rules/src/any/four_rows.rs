@@ -48,11 +48,12 @@ impl From<four_row::Effect> for Effect {
     }
 }
 
-/// The move in the words of games with four rows; refused if these boards have no such pit.
+/// The move in the words of games with four rows; refused if these boards have no such pit, or the games no such word.
 pub(super) fn move_of(m: Move) -> Result<four_row::Move, IllegalMove> {
     let pit = |pit: Pit| four_row::Pit::new(pit.side, pit.index).ok_or(IllegalMove::NoSuchPit(pit));
     Ok(match m {
         Move::Sow(from) => four_row::Move::Sow { pit: pit(from)?, direction: None },
+        Move::Decline(_) => return Err(IllegalMove::WrongForm),
         Move::SowTo { pit: from, direction } => four_row::Move::Sow { pit: pit(from)?, direction: Some(direction) },
         Move::Place { pit: to, seeds } => four_row::Move::Place { pit: pit(to)?, seeds },
         Move::Pass => four_row::Move::Pass,

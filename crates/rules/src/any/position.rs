@@ -7,8 +7,8 @@ use super::{
     four_rows::{move_of, refusal},
 };
 use crate::{
-    Effect, History, IllegalMove, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit, Round, Side,
-    Variant, congkak, four_row, kalah, oware,
+    Effect, History, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit, Round,
+    Side, Variant, congkak, four_row, kalah, oware,
     setup::{Flag, Setup},
 };
 
@@ -187,7 +187,8 @@ impl AnyPosition {
     /// The text is no move in any position of the game.
     pub fn read_move(&self, word: &str) -> Result<Move, ParseMoveError> {
         let m: Move = word.parse()?;
-        let is_known = matches!(self, Self::FourRow(_)) || m.has_two_rows();
+        let has_four_rows = matches!(self, Self::FourRow(_));
+        let is_known = if has_four_rows { !matches!(m, Move::Decline(_)) } else { m.has_two_rows() };
         is_known.then_some(m).ok_or(ParseMoveError)
     }
 
@@ -206,6 +207,24 @@ impl AnyPosition {
     #[must_use]
     pub fn total(&self) -> u16 {
         self.board().total() + self.pending().map_or(0, |pending| pending.hand)
+    }
+
+    /// The lockstep opening, as long as no seed has been sown in it; `None` elsewhere (R10).
+    #[must_use]
+    pub fn lockstep(&self) -> Option<Lockstep> {
+        match self {
+            Self::Kalah(_) | Self::Oware(..) | Self::FourRow(_) => None,
+            Self::Congkak(position) => position.lockstep(),
+        }
+    }
+
+    /// Whether pits can be burnt in this game: in a match whose options do not forbid it (R9).
+    #[must_use]
+    pub fn can_burn(&self) -> bool {
+        match self {
+            Self::Kalah(_) | Self::Oware(..) | Self::FourRow(_) => false,
+            Self::Congkak(position) => position.can_burn(),
+        }
     }
 
     /// The next pit to be filled, while the side to move arranges its seeds (R28).

@@ -9,6 +9,7 @@ use crate::{
 
 /// The options of Congkak (R1). Always within bounds and free of contradictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, by its name in R1")]
 pub struct Options {
     pub(crate) preset: Preset,
     pub(crate) pits: u8,
@@ -20,6 +21,9 @@ pub struct Options {
     pub(crate) refill_from: RefillFrom,
     pub(crate) round_starter: RoundStarter,
     pub(crate) max_rounds: u8,
+    pub(crate) burnt_pits: bool,
+    pub(crate) match_victory: MatchVictory,
+    pub(crate) opening: Opening,
 }
 
 worded_enum! {
@@ -51,6 +55,28 @@ worded_enum! {
         Winner = "winner",
         /// The side that did not open the last round.
         Alternate = "alternate",
+    }
+}
+
+worded_enum! {
+    /// What decides a match (R9).
+    pub enum MatchVictory {
+        /// The last round.
+        LastRound = "last_round",
+        /// The number of rounds won.
+        RoundsWon = "rounds_won",
+        /// The number of pits that the other side could not fill.
+        PitsBurnt = "pits_burnt",
+    }
+}
+
+worded_enum! {
+    /// Who sows first (R10).
+    pub enum Opening {
+        /// South.
+        South = "south",
+        /// Both sides at once, a seed each in step.
+        Lockstep = "lockstep",
     }
 }
 
@@ -91,6 +117,9 @@ impl Preset {
             refill_from: RefillFrom::Store,
             round_starter: RoundStarter::Loser,
             max_rounds: 10,
+            burnt_pits: true,
+            match_victory: MatchVictory::LastRound,
+            opening: Opening::South,
         };
         let preset = self;
         match preset {
@@ -104,13 +133,18 @@ impl Preset {
 }
 
 /// The options that matter to a match only (R9).
-const OF_A_MATCH: [&str; 3] = ["refill_from", "round_starter", "max_rounds"];
+const OF_A_MATCH: [&str; 5] = ["refill_from", "round_starter", "max_rounds", "burnt_pits", "match_victory"];
 
 impl Options {
     /// The preset that they are based on.
     #[must_use]
     pub const fn preset(&self) -> Preset {
         self.preset
+    }
+
+    /// Whether a match counts points, which decide it (R9).
+    pub(super) fn has_points(&self) -> bool {
+        self.rounds == Rounds::Multi && self.match_victory != MatchVictory::LastRound
     }
 
     /// How many seeds a game with these options has.
@@ -141,6 +175,9 @@ impl Options {
             "refill_from" => self.refill_from = value.choice()?,
             "round_starter" => self.round_starter = value.choice()?,
             "max_rounds" => self.max_rounds = value.integer()?,
+            "burnt_pits" => self.burnt_pits = value.boolean()?,
+            "match_victory" => self.match_victory = value.choice()?,
+            "opening" => self.opening = value.choice()?,
             _ => return None,
         }
         Some(())
@@ -166,12 +203,15 @@ impl Options {
             ("refill_from", self.refill_from.word().into()),
             ("round_starter", self.round_starter.word().into()),
             ("max_rounds", self.max_rounds.into()),
+            ("burnt_pits", self.burnt_pits.into()),
+            ("match_victory", self.match_victory.word().into()),
+            ("opening", self.opening.word().into()),
         ]
     }
 }
 
 /// What can be chosen (R1).
-pub static OPTIONS: [OptionSpec; 9] = [
+pub static OPTIONS: [OptionSpec; 12] = [
     integer("pits", (1, 12), 7, "Pits per side."),
     integer("seeds", (1, 12), 7, "Seeds per pit at the start, and in each pit that is refilled."),
     switched_on("empty_capture", "Whether the last seed is captured even when the facing pit is empty."),
@@ -189,10 +229,17 @@ pub static OPTIONS: [OptionSpec; 9] = [
         "In a match, whether the loser or the winner of a round opens the next one, or the sides take turns.",
     ),
     integer("max_rounds", (1, 100), 10, "In a match, after how many rounds it is over at the latest."),
+    switched_on("burnt_pits", "In a match, whether pits that a side cannot fill are out of play for a round."),
+    choice(
+        "match_victory",
+        MatchVictory::WORDS,
+        "In a match, whether its last round decides it, the rounds won, or the pits that the other side could not fill.",
+    ),
+    choice("opening", Opening::WORDS, "Whether South opens, or both sides sow at once, a seed each in step."),
 ];
 
 /// Choices that exclude each other (R1).
-pub static CONTRADICTIONS: [Contradiction; 1 + OF_A_MATCH.len()] = [
+pub static CONTRADICTIONS: [Contradiction; 2 + OF_A_MATCH.len()] = [
     Contradiction {
         option: "empty_capture",
         value: Some(OptionValue::Boolean(true)),
@@ -202,6 +249,14 @@ pub static CONTRADICTIONS: [Contradiction; 1 + OF_A_MATCH.len()] = [
     needs_a_match(OF_A_MATCH[0]),
     needs_a_match(OF_A_MATCH[1]),
     needs_a_match(OF_A_MATCH[2]),
+    needs_a_match(OF_A_MATCH[3]),
+    needs_a_match(OF_A_MATCH[4]),
+    Contradiction {
+        option: "match_victory",
+        value: Some(OptionValue::Word(Cow::Borrowed(MatchVictory::PitsBurnt.word()))),
+        other: "burnt_pits",
+        other_value: OptionValue::Boolean(false),
+    },
 ];
 
 const fn needs_a_match(option: &'static str) -> Contradiction {

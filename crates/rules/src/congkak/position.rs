@@ -4,10 +4,10 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::{Options, RefillFrom, RoundStarter, Rounds};
+use super::{Lockstep, MatchVictory, Opening, Options, RefillFrom, RoundStarter, Rounds};
 use crate::{
-    Board, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place, Round,
-    SEEDS_MAX, Side,
+    Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place,
+    Round, SEEDS_MAX, Side,
     effect::EffectSink,
     ring::Spots,
     setup::{Flag, Flags, Setup},
@@ -28,14 +28,18 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     options: Options,
-    board: Board,
-    turn: Side,
+    pub(super) board: Board,
+    pub(super) turn: Side,
     flags: Flags,
+    /// A lockstep opening in which no seed has been sown yet.
+    pub(super) lockstep: Option<Lockstep>,
     plies: u32,
     /// The number of the round, from 1.
     round: u32,
     /// The side that opened the round.
     opener: Side,
+    /// The points of each side; 0 where they do not decide the match.
+    points: BySide<u16>,
     /// Which rule ended the last round; `None` while the game runs, and if it was imported as finished.
     reason: Option<EndReason>,
 }
@@ -48,8 +52,19 @@ impl Position {
         for side in Side::ALL {
             board.pits_mut(side).fill(options.seeds.into());
         }
-        let south = Side::South;
-        Self { options, board, turn: south, flags: Flags::default(), plies: 0, round: 1, opener: south, reason: None }
+        let lockstep = (options.opening == Opening::Lockstep).then_some(Lockstep { chosen: None });
+        Self {
+            options,
+            board,
+            turn: Side::South,
+            flags: Flags::default(),
+            lockstep,
+            plies: 0,
+            round: 1,
+            opener: Side::South,
+            points: BySide::default(),
+            reason: None,
+        }
     }
 
     /// The options of the game.
@@ -79,14 +94,30 @@ impl Position {
     /// The current round; `None` in a game of a single round (R9).
     #[must_use]
     pub fn round(&self) -> Option<Round> {
-        let &Self { round: number, opener, .. } = self;
-        (self.options.rounds == Rounds::Multi).then_some(Round { number, opener })
+        let &Self { round: number, opener, points, .. } = self;
+        let points = self.options.has_points().then_some(points);
+        (self.options.rounds == Rounds::Multi).then_some(Round { number, opener, points })
     }
 
-    /// The result, once the game is over: more seeds in store wins, after the last round of a match (R8, R9).
+    /// Whether pits can be burnt in this game (R9).
+    #[must_use]
+    pub fn can_burn(&self) -> bool {
+        self.options.rounds == Rounds::Multi && self.options.burnt_pits
+    }
+
+    /// The lockstep opening, as long as no seed has been sown in it (R10).
+    #[must_use]
+    pub const fn lockstep(&self) -> Option<Lockstep> {
+        self.lockstep
+    }
+
+    /// The result, once the game is over: more seeds in store wins, after the last round of a match; where points decide
+    /// a match, more points (R8, R9).
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
+        let by_stores = || Outcome::of(self.board.stores(), self.reason);
+        let by_points = || Outcome { winner: Outcome::of(self.points, None).winner, ..by_stores() };
+        self.is_over().then(|| if self.options.has_points() { by_points() } else { by_stores() })
     }
 
     /// The pits that may be sown, in order (R4).
@@ -121,7 +152,7 @@ impl Position {
     pub fn play_unchecked(&mut self, m: Move) {
         match m {
             Move::Sow(pit) => self.act(pit, &mut ()),
-            Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => {}
+            Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => {}
         }
     }
 
@@ -142,8 +173,13 @@ impl Position {
         }
         check_round(options, setup)?;
         check_flags(setup)?;
-        let &Setup { board, turn, flags, plies, round, opener } = setup;
-        let mut position = Self { options, board, turn, flags, plies, round, opener, reason: None };
+        check_lockstep(options, setup)?;
+        let &Setup { board, turn, mut flags, plies, round, opener, chosen, points } = setup;
+        let points = points.unwrap_or_default();
+        let chosen = chosen.map(|index| Pit { side: Side::South, index });
+        let lockstep = flags.has(Flag::Lockstep).then_some(Lockstep { chosen });
+        flags.clear(Flag::Lockstep);
+        let mut position = Self { options, board, turn, flags, lockstep, plies, round, opener, points, reason: None };
         if !position.is_over() && position.round_is_over() {
             position.finish_round(&mut ());
         }
@@ -171,14 +207,24 @@ impl Position {
             Move::Pass => Err(IllegalMove::NoPass),
             Move::Swap => Err(IllegalMove::NoSwap),
             Move::Agree => Err(IllegalMove::NoAgree),
+            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
             Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
         }
     }
 
-    /// The one implementation of a move (R3, R5, R7): sow, lap after lap. A last seed in the own store gives an extra
-    /// move, and one in an empty pit may capture.
+    /// The one implementation of a move.
     fn act(&mut self, pit: Pit, effects: &mut impl EffectSink) {
         self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        match self.lockstep.take() {
+            None => self.sow(pit, effects),
+            Some(Lockstep { chosen: None }) => self.choose(pit, effects),
+            Some(Lockstep { chosen: Some(south) }) => self.sow_in_lockstep(south, pit, effects),
+        }
+    }
+
+    /// R3, R5, R7: sow, lap after lap. A last seed in the own store gives an extra move, and one in an empty pit may
+    /// capture.
+    fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) {
         let banked_before = self.board.store(self.turn);
         let skipped = self.board.burnt().with(self.board.ring().store(!self.turn));
         let extra = match sowing::sow_in_laps(&mut self.board, pit, skipped, effects) {
@@ -186,9 +232,7 @@ impl Position {
             Place::Pit(last) => {
                 // A sowing reaches the other row only through the own store, and leaves a seed there.
                 let reached_other_row = self.board.store(self.turn) > banked_before;
-                if reached_other_row || !self.options.capture_needs_lap {
-                    self.capture(last, effects);
-                }
+                self.end_in_pit(self.turn, last, reached_other_row, effects);
                 false
             }
         };
@@ -203,10 +247,17 @@ impl Position {
         }
     }
 
+    /// R5: a last seed in an empty pit may capture for the side that sowed it.
+    pub(super) fn end_in_pit(&mut self, side: Side, last: Pit, reached_other_row: bool, effects: &mut impl EffectSink) {
+        if reached_other_row || !self.options.capture_needs_lap {
+            self.capture(side, last, effects);
+        }
+    }
+
     /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap. A
     /// burnt pit counts as an empty one for the pit that faces it.
-    fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
-        if last.side != self.turn || self.board.seeds(last) != 1 {
+    fn capture(&mut self, side: Side, last: Pit, effects: &mut impl EffectSink) {
+        if last.side != side || self.board.seeds(last) != 1 {
             return;
         }
         let ring = self.board.ring();
@@ -223,17 +274,17 @@ impl Position {
             from.push(facing);
         }
         let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
-        self.board.bank(self.turn, seeds);
-        effects.record(Effect::Capture { from, seeds, to: self.turn });
+        self.board.bank(side, seeds);
+        effects.record(Effect::Capture { from, seeds, to: side });
     }
 
     /// R8: either row is empty, even inside a turn. So the side to act always has seeds to sow.
-    fn round_is_over(&self) -> bool {
+    pub(super) fn round_is_over(&self) -> bool {
         Side::ALL.into_iter().any(|side| self.board.row_is_empty(side))
     }
 
     /// R8: each row goes to its owner's store. Then the next round begins, or the game ends (R9).
-    fn finish_round(&mut self, effects: &mut impl EffectSink) {
+    pub(super) fn finish_round(&mut self, effects: &mut impl EffectSink) {
         for side in Side::ALL {
             let seeds = self.board.sweep(side, side);
             if seeds > 0 {
@@ -241,8 +292,11 @@ impl Position {
             }
         }
         self.flags.clear(Flag::Extra);
+        self.lockstep = None;
         if self.options.rounds == Rounds::Multi {
-            effects.record(Effect::RoundOver { round: self.round, score: self.board.stores() });
+            self.award_points();
+            let points = self.options.has_points().then_some(self.points);
+            effects.record(Effect::RoundOver { round: self.round, score: self.board.stores(), points });
             if self.another_round_follows() {
                 return self.open_round(effects);
             }
@@ -253,9 +307,26 @@ impl Position {
         effects.record(Effect::GameOver { reason });
     }
 
-    /// R9: a match ends after its last round, or when a side cannot fill one pit.
+    /// R9: the points of a round that is over, by its stores.
+    fn award_points(&mut self) {
+        let winner = Outcome::of(self.board.stores(), None).winner;
+        for side in Side::ALL {
+            let points = match self.options.match_victory {
+                MatchVictory::LastRound => 0,
+                MatchVictory::RoundsWon => u16::from(winner == Some(side)),
+                MatchVictory::PitsBurnt => u16::from(self.options.pits - self.pits_to_fill(!side)),
+            };
+            self.points[side] = self.points[side].saturating_add(points);
+        }
+    }
+
+    /// R9: a match ends after its last round, when a side cannot fill one pit, or when a side has won so many rounds that
+    /// the other cannot come level.
     fn another_round_follows(&self) -> bool {
-        self.round < self.options.max_rounds.into() && Side::ALL.into_iter().all(|side| self.pits_to_fill(side) > 0)
+        let rounds_left = u32::from(self.options.max_rounds).saturating_sub(self.round);
+        let lead = u32::from(self.points.south.abs_diff(self.points.north));
+        let is_decided = self.options.match_victory == MatchVictory::RoundsWon && lead > rounds_left;
+        rounds_left > 0 && !is_decided && Side::ALL.into_iter().all(|side| self.pits_to_fill(side) > 0)
     }
 
     /// How many pits the store of this side fills when all seeds are in the stores; the rest stays in the store.
@@ -264,7 +335,8 @@ impl Position {
         u8::try_from(pits).map_or(self.options.pits, |pits| pits.min(self.options.pits))
     }
 
-    /// R9: fills the pits from the stores, burns those that stay empty, and gives the move to the new opener.
+    /// R9: fills the pits from the stores, burns those that stay empty unless the options forbid it, and gives the move to
+    /// the new opener.
     fn open_round(&mut self, effects: &mut impl EffectSink) {
         let opener = self.next_opener();
         self.board.burn(Spots::NONE);
@@ -291,7 +363,7 @@ impl Position {
                 store -= seeds;
                 self.board.drop(spot, seeds);
                 named.push(Pit { side, index });
-            } else {
+            } else if self.options.burnt_pits {
                 burnt = burnt.with(spot);
             }
         }
@@ -317,7 +389,43 @@ fn check_round(options: Options, setup: &Setup) -> Result<(), ParsePositionError
         Rounds::Multi if setup.round > options.max_rounds.into() => {
             Err(ParsePositionError::RoundNumber { max: options.max_rounds })
         }
-        Rounds::Multi => Ok(()),
+        Rounds::Multi if !options.burnt_pits && setup.board.burnt() != Spots::NONE => Err(ParsePositionError::BurntPit),
+        Rounds::Multi => check_points(options, setup),
+    }
+}
+
+/// Refuses points where none are counted, and more than the rounds that are over can have (R12).
+fn check_points(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
+    let rounds_over = if setup.flags.has(Flag::Over) { setup.round } else { setup.round - 1 };
+    let is_possible = match setup.points {
+        None => !options.has_points(),
+        Some(BySide { south, north }) => match options.match_victory {
+            MatchVictory::LastRound => false,
+            MatchVictory::RoundsWon => u32::from(south) + u32::from(north) <= rounds_over,
+            MatchVictory::PitsBurnt => u32::from(south.max(north)) <= rounds_over * u32::from(options.pits),
+        },
+    };
+    if is_possible { Ok(()) } else { Err(ParsePositionError::Points) }
+}
+
+/// Refuses a lockstep opening that is none: by other options, in a later round, beside other flags, with the wrong side to
+/// move, or of a pit that cannot be sown (R10, R12).
+fn check_lockstep(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
+    let flag = Flag::Lockstep.letter();
+    if !setup.flags.has(Flag::Lockstep) {
+        return Ok(());
+    }
+    if options.opening != Opening::Lockstep {
+        return Err(ParsePositionError::FlagByOptions { flag });
+    }
+    let is_alone = !setup.flags.has(Flag::Extra) && !setup.flags.has(Flag::Over);
+    let is_first = (setup.round, setup.opener) == (1, Side::South);
+    let chooser = if setup.chosen.is_some() { Side::North } else { Side::South };
+    let is_sown = setup.chosen.is_none_or(|index| setup.board.seeds(Pit { side: Side::South, index }) > 0);
+    if is_alone && is_first && setup.turn == chooser && is_sown {
+        Ok(())
+    } else {
+        Err(ParsePositionError::FlagByPosition { flag })
     }
 }
 
@@ -337,7 +445,12 @@ fn check_flags(setup: &Setup) -> Result<(), ParsePositionError> {
 /// The position string (R12).
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let &Self { board, turn, flags, plies, round, opener, .. } = self;
-        Setup { board, turn, flags, plies, round, opener }.fmt(f)
+        let &Self { board, turn, mut flags, plies, round, opener, .. } = self;
+        let chosen = self.lockstep.and_then(|lockstep| lockstep.chosen).map(|pit| pit.index);
+        if self.lockstep.is_some() {
+            flags.raise(Flag::Lockstep);
+        }
+        let points = self.options.has_points().then_some(self.points);
+        Setup { board, turn, flags, plies, round, opener, chosen, points }.fmt(f)
     }
 }

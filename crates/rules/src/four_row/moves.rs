@@ -105,7 +105,7 @@ pub(super) fn parse_number(text: &str) -> Option<u32> {
 /// A text is not a move in any position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a move is a letter from A to P or from a to p, alone, with U or V in the same case, or with a number from 0 to \
-     {SEEDS_WRITTEN_MAX}; or one of the words `pass`, `swap` and `agree`"
+    "a move is a letter from A to P or from a to p, alone, with ~, with U or V in the same case, or with a number from \
+     0 to {SEEDS_WRITTEN_MAX}; or one of the words `pass`, `swap` and `agree`"
 )]
 pub struct ParseMoveError;

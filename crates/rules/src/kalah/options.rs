@@ -54,6 +54,8 @@ worded_enum! {
         Opposite = "opposite",
         /// No captures.
         None = "none",
+        /// The same seeds as `opposite`, if the mover wants.
+        Optional = "optional",
     }
 }
 
@@ -118,6 +120,8 @@ worded_enum! {
         BothStores = "both_stores",
         /// Board Game Arena's game with captures from either row.
         SelfCapture = "self_capture",
+        /// A mobile app's game.
+        App = "app",
     }
 }
 
@@ -156,6 +160,7 @@ impl Preset {
             Self::NoCapture => Options { preset, capture: Capture::None, ..BGA },
             Self::BothStores => Options { preset, sow_stores: SowStores::Both, ..BGA },
             Self::SelfCapture => Options { preset, capture_land: CaptureLand::Any, ..BGA },
+            Self::App => Options { preset, ..STANDARD },
         }
     }
 }
@@ -233,7 +238,11 @@ pub static OPTIONS: [OptionSpec; 12] = [
         ExtraTurn::WORDS,
         "Whether the side whose last seed falls in its own store must, may or does not act again.",
     ),
-    choice("capture", Capture::WORDS, "Whether a last seed in an empty pit captures itself and the seeds facing it."),
+    choice(
+        "capture",
+        Capture::WORDS,
+        "Whether a last seed in an empty pit captures itself and the seeds facing it, does not, or does so if the mover wants.",
+    ),
     choice("capture_land", CaptureLand::WORDS, "On whose row the last seed must lie to capture."),
     switched_off("empty_capture", "Whether the last seed is captured even when the facing pit is empty."),
     choice(
@@ -313,6 +322,13 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
         description: "Board Game Arena's game with captures from either row, our reading of a variant that its help page names.",
         source: "Board Game Arena's help page, notes on variants",
         bounds: BGA_BOUNDS,
+    },
+    PresetSpec {
+        name: Preset::App.word(),
+        title: "Mobile app",
+        description: "The game of a mobile app that also offers Oware: the standard game with four to six seeds.",
+        source: "The mobile app's description",
+        bounds: &[OptionBounds { option: "seeds", min: 4, max: 6 }],
     },
 ];
 

@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use super::{Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores};
 use crate::{
     Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place,
-    SEEDS_MAX, Side,
+    ROW_MAX, SEEDS_MAX, Side,
     effect::EffectSink,
     ring::Spots,
     setup::{Flag, Flags, Setup},
@@ -87,7 +87,7 @@ impl Position {
         self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
     }
 
-    /// The pits that may be sown, in order, then `pass` on an optional extra move, then `swap` at North's first choice
+    /// The pits that may be sown, in order, each that could capture also with the capture declined if that is a choice, then `pass` on an optional extra move, then `swap` at North's first choice
     /// (R4).
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
@@ -98,7 +98,11 @@ impl Position {
         let side = self.turn;
         for (index, &seeds) in (0..).zip(self.board.pits(side)) {
             if seeds > 0 {
-                moves.push(Move::Sow(Pit { side, index }));
+                let pit = Pit { side, index };
+                moves.push(Move::Sow(pit));
+                if self.may_decline(pit) {
+                    moves.push(Move::Decline(pit));
+                }
             }
         }
         if self.may_pass() {
@@ -173,6 +177,15 @@ impl Position {
         self.flags.has(Flag::Extra) && self.options.extra_turn == ExtraTurn::Optional
     }
 
+    /// Whether captures are a choice and sowing this pit, which holds seeds, would capture (R5).
+    fn may_decline(&self, pit: Pit) -> bool {
+        if self.options.capture != Capture::Optional {
+            return false;
+        }
+        let mut sown = *self;
+        matches!(sown.drop_seeds(pit, &mut ()), Place::Pit(last) if sown.captured_pits(last).is_some())
+    }
+
     /// The position loses the flag with North's first action, so this is North's first choice.
     fn may_swap(&self) -> bool {
         self.flags.has(Flag::Pie) && self.turn == Side::North
@@ -181,14 +194,15 @@ impl Position {
     fn check(&self, m: Move) -> Result<(), IllegalMove> {
         match m {
             _ if self.is_over() => Err(IllegalMove::GameOver),
-            Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
-            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
-            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Sow(pit) | Move::Decline(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) | Move::Decline(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) | Move::Decline(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Decline(pit) if !self.may_decline(pit) => Err(IllegalMove::NoDecline(pit)),
             Move::Pass if !self.may_pass() => Err(IllegalMove::NoPass),
             Move::Swap if !self.may_swap() => Err(IllegalMove::NoSwap),
             Move::Agree => Err(IllegalMove::NoAgree),
             Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
-            Move::Sow(_) | Move::Pass | Move::Swap => Ok(()),
+            Move::Sow(_) | Move::Decline(_) | Move::Pass | Move::Swap => Ok(()),
         }
     }
 
@@ -199,7 +213,8 @@ impl Position {
             self.flags.clear(Flag::Pie);
         }
         match m {
-            Move::Sow(pit) => self.sow(pit, effects),
+            Move::Sow(pit) => self.sow(pit, Takes::Capture, effects),
+            Move::Decline(pit) => self.sow(pit, Takes::Nothing, effects),
             Move::Pass => self.pass(effects),
             Move::Swap => self.swap(effects),
             Move::Agree | Move::SowTo { .. } | Move::Place { .. } => {}
@@ -207,15 +222,13 @@ impl Position {
     }
 
     /// R3, R5, R7: sow; a last seed in the own store gives an extra move, one in an empty pit may capture.
-    fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) {
-        let skipped = match self.options.sow_stores {
-            SowStores::Own => Spots::NONE.with(self.board.ring().store(!self.turn)),
-            SowStores::Both => Spots::NONE,
-        };
-        let extra = match sowing::sow(&mut self.board, pit, skipped, effects) {
+    fn sow(&mut self, pit: Pit, takes: Takes, effects: &mut impl EffectSink) {
+        let extra = match self.drop_seeds(pit, effects) {
             Place::Store(side) => side == self.turn && self.options.extra_turn != ExtraTurn::None,
             Place::Pit(last) => {
-                self.capture(last, effects);
+                if takes == Takes::Capture {
+                    self.capture(last, effects);
+                }
                 false
             }
         };
@@ -230,27 +243,43 @@ impl Position {
         self.begin_choice(effects);
     }
 
-    /// R5. A pit that holds one seed after the last drop was empty before it, even after a sowing of a full lap.
+    /// R3: sows the seeds of a pit, and returns where the last one falls.
+    fn drop_seeds(&mut self, pit: Pit, effects: &mut impl EffectSink) -> Place {
+        let skipped = match self.options.sow_stores {
+            SowStores::Own => Spots::NONE.with(self.board.ring().store(!self.turn)),
+            SowStores::Both => Spots::NONE,
+        };
+        sowing::sow(&mut self.board, pit, skipped, effects)
+    }
+
+    /// R5: captures with the last seed, if it can.
     fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
+        let Some(from) = self.captured_pits(last) else { return };
+        let ring = self.board.ring();
+        let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
+        self.board.bank(self.turn, seeds);
+        effects.record(Effect::Capture { from, seeds, to: self.turn });
+    }
+
+    /// R5: the pits that a last seed captures. A pit that holds one seed after the last drop was empty before it, even
+    /// after a sowing of a full lap.
+    fn captured_pits(&self, last: Pit) -> Option<ArrayVec<Pit, ROW_MAX>> {
         let row_allowed = match self.options.capture_land {
             CaptureLand::Own => last.side == self.turn,
             CaptureLand::Opponent => last.side != self.turn,
             CaptureLand::Any => true,
         };
         if self.options.capture == Capture::None || !row_allowed || self.board.seeds(last) != 1 {
-            return;
+            return None;
         }
-        let ring = self.board.ring();
-        let facing = ring.facing(last);
+        let facing = self.board.ring().facing(last);
         let mut from = ArrayVec::from_iter([last]);
         if self.board.seeds(facing) > 0 {
             from.push(facing);
         } else if !self.options.empty_capture {
-            return;
+            return None;
         }
-        let seeds = from.iter().filter_map(|&pit| ring.pit(pit)).map(|spot| self.board.lift(spot)).sum();
-        self.board.bank(self.turn, seeds);
-        effects.record(Effect::Capture { from, seeds, to: self.turn });
+        Some(from)
     }
 
     fn pass(&mut self, effects: &mut impl EffectSink) {
@@ -335,6 +364,13 @@ impl Position {
     }
 }
 
+/// What a sowing does where it can capture (R5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Capture,
+    Nothing,
+}
+
 /// Refuses flags that no game with these options has, alone or together (R12).
 fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
     let has = |flag| setup.flags.has(flag);
@@ -342,6 +378,7 @@ fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError
         (Flag::Extra, options.extra_turn == ExtraTurn::None),
         (Flag::Pie, !options.pie),
         (Flag::Swapped, !options.pie),
+        (Flag::Lockstep, true),
     ];
     // North's first action ends its right to swap, and the end of the game clears both flags.
     let by_position = [
@@ -363,6 +400,6 @@ fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { board, turn, flags, plies, .. } = self;
-        Setup { board, turn, flags, plies, round: 1, opener: Side::South }.fmt(f)
+        Setup::of_single_round(board, turn, flags, plies).fmt(f)
     }
 }

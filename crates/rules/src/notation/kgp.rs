@@ -122,11 +122,12 @@ pub fn read_move(mover: Side, text: &str) -> Result<Move, ParseBoardError> {
     Ok(Move::Sow(Pit { side: mover, index }))
 }
 
-/// Writes a move as the number of its pit, from 1; `None` for other moves, which the protocol does not have.
+/// Writes a move as the number of its pit, from 1; `None` for other moves, which the protocol does not
+/// have: a pass, a swap, and a sowing that declines its capture.
 #[must_use]
 pub fn write_move(m: Move) -> Option<String> {
     match m {
         Move::Sow(pit) => Some((u16::from(pit.index) + 1).to_string()),
-        Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => None,
+        Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => None,
     }
 }

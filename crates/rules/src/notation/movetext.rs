@@ -70,7 +70,7 @@ fn runs_on(previous: Move, m: Move) -> bool {
 
 fn push_move(word: &mut String, m: Move) {
     match m {
-        Move::Sow(_) | Move::SowTo { .. } | Move::Place { .. } => word.push_str(&m.to_string()),
+        Move::Sow(_) | Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } => word.push_str(&m.to_string()),
         Move::Pass => word.push('-'),
         Move::Swap => word.push_str("><"),
         Move::Agree => word.push('='),
@@ -174,7 +174,11 @@ impl Line {
         source.bump();
         if self.last.options().variant().rows_per_side() == 1 {
             let is_of_a_row = usize::from(pit.index) < ROW_MAX;
-            return is_of_a_row.then_some(Move::Sow(pit)).ok_or_else(unexpected);
+            if !is_of_a_row {
+                return Err(unexpected());
+            }
+            let declines = self.dialect == Dialect::Record && source.eat("~");
+            return Ok(if declines { Move::Decline(pit) } else { Move::Sow(pit) });
         }
         let ways = Direction::ALL.map(|direction| Move::SowTo { pit, direction });
         if let Some(m) = ways.into_iter().find(|way| source.eat(&way.to_string()[1..])) {

@@ -158,7 +158,8 @@ impl Position {
         }
         setup.check_single_round()?;
         // Oware has no extra moves and no pie rule.
-        if let Some(flag) = [Flag::Extra, Flag::Pie, Flag::Swapped].into_iter().find(|&flag| setup.flags.has(flag)) {
+        let others = [Flag::Extra, Flag::Pie, Flag::Swapped, Flag::Lockstep];
+        if let Some(flag) = others.into_iter().find(|&flag| setup.flags.has(flag)) {
             return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
         }
         let &Setup { board, turn, flags, plies, .. } = setup;
@@ -189,6 +190,7 @@ impl Position {
             Move::Swap => Err(IllegalMove::NoSwap),
             Move::Agree if !self.options.agree_end => Err(IllegalMove::NoAgree),
             Move::Agree => Ok(()),
+            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
             Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
         }
     }
@@ -241,7 +243,7 @@ impl Position {
         match m {
             Move::Sow(pit) => self.sow(pit, history, effects),
             Move::Agree => self.finish(EndReason::Agreement, effects),
-            Move::Pass | Move::Swap | Move::SowTo { .. } | Move::Place { .. } => {}
+            Move::Pass | Move::Swap | Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } => {}
         }
     }
 
@@ -380,6 +382,6 @@ impl fmt::Display for Position {
         if self.over {
             flags.raise(Flag::Over);
         }
-        Setup { board, turn, flags, plies, round: 1, opener: Side::South }.fmt(f)
+        Setup::of_single_round(board, turn, flags, plies).fmt(f)
     }
 }

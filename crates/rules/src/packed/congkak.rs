@@ -29,11 +29,11 @@ impl Congkak {
         Some(Self { options, total: board.total(), sowing })
     }
 
-    /// Packs a position of this game; `None` if it belongs to another game.
+    /// Packs a position of this game; `None` if it belongs to another game, or both sides still choose what to sow at once.
     #[must_use]
     pub fn pack(&self, position: &congkak::Position) -> Option<Position> {
         let board = position.board();
-        if position.options() != self.options || board.total() != self.total {
+        if position.options() != self.options || board.total() != self.total || position.lockstep().is_some() {
             return None;
         }
         let packed = Position::of(board, position.turn())?.with_outcome(position.outcome());

@@ -30,16 +30,17 @@ impl Kalah {
     #[must_use]
     pub fn new(position: &kalah::Position) -> Option<Self> {
         let (options, total) = (position.options(), position.board().total());
-        if Position::of(position.board(), position.turn()).is_none() || options.extra_turn == ExtraTurn::Optional {
+        let has_choices = options.extra_turn == ExtraTurn::Optional || options.capture == Capture::Optional;
+        if Position::of(position.board(), position.turn()).is_none() || has_choices {
             return None;
         }
         let skips_other_store = options.sow_stores == SowStores::Own;
         let row = (1 << options.pits) - 1;
         let capture_places = match (options.capture, options.capture_land) {
             (Capture::None, _) => 0,
-            (Capture::Opposite, CaptureLand::Own) => row,
-            (Capture::Opposite, CaptureLand::Opponent) => row << OTHER,
-            (Capture::Opposite, CaptureLand::Any) => row | row << OTHER,
+            (Capture::Opposite | Capture::Optional, CaptureLand::Own) => row,
+            (Capture::Opposite | Capture::Optional, CaptureLand::Opponent) => row << OTHER,
+            (Capture::Opposite | Capture::Optional, CaptureLand::Any) => row | row << OTHER,
         };
         Some(Self {
             options,

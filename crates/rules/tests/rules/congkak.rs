@@ -156,7 +156,9 @@ fn a_round_is_followed_by_a_refill() {
     let effects = check("match", "", text, "G", "x,x,x,7,7,7,7/7,7,7,7,7,7,7 3-18 S - 41 2S");
     let [sweep, round_over, south, north] = &effects[2..] else { panic!("{effects:?}") };
     assert_eq!(*sweep, Effect::Sweep { side: Side::North, seeds: 4, to: Side::North });
-    assert!(matches!(round_over, Effect::RoundOver { round: 1, score } if (score.south, score.north) == (31, 67)));
+    assert!(
+        matches!(round_over, Effect::RoundOver { round: 1, score, points: None } if (score.south, score.north) == (31, 67))
+    );
     let row = |letters: &str| letters.chars().map(|letter| pit(&letter.to_string())).collect();
     assert_eq!(*south, Effect::Refill { side: Side::South, pits: row("DEFG"), seeds: 7 });
     assert_eq!(*north, Effect::Refill { side: Side::North, pits: row("abcdefg"), seeds: 7 });
@@ -180,7 +182,7 @@ fn the_options_decide_which_side_opens_a_new_round() {
         for (text, opener) in [(south_loses, after_loss), (tie, after_tie)] {
             let start = import("match", &format!("round_starter={starter}"), &format!("{text} 3{opened_by}")).unwrap();
             let (next, _) = start.play("G".parse().unwrap()).unwrap();
-            assert_eq!(next.round(), Some(Round { number: 4, opener: next.turn() }));
+            assert_eq!(next.round(), Some(Round { number: 4, opener: next.turn(), points: None }));
             assert_eq!(next.turn().letter().to_string(), opener, "{starter} after a round opened by {opened_by}");
         }
     }
@@ -207,12 +209,79 @@ fn a_match_ends_with_its_last_round_or_when_a_side_cannot_fill_a_pit() {
 }
 
 #[test]
+fn a_match_by_rounds_is_won_by_the_side_that_won_more() {
+    let text = "0,0,0,0,0,0,1/0,0,4,0,0,0,0 46-47 S - 40";
+    let by_rounds = "match_victory=rounds_won;max_rounds=3";
+    let end = "0,0,0,0,0,0,0/0,0,0,0,0,0,0 47-51 S o 41";
+    for (points, after, winner) in
+        [("1-1", "1-2", Some(Side::North)), ("2-0", "2-1", Some(Side::South)), ("1-0", "1-1", None)]
+    {
+        check("match", by_rounds, &format!("{text} 3S{points}"), "G", &format!("{end} 3S{after}"));
+        let over = import("match", by_rounds, &format!("{end} 3S{after}")).unwrap();
+        let outcome = over.outcome().unwrap();
+        assert_eq!((outcome.winner, outcome.score.south), (winner, 47), "{points}");
+    }
+}
+
+#[test]
+fn a_match_by_rounds_is_over_when_the_other_side_cannot_come_level() {
+    let south_wins = "0,0,0,0,0,0,1/0,0,4,0,0,0,0 60-33 S - 40 2S1-0";
+    let over = "0,0,0,0,0,0,0/0,0,0,0,0,0,0 61-37 S o 41 2S2-0";
+    check("match", "match_victory=rounds_won;max_rounds=3", south_wins, "G", over);
+    let next = "7,7,7,7,7,7,7/x,x,7,7,7,7,7 12-2 N - 41 3N2-0";
+    check("match", "match_victory=rounds_won;max_rounds=4", south_wins, "G", next);
+    let tie = "0,0,0,0,0,0,1/0,0,4,0,0,0,0 48-45 S - 40 2S1-0";
+    let next = "7,7,7,7,7,7,7/7,7,7,7,7,7,7 0-0 N - 41 3N1-0";
+    check("match", "match_victory=rounds_won;max_rounds=3", tie, "G", next);
+}
+
+#[test]
+fn a_match_by_burnt_pits_counts_what_the_other_side_could_not_fill() {
+    let text = "0,0,0,0,0,0,1/0,0,4,0,0,0,0 35-58 S - 40 2S3-1";
+    check("match", "match_victory=pits_burnt", text, "G", "x,x,7,7,7,7,7/7,7,7,7,7,7,7 1-13 S - 41 3S3-3");
+    let last = "0,0,0,0,0,0,0/0,0,0,0,0,0,0 36-62 S o 41 2S3-3";
+    check("match", "match_victory=pits_burnt;max_rounds=2", text, "G", last);
+    let outcome = import("match", "match_victory=pits_burnt;max_rounds=2", last).unwrap().outcome().unwrap();
+    assert_eq!(outcome.winner, None);
+}
+
+#[test]
+fn pits_that_are_not_filled_stay_in_play_where_none_are_burnt() {
+    let text = "0,0,0,0,0,0,1/0,0,4,0,0,0,0 35-58 S - 40 2S";
+    let next = "0,0,7,7,7,7,7/7,7,7,7,7,7,7 1-13 S - 41 3S";
+    check("match", "burnt_pits=false", text, "G", next);
+    check("match", "burnt_pits=false;refill_from=far", text, "G", "7,7,7,7,7,0,0/7,7,7,7,7,7,7 1-13 S - 41 3S");
+    refuse("match", "burnt_pits=false", &next.replacen("0,0,", "x,0,", 1), ParsePositionError::BurntPit);
+}
+
+#[test]
+fn points_stand_exactly_where_they_decide() {
+    let text = "7,7,7,7,7,7,7/7,7,7,7,7,7,7 0-0 S - 0";
+    for (overrides, round, is_read) in [
+        ("", "3S1-0", false),
+        ("match_victory=rounds_won", "3S", false),
+        ("match_victory=rounds_won", "3S1-1", true),
+        ("match_victory=rounds_won", "3S2-1", false),
+        ("match_victory=rounds_won", "3S-", false),
+        ("match_victory=rounds_won", "3S01-0", false),
+        ("match_victory=pits_burnt", "3S14-14", true),
+        ("match_victory=pits_burnt", "3S15-0", false),
+        ("match_victory=pits_burnt", "3S0-99999", false),
+    ] {
+        assert_eq!(import("match", overrides, &format!("{text} {round}")).is_ok(), is_read, "{overrides} {round}");
+    }
+    assert_eq!(import("standard", "", &format!("{text} 1S0-0")), Err(ParsePositionError::SingleRound));
+    let opening = AnyPosition::opening(&options("match", "match_victory=rounds_won"));
+    assert_eq!(opening.to_string(), format!("{text} 1S0-0"));
+}
+
+#[test]
 fn only_a_match_has_a_round() {
     let opening = |preset| AnyPosition::opening(&options(preset, ""));
     assert_eq!(opening("standard").round(), None);
-    assert_eq!(opening("match").round(), Some(Round { number: 1, opener: Side::South }));
+    assert_eq!(opening("match").round(), Some(Round { number: 1, opener: Side::South, points: None }));
     let position = import("match", "", "x,4,6,7,7,4,1/11,3,4,1,0,14,x 14-22 S - 53 3N").unwrap();
-    assert_eq!(position.round(), Some(Round { number: 3, opener: Side::North }));
+    assert_eq!(position.round(), Some(Round { number: 3, opener: Side::North, points: None }));
     let board = position.board();
     let burnt = |letter: &str| board.is_burnt(pit(letter));
     assert_eq!(["A", "B", "G", "a", "g", "h", "l"].map(burnt), [true, false, false, false, true, false, false]);
@@ -281,7 +350,8 @@ fn no_game_of_a_single_round_takes_burnt_pits_or_other_rounds() {
 
 #[test]
 fn the_presets_differ_from_standard_as_documented() {
-    let standard = "pits=7;seeds=7;empty_capture=true;take_own_seed=true;capture_needs_lap=false;rounds=single";
+    let standard = "pits=7;seeds=7;empty_capture=true;take_own_seed=true;capture_needs_lap=false;rounds=single;\
+                    opening=south";
     let written = |options: &AnyOptions| {
         options.values().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
     };
@@ -289,7 +359,13 @@ fn the_presets_differ_from_standard_as_documented() {
         ("standard", standard.to_owned()),
         ("six", standard.replace("=7", "=6")),
         ("skeat", standard.replace("=true", "=false")),
-        ("match", standard.replace("single", "multi;refill_from=store;round_starter=loser;max_rounds=10")),
+        (
+            "match",
+            standard.replace(
+                "single",
+                "multi;refill_from=store;round_starter=loser;max_rounds=10;burnt_pits=true;match_victory=last_round",
+            ),
+        ),
         ("tournament", standard.replace("lap=false", "lap=true")),
     ] {
         let options = options(preset, "");
@@ -312,6 +388,9 @@ fn every_option_has_its_bounds() {
         ("round_starter", "loser winner alternate"),
         ("empty_capture", "true false"),
         ("capture_needs_lap", "true false"),
+        ("burnt_pits", "true false"),
+        ("match_victory", "last_round rounds_won pits_burnt"),
+        ("opening", "south lockstep"),
     ] {
         for word in words.split(' ') {
             let options = parse(format!("{name}={word}")).unwrap();
@@ -345,6 +424,13 @@ fn options_that_contradict_each_other_are_refused() {
         ),
         ("standard", "max_rounds=10", "max_rounds", "option `max_rounds` cannot be given while `rounds` is `single`"),
         ("six", "refill_from=far", "refill_from", "option `refill_from` cannot be given while `rounds` is `single`"),
+        ("six", "burnt_pits=true", "burnt_pits", "option `burnt_pits` cannot be given while `rounds` is `single`"),
+        (
+            "match",
+            "match_victory=pits_burnt;burnt_pits=false",
+            "match_victory",
+            "option `match_victory` cannot be `pits_burnt` while `burnt_pits` is `false`",
+        ),
         (
             "match",
             "rounds=single;round_starter=loser",
@@ -360,6 +446,7 @@ fn options_that_contradict_each_other_are_refused() {
         ("skeat", "take_own_seed=true"),
         ("standard", "rounds=multi;refill_from=far;round_starter=alternate;max_rounds=100"),
         ("match", "rounds=single"),
+        ("match", "burnt_pits=false;match_victory=rounds_won;opening=lockstep"),
     ] {
         let options = options(preset, overrides);
         assert_eq!(options.overrides(), overrides);

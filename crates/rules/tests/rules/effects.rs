@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mancala_rules::{AnyBoard, Effect, Move, Pit, Place, Side};
+use mancala_rules::{AnyPosition, BySide, Effect, Move, Pit, Place, Side};
 
-/// The seeds of a board and its burnt pits by place name, as a client that knows no rules would keep them.
+/// The seeds of a board and its burnt pits by place name, and whether a refill burns pits, as a client that knows no rules would keep them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     seeds: BTreeMap<String, u16>,
     burnt: BTreeSet<String>,
+    burns: bool,
 }
 
 impl Drawing {
-    pub fn of(board: &AnyBoard) -> Self {
+    pub fn of(position: &AnyPosition) -> Self {
+        let board = position.board();
         let (mut seeds, mut burnt) = (BTreeMap::new(), BTreeSet::new());
         for side in Side::ALL {
             seeds.insert(Place::Store(side).to_string(), board.store(side));
@@ -24,18 +26,18 @@ impl Drawing {
                 }
             }
         }
-        Self { seeds, burnt }
+        Self { seeds, burnt, burns: position.can_burn() }
     }
 
     fn take(&mut self, pit: Pit) -> u16 {
         std::mem::take(self.at(Place::Pit(pit)))
     }
 
-    /// Takes as many seeds from the store, or burns the pit if it gets none.
+    /// Takes as many seeds from the store, or burns the pit if it gets none and the game burns pits.
     fn refill(&mut self, pit: Pit, seeds: u16) {
         *self.at(Place::Store(pit.side)) -= seeds;
         *self.at(Place::Pit(pit)) += seeds;
-        if seeds == 0 {
+        if seeds == 0 && self.burns {
             self.burnt.insert(pit.to_string());
         } else {
             self.burnt.remove(&pit.to_string());
@@ -49,16 +51,19 @@ impl Drawing {
 
 /// Draws the effects of `m` on the board before it and compares with the board after it. Also checks the seeds of each
 /// effect, and that the effects come in the documented order.
-pub fn check(before: &AnyBoard, m: Move, effects: &[Effect], after: &AnyBoard) {
+pub fn check(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosition) {
+    if before.lockstep().is_some() {
+        return check_lockstep(before, m, effects, after);
+    }
     check_order(effects);
     check_last(effects);
-    let mut drawing = Drawing::of(before);
+    let (mut drawing, before) = (Drawing::of(before), before.board());
     let mut hand = 0;
     let mut last = None;
     for effect in effects {
         match *effect {
             Effect::Lift { pit, seeds } => {
-                assert_eq!(m, Move::Sow(pit));
+                assert!(m == Move::Sow(pit) || m == Move::Decline(pit), "lifted by {m}");
                 hand = drawing.take(pit);
                 assert_eq!(hand, seeds, "lifted by {m}");
             }
@@ -75,6 +80,7 @@ pub fn check(before: &AnyBoard, m: Move, effects: &[Effect], after: &AnyBoard) {
             }
             Effect::Capture { ref from, seeds, to } => {
                 assert_eq!(hand, 0, "a capture comes after the last seed");
+                assert!(matches!(m, Move::Sow(_)), "a declined capture does not happen");
                 let counts: Vec<u16> = from.iter().map(|&pit| drawing.take(pit)).collect();
                 assert!(!counts.contains(&0), "only pits with seeds are named");
                 let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);
@@ -117,6 +123,62 @@ pub fn check(before: &AnyBoard, m: Move, effects: &[Effect], after: &AnyBoard) {
         }
     }
     assert_eq!(hand, 0, "every seed falls");
+    assert_eq!(drawing, Drawing::of(after), "after {m}: {effects:?}");
+}
+
+/// The same for the two actions of a lockstep opening: a choice alone, then two hands that sow in step.
+fn check_lockstep(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosition) {
+    let Some(south) = before.lockstep().and_then(|lockstep| lockstep.chosen) else {
+        assert_eq!(m.pit().map(|pit| vec![Effect::Choose { pit }]).as_deref(), Some(effects));
+        return assert_eq!(Drawing::of(before), Drawing::of(after));
+    };
+    let mut drawing = Drawing::of(before);
+    let (mut hands, mut steps) = (BySide { south: 0, north: 0 }, BySide { south: 0, north: 0 });
+    let mut side = None;
+    for effect in effects {
+        match *effect {
+            Effect::Hand { side: next } => {
+                assert_ne!(side.replace(next), Some(next), "a hand is named when it changes");
+            }
+            Effect::Lift { pit, seeds } => {
+                let side = side.unwrap();
+                assert_eq!(Move::Sow(pit), if side == Side::South { Move::Sow(south) } else { m });
+                hands[side] = drawing.take(pit);
+                assert_eq!(hands[side], seeds);
+            }
+            Effect::Sow { to } => {
+                let side = side.unwrap();
+                (hands[side], steps[side]) = (hands[side] - 1, steps[side] + 1);
+                *drawing.at(to) += 1;
+                // South is one step ahead at most, and North never, unless the other hand has ended.
+                let in_step = [steps.north, steps.north + 1].contains(&steps.south);
+                assert!(in_step || hands[!side] == 0, "{effects:?}");
+            }
+            Effect::Relay { pit, seeds } => {
+                let side = side.unwrap();
+                assert_eq!(hands[side], 0);
+                hands[side] = drawing.take(pit);
+                assert_eq!(hands[side], seeds);
+            }
+            Effect::Capture { ref from, seeds, to } => {
+                assert_eq!((side, hands[to]), (Some(to), 0));
+                assert_eq!(from.iter().map(|&pit| drawing.take(pit)).sum::<u16>(), seeds);
+                *drawing.at(Place::Store(to)) += seeds;
+            }
+            Effect::Sweep { side, seeds, to } => {
+                let row = (0..before.board().pits_per_side()).map(|index| Pit { side, index });
+                assert_eq!(row.map(|pit| drawing.take(pit)).sum::<u16>(), seeds);
+                *drawing.at(Place::Store(to)) += seeds;
+            }
+            Effect::Refill { side, ref pits, seeds } => {
+                let row = (0..before.board().pits_per_side()).map(|index| Pit { side, index });
+                row.for_each(|pit| drawing.refill(pit, if pits.contains(&pit) { seeds } else { 0 }));
+            }
+            Effect::RoundOver { .. } | Effect::GameOver { .. } => {}
+            ref other => panic!("{other:?} in a lockstep opening"),
+        }
+    }
+    assert_eq!((hands.south, hands.north), (0, 0), "every seed falls");
     assert_eq!(drawing, Drawing::of(after), "after {m}: {effects:?}");
 }
 

@@ -360,5 +360,6 @@ fn moves_of_kgp_are_numbers() {
     for wrong in ["", "0", "13", "-1", "01", "A", "1 2", "99999999999999999999"] {
         assert!(kgp::read_move(Side::South, wrong).is_err(), "{wrong}");
     }
-    assert!([Move::Pass, Move::Swap, Move::Agree].into_iter().all(|m| kgp::write_move(m).is_none()));
+    let declined = Move::Decline(Pit { side: Side::South, index: 0 });
+    assert!([Move::Pass, Move::Swap, Move::Agree, declined].into_iter().all(|m| kgp::write_move(m).is_none()));
 }

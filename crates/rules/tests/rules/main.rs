@@ -2,7 +2,8 @@
 //!
 //! - `vectors` replays whole games from independent sources; `perft` and `solving` compare with known numbers.
 //! - `properties` states what holds for every game; `effects` redraws a board from the effects of a move.
-//! - `oware` and `congkak` test the rules that only those games have.
+//! - `kalah`, `oware` and `congkak` test the rules that only those games have.
+//! - `lockstep` tests the opening of Congkak in which both sides sow at once.
 //! - `import`, `options` and `notation` test the text forms of positions, options and moves.
 //! - `record` and `foreign` test the texts of whole games and the forms of other programs.
 //! - `corpus` sends every text that fuzzing found to every reader in `readers`.
@@ -18,6 +19,8 @@ mod effects;
 mod foreign;
 mod four_row;
 mod import;
+mod kalah;
+mod lockstep;
 mod notation;
 mod options;
 mod oware;

@@ -31,6 +31,7 @@ fn the_presets_differ_from_standard_as_documented() {
         ("no_capture", bga.replace("capture=opposite", "capture=none")),
         ("both_stores", bga.replace("sow_stores=own", "sow_stores=both")),
         ("self_capture", bga.replace("capture_land=own", "capture_land=any")),
+        ("app", standard.to_owned()),
     ] {
         let options = parse(preset, "").unwrap();
         assert_eq!(written(&options), expected);
@@ -49,7 +50,7 @@ fn the_description_of_a_variant_agrees_with_its_options() {
         (Variant::Omweso, "Omweso", omweso::Preset::WORDS),
     ] {
         let defaults = variant.options().iter().map(|spec| (spec.name, spec.default.clone()));
-        let of_a_match = ["refill_from", "round_starter", "max_rounds"];
+        let of_a_match = ["refill_from", "round_starter", "max_rounds", "burnt_pits", "match_victory"];
         let defaults: Vec<_> = defaults.filter(|(name, _)| !of_a_match.contains(name)).collect();
         assert_eq!(AnyOptions::new(variant, "standard", &[]).unwrap().values(), defaults);
         let names: Vec<_> = variant.presets().iter().map(|spec| spec.name).collect();
@@ -188,7 +189,10 @@ fn companions(variant: Variant, name: &str) -> Vec<(String, OptionValue)> {
     let companions: &[(&str, OptionValue)] = match (variant, name) {
         (Variant::Congkak, "take_own_seed") => &[("empty_capture", false.into())],
         (Variant::Congkak, "empty_capture") => &[("take_own_seed", true.into())],
-        (Variant::Congkak, "refill_from" | "round_starter" | "max_rounds") => &[("rounds", "multi".into())],
+        (Variant::Congkak, "refill_from" | "round_starter" | "max_rounds" | "burnt_pits") => {
+            &[("rounds", "multi".into())]
+        }
+        (Variant::Congkak, "match_victory") => &[("rounds", "multi".into()), ("burnt_pits", true.into())],
         (Variant::Bao, "house_seeds" | "singletons" | "harvest_ends_house") => &[("start", "house".into())],
         (Variant::Bao, "takasia_single") => &[("takasia", "block".into())],
         (Variant::Bao, "takasia_house_lap") => &[("start", "house".into()), ("takasia", "block".into())],
@@ -235,9 +239,14 @@ fn every_preset_takes_exactly_the_documented_values() {
 
 #[test]
 fn presets_narrow_the_seeds() {
-    for (preset, min, max) in
-        [("bga", 3, 6), ("manual", 4, 4), ("no_capture", 3, 6), ("both_stores", 3, 6), ("self_capture", 3, 6)]
-    {
+    for (preset, min, max) in [
+        ("bga", 3, 6),
+        ("manual", 4, 4),
+        ("no_capture", 3, 6),
+        ("both_stores", 3, 6),
+        ("self_capture", 3, 6),
+        ("app", 4, 6),
+    ] {
         for seeds in 1..=12 {
             assert_eq!(parse(preset, &format!("seeds={seeds}")).is_ok(), (min..=max).contains(&seeds));
         }

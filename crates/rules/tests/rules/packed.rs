@@ -128,7 +128,7 @@ fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
 
 /// Whether a position has a packed form, by the documentation of the module.
 fn is_covered(position: &AnyPosition) -> bool {
-    let excluded = [("extra_turn", "optional".into()), ("rounds", "multi".into())];
+    let excluded = [("extra_turn", "optional".into()), ("capture", "optional".into()), ("rounds", "multi".into())];
     let values = position.options().values();
     position.board().pits_per_side() <= 7
         && position.board().total() <= 255
@@ -138,8 +138,8 @@ fn is_covered(position: &AnyPosition) -> bool {
 /// Openings with every combination of the options that are not numbers, as far as they have a packed form.
 fn combinations(variant: Variant, board: &str) -> Vec<AnyPosition> {
     let mut texts = vec![board.to_owned()];
-    // Neither of these two changes a sowing.
-    for spec in variant.options().iter().filter(|spec| !["agree_end", "pie"].contains(&spec.name)) {
+    // None of these changes a sowing that is packed.
+    for spec in variant.options().iter().filter(|spec| !["agree_end", "pie", "opening"].contains(&spec.name)) {
         let words: &[&str] = match spec.kind {
             OptionKind::Integer { .. } => continue,
             OptionKind::Boolean => &["false", "true"],
@@ -261,7 +261,10 @@ fn compare_game(start: &AnyPosition, choices: &[usize]) {
         match (game.pack)(&position) {
             Some((packed, path)) => drop(game.compare(&position, &packed, &path)),
             None => {
-                assert!(position.to_string().split(' ').nth(3).is_some_and(|flags| flags.contains('p')), "{position}");
+                assert!(
+                    position.to_string().split(' ').nth(3).is_some_and(|flags| flags.contains(['p', 'l'])),
+                    "{position}"
+                );
             }
         }
         let moves = position.legal_moves();

@@ -1,4 +1,5 @@
-//! Compares the counts of move sequences with `kalah.perft`, `oware.perft` and `congkak.perft`.
+//! Compares the counts of move sequences with those of the files `kalah.perft`, `oware.perft` and `congkak.perft`, and of
+//! options that came later.
 
 use mancala_rules::{AnyOptions, AnyPosition, Variant, perft};
 
@@ -8,8 +9,10 @@ const NODES_MAX: u64 = 600_000;
 #[test]
 fn move_sequences_are_as_many_as_the_files_list() {
     compare(Variant::Kalah, include_str!("kalah.perft"), 59);
+    compare(Variant::Kalah, include_str!("kalah_optional_capture.perft"), 30);
     compare(Variant::Oware, include_str!("oware.perft"), 480);
     compare(Variant::Congkak, include_str!("congkak.perft"), 126);
+    compare(Variant::Congkak, include_str!("congkak_match_and_lockstep.perft"), 34);
 }
 
 fn compare(variant: Variant, lines: &str, expected: usize) {

@@ -33,7 +33,7 @@ proptest! {
 
     #[test]
     fn exchanging_the_sides_changes_nothing_else(position in made_up_position(), choices in choices()) {
-        let mut position = without_pie(&position);
+        let mut position = without_sides(&position);
         let mut mirrored = mirror(&position);
         for choice in choices {
             let moves = position.legal_moves();
@@ -77,7 +77,7 @@ proptest! {
     fn a_nearly_right_position_is_read_or_refused(
         position in made_up_position(),
         at in any::<prop::sample::Index>(),
-        with in "[-0-9,/ SNepwox]{0,3}",
+        with in "[-0-9,/ SNepwoxlAB]{0,3}",
     ) {
         let mut text = position.to_string();
         let at = at.index(text.len());
@@ -186,7 +186,7 @@ fn check_position(position: &AnyPosition) -> Result<(), TestCaseError> {
         }
         prop_assert_eq!(m.to_string().parse(), Ok(m));
     }
-    let sowing = |m: &Move| matches!(m, Move::Sow(pit) if pit.side == position.turn() && board.seeds(*pit) > 0);
+    let sowing = |m: &Move| matches!(m, Move::Sow(pit) | Move::Decline(pit) if pit.side == position.turn() && board.seeds(*pit) > 0);
     let sown = moves.iter().filter(|m| sowing(m)).count();
     let others = moves.len() - sown;
     prop_assert!(others == 0 || others == 1 && !sowing(&moves[sown]), "{:?}", moves);
@@ -201,7 +201,8 @@ fn check_position(position: &AnyPosition) -> Result<(), TestCaseError> {
     if let Some(outcome) = outcome {
         let stores = BySide { south: board.store(Side::South), north: board.store(Side::North) };
         prop_assert_eq!(outcome.score, stores);
-        let lead = stores.south.cmp(&stores.north);
+        let decisive = position.round().and_then(|round| round.points).unwrap_or(stores);
+        let lead = decisive.south.cmp(&decisive.north);
         let winner = [Some(Side::North), None, Some(Side::South)][usize::try_from(lead as i8 + 1).unwrap()];
         prop_assert_eq!(outcome.winner, winner);
     }
@@ -216,7 +217,7 @@ fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseEr
     prop_assert_eq!(&unchecked, &next);
 
     let (before, after) = (position.board(), next.board());
-    effects::check(&before, m, &effects, &after);
+    effects::check(position, m, &effects, &next);
     prop_assert_eq!(after.total(), before.total());
     prop_assert_eq!(next.plies(), position.plies() + 1);
     prop_assert_eq!(next.swapped(), position.swapped() || m == Move::Swap);
@@ -224,7 +225,10 @@ fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseEr
     for side in Side::ALL {
         prop_assert!(refilled || after.store(side) >= before.store(side));
     }
-    prop_assert_eq!(next.round() == position.round(), !refilled);
+    let opened = |position: &AnyPosition| position.round().map(|round| (round.number, round.opener));
+    prop_assert_eq!(opened(&next) == opened(position), !refilled);
+    let ended = effects.iter().any(|effect| matches!(effect, Effect::RoundOver { .. }));
+    prop_assert!(ended || next.round() == position.round(), "points come at the end of a round");
     prop_assert_eq!(
         next.round().map(|round| round.number),
         position.round().map(|round| round.number + u32::from(refilled))
@@ -235,6 +239,7 @@ fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseEr
             prop_assert_eq!(next.round().map(|round| round.opener), Some(next.turn()));
             prop_assert!(!extra);
         }
+        None if position.lockstep().is_some() => prop_assert!(!extra && next.lockstep() != position.lockstep()),
         None => {
             prop_assert_eq!(next.turn() == position.turn(), extra || m == Move::Swap);
             let flagged = next.to_string().split(' ').nth(3).is_some_and(|flags| flags.contains('e'));
@@ -303,30 +308,43 @@ pub fn made_up_position() -> impl Strategy<Value = AnyPosition> {
     let seeds = prop_oneof![3 => Just(0), 2 => 1..4_u16, 1 => 0..10_u16];
     let heap = (0..24_usize, 0..34_u16);
     let side = select(&["S", "N"]);
-    let flags = select(&["-", "e", "p", "ep", "w", "ew"]);
-    let match_only = (vec(prop::bool::weighted(0.2), 24), select(&["1S", "1N", "2S", "3N"]));
+    let flags = select(&["-", "e", "p", "ep", "w", "ew", "l", "lA", "lB"]);
+    let match_only = (vec(prop::bool::weighted(0.2), 24), select(&["1S", "1N", "2S", "3N"]), 0..3_u16);
     let parts = (vec(seeds, 24), heap, (0..20_u16, 0..20_u16), side, flags, match_only);
-    (any_options(), parts).prop_map(|(options, (mut seeds, heap, (south, north), side, flags, (burnt, round)))| {
-        let pits = usize::from(AnyPosition::opening(&options).board().pits_per_side());
-        seeds[heap.0 % (2 * pits)] += heap.1;
-        let text = |flags, round: &str| {
-            let pit = |at: usize| if burnt[at] && round != "1S" { "x".to_owned() } else { seeds[at].to_string() };
-            let row = |pits: Range<usize>| pits.map(pit).collect::<Vec<_>>().join(",");
-            format!("{}/{} {south}-{north} {side} {flags} 9 {round}", row(0..pits), row(pits..2 * pits))
-        };
-        let read = |flags, round| AnyPosition::parse_with_any_total(&options, &text(flags, round)).ok();
-        let [whole, without_round, without_flags] = [(flags, round), (flags, "1S"), ("-", round)];
-        [whole, without_round, without_flags, ("-", "1S")]
-            .into_iter()
-            .find_map(|(flags, round)| read(flags, round))
-            .expect("such seeds are within bounds")
-    })
+    (any_options(), parts).prop_map(
+        |(options, (mut seeds, heap, (south, north), side, flags, (burnt, round, points)))| {
+            let pits = usize::from(AnyPosition::opening(&options).board().pits_per_side());
+            seeds[heap.0 % (2 * pits)] += heap.1;
+            let opening = AnyPosition::opening(&options);
+            let has_points = opening.round().is_some_and(|round| round.points.is_some());
+            let text = |flags, round: &str| {
+                let points = if has_points && round == "3N" { points } else { 0 };
+                let points = if has_points { format!("{points}-0") } else { String::new() };
+                let pit = |at: usize| {
+                    if burnt[at] && round != "1S" && opening.can_burn() {
+                        "x".to_owned()
+                    } else {
+                        seeds[at].to_string()
+                    }
+                };
+                let row = |pits: Range<usize>| pits.map(pit).collect::<Vec<_>>().join(",");
+                format!("{}/{} {south}-{north} {side} {flags} 9 {round}{points}", row(0..pits), row(pits..2 * pits))
+            };
+            let read = |flags, round| AnyPosition::parse_with_any_total(&options, &text(flags, round)).ok();
+            let [whole, without_round, without_flags] = [(flags, round), (flags, "1S"), ("-", round)];
+            [whole, without_round, without_flags, ("-", "1S")]
+                .into_iter()
+                .find_map(|(flags, round)| read(flags, round))
+                .expect("such seeds are within bounds")
+        },
+    )
 }
 
 fn any_move() -> impl Strategy<Value = Move> {
     let pit = (select(&Side::ALL[..]), prop_oneof![9 => 0..13_u8, 1 => any::<u8>()]);
     prop_oneof![
         8 => pit.clone().prop_map(|(side, index)| Move::Sow(Pit { side, index })),
+        1 => pit.clone().prop_map(|(side, index)| Move::Decline(Pit { side, index })),
         1 => (pit, any::<u8>()).prop_map(|((side, index), seeds)| Move::Place { pit: Pit { side, index }, seeds }),
         1 => Just(Move::Pass),
         1 => Just(Move::Swap),
@@ -338,25 +356,28 @@ fn all_moves() -> impl Iterator<Item = Move> {
     let pits = Side::ALL.into_iter().flat_map(|side| (0..12).map(move |index| Pit { side, index }));
     let words = pits.flat_map(|pit| {
         let ways = Direction::ALL.map(|direction| Move::SowTo { pit, direction });
-        [Move::Sow(pit), ways[0], ways[1], Move::Place { pit, seeds: 1 }]
+        [Move::Sow(pit), Move::Decline(pit), ways[0], ways[1], Move::Place { pit, seeds: 1 }]
     });
     words.chain([Move::Pass, Move::Swap, Move::Agree])
 }
 
-/// Only the pie rule differs between the sides, so it is switched off.
-fn without_pie(position: &AnyPosition) -> AnyPosition {
+/// Only the pie rule and the lockstep opening differ between the sides, so they are switched off.
+fn without_sides(position: &AnyPosition) -> AnyPosition {
     let options = position.options();
     let values = options.values();
-    let overrides: Vec<_> =
-        values.into_iter().filter(|(name, _)| *name != "pie").map(|(name, value)| (name.to_owned(), value)).collect();
+    let overrides: Vec<_> = values
+        .into_iter()
+        .filter(|(name, _)| !["pie", "opening"].contains(name))
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
     let options =
-        AnyOptions::new(options.variant(), options.preset(), &overrides).expect("options without pie are valid");
+        AnyOptions::new(options.variant(), options.preset(), &overrides).expect("options without these two are valid");
     let mut fields: Vec<String> = position.to_string().split(' ').map(str::to_owned).collect();
-    fields[3].retain(|flag| !"pw".contains(flag));
+    fields[3].retain(|flag| !"pwlABCDEFGHIJKL".contains(flag));
     if fields[3].is_empty() {
         fields[3].push('-');
     }
-    AnyPosition::parse_with_any_total(&options, &fields.join(" ")).expect("a position without its pie flags is valid")
+    AnyPosition::parse_with_any_total(&options, &fields.join(" ")).expect("a position without their flags is valid")
 }
 
 fn mirror(position: &AnyPosition) -> AnyPosition {
@@ -365,11 +386,13 @@ fn mirror(position: &AnyPosition) -> AnyPosition {
     let (south, north) = fields[0].split_once('/').unwrap();
     let (south_store, north_store) = fields[1].split_once('-').unwrap();
     let exchanged = |letter| if letter == "S" { "N" } else { "S" };
-    let (number, opener) = fields[5].split_at(fields[5].len() - 1);
+    let (number, rest) = fields[5].split_at(fields[5].find(['S', 'N']).unwrap());
+    let (opener, points) = rest.split_at(1);
     // South opens a game of one round, even in the mirror.
     let opener = if position.round().is_some() { exchanged(opener) } else { opener };
+    let points = points.split_once('-').map_or(String::new(), |(south, north)| format!("{north}-{south}"));
     let (side, flags, plies) = (exchanged(fields[2]), fields[3], fields[4]);
-    let text = format!("{north}/{south} {north_store}-{south_store} {side} {flags} {plies} {number}{opener}");
+    let text = format!("{north}/{south} {north_store}-{south_store} {side} {flags} {plies} {number}{opener}{points}");
     AnyPosition::parse_with_any_total(&position.options(), &text).expect("a mirrored position is valid")
 }
 
@@ -380,6 +403,7 @@ fn mirror_pit(pit: Pit) -> Pit {
 fn mirror_move(m: Move) -> Move {
     match m {
         Move::Sow(pit) => Move::Sow(mirror_pit(pit)),
+        Move::Decline(pit) => Move::Decline(mirror_pit(pit)),
         Move::SowTo { pit, direction } => Move::SowTo { pit: mirror_pit(pit), direction },
         Move::Place { pit, seeds } => Move::Place { pit: mirror_pit(pit), seeds },
         Move::Pass | Move::Swap | Move::Agree => m,
@@ -397,8 +421,9 @@ fn mirror_effect(effect: Effect) -> Effect {
         Effect::Relay { pit, seeds } => Effect::Relay { pit: mirror_pit(pit), seeds },
         Effect::Sweep { side, seeds, to } => Effect::Sweep { side: !side, seeds, to: !to },
         Effect::Split { seeds, odd } => Effect::Split { seeds, odd: odd.map(mirror_pit) },
-        Effect::RoundOver { round, score } => {
-            Effect::RoundOver { round, score: BySide { south: score.north, north: score.south } }
+        Effect::RoundOver { round, score, points } => {
+            let exchanged = |pair: BySide<u16>| BySide { south: pair.north, north: pair.south };
+            Effect::RoundOver { round, score: exchanged(score), points: points.map(exchanged) }
         }
         Effect::Refill { side, pits, seeds } => {
             Effect::Refill { side: !side, pits: pits.into_iter().map(mirror_pit).collect(), seeds }

@@ -146,7 +146,7 @@ fn decorate(record: &Record, picks: &[u8]) -> String {
     for &m in record.moves() {
         text += ["", " ", "\n", "7.", "99999999999. ", "3...", "{+}", "\u{2003}\r\n"][pick(8)];
         text += &match m {
-            Move::Sow(_) | Move::SowTo { .. } | Move::Place { .. } => m.to_string(),
+            Move::Sow(_) | Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } => m.to_string(),
             Move::Pass => "-".to_owned(),
             Move::Swap => "><".to_owned(),
             Move::Agree => "=".to_owned(),

@@ -32,6 +32,16 @@ fn optional_extra_moves_gain_two_seeds_on_a_board_of_three_by_three() {
     assert_eq!(value("standard", "pits=3;seeds=3;extra_turn=optional"), 4);
 }
 
+#[test]
+fn declining_captures_gains_nothing_on_small_boards() {
+    for (board, expected) in
+        [("pits=2;seeds=3", -2), ("pits=3;seeds=2", 4), ("pits=3;seeds=3", 2), ("pits=2;seeds=4", -10)]
+    {
+        assert_eq!(value("standard", board), expected, "{board}");
+        assert_eq!(value("standard", &format!("{board};capture=optional")), expected, "{board}");
+    }
+}
+
 /// South's store minus North's after best play by both.
 fn value(preset: &str, overrides: &str) -> i32 {
     let options = AnyOptions::parse(Variant::Kalah, preset, overrides).unwrap();
