@@ -1107,7 +1107,7 @@ export interface paths {
         };
         /**
          * List the variants
-         * @description With their presets and options.
+         * @description With their presets and options; all of them, or those that have a name.
          */
         get: operations["list_variants"];
         put?: never;
@@ -1608,12 +1608,19 @@ export interface components {
         };
         /** @description The seeds on the board. */
         Board: {
+            /**
+             * @description Until the first sowing of a lockstep opening, in which both sides choose a pit: that of South, or null while South chooses.
+             * @example C
+             */
+            chosen?: string | null;
             north: components["schemas"]["Row"];
             /**
              * @description With four rows, while the side to move has a choice inside its turn: where the sowing goes on. It stays where a game ends
              *     inside the turn; the score then counts the hand for that side.
              */
             pending?: components["schemas"]["Pending"];
+            /** @description Of a match that points decide: those of each side so far. */
+            points?: components["schemas"]["Points"];
             /**
              * Format: int32
              * @description Of a match: the current round, from 1.
@@ -1871,8 +1878,10 @@ export interface components {
          *     | `pass` |  | An extra move is declined, or a turn stops at its choice. |
          *     | `sweep` | `seeds`, `side`, `to` | At the end, the seeds left in a side's pits go to a store. |
          *     | `split` | `odd`, `seeds` | At the end, the seeds left in all pits are put together and shared evenly between the stores. |
-         *     | `round_over` | `round`, `score` | One of several rounds is over. |
-         *     | `refill` | `pits`, `seeds`, `side` | For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt until the next refill. |
+         *     | `choose` | `pit` | In a lockstep opening, the pit that South will sow. Nothing is sown yet. |
+         *     | `hand` | `side` | In a lockstep opening, both hands are in play: the effects that follow are of this side's. |
+         *     | `round_over` | maybe `points`, `round`, `score` | One of several rounds is over. |
+         *     | `refill` | `pits`, `seeds`, `side` | For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt until the next refill; they stay empty where the board has no `burnt`. |
          *     | `place` | `pit`, `seeds` | Seeds go from the mover's reserve to a pit. |
          *     | `tax` | `pit`, `seeds` | Some seeds of a house are taken into the hand; the rest stays. |
          *     | `resume` | `pit`, `seeds` | The sowing continues with captured seeds in the hand; the first falls next to `pit`. |
@@ -1898,7 +1907,7 @@ export interface components {
              */
             odd?: string | null;
             /**
-             * @description Of `lift`, `relay`, `place`, `tax`, `resume`, `unblock`, `block`.
+             * @description Of `lift`, `relay`, `choose`, `place`, `tax`, `resume`, `unblock`, `block`.
              * @example D
              */
             pit?: string;
@@ -1914,6 +1923,8 @@ export interface components {
              *     ]
              */
             pits?: string[];
+            /** @description Of `round_over`: In a match that points decide: those of each side after the round. */
+            points?: components["schemas"]["Points"];
             /**
              * @description Of `game_over`. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know.
              * @example side_empty
@@ -1932,7 +1943,7 @@ export interface components {
              * @description Of `lift`, `relay`, `capture`, `sweep`, `split`, `refill`, `place`, `tax`, `resume`, `take`, `reserve`. Of `split`: The seeds that go to each store.
              */
             seeds?: number;
-            /** @description Of `sweep`, `refill`, `house_lost`, `reserve`. */
+            /** @description Of `sweep`, `hand`, `refill`, `house_lost`, `reserve`. */
             side?: components["schemas"]["Side"];
             /**
              * @description Of `sow`, `capture`, `sweep`.
@@ -1944,7 +1955,7 @@ export interface components {
              * @description Of `takeback`.
              */
             to_ply?: number;
-            /** @description One of `lift`, `relay`, `sow`, `capture`, `extra_turn`, `swap`, `takeback`, `pass`, `sweep`, `split`, `round_over`, `refill`, `place`, `tax`, `resume`, `take`, `house_lost`, `reserve`, `unblock`, `block`, `game_over`. Clients ignore values that they do not know. */
+            /** @description One of `lift`, `relay`, `sow`, `capture`, `extra_turn`, `swap`, `takeback`, `pass`, `sweep`, `split`, `choose`, `hand`, `round_over`, `refill`, `place`, `tax`, `resume`, `take`, `house_lost`, `reserve`, `unblock`, `block`, `game_over`. Clients ignore values that they do not know. */
             type: string;
         };
         /**
@@ -3037,7 +3048,8 @@ export interface components {
         /** @description A move to play, or several moves of one turn. Either `move` or `moves` is required. */
         PlayMove: {
             /**
-             * @description One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`.
+             * @description One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`. With four rows a letter
+             *     may have a direction or a number; in Kalah with `capture=optional`, `~` declines a capture.
              * @example D
              */
             move?: string;
@@ -3207,6 +3219,19 @@ export interface components {
          * @description A PNG in the document.
          */
         Png: string;
+        /** @description The points of each side in a match: rounds won, or pits that the other side could not fill. */
+        Points: {
+            /**
+             * Format: int32
+             * @example 1
+             */
+            north: number;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            south: number;
+        };
         /** @description The board after a ply. */
         Position: {
             board: components["schemas"]["Board"];
@@ -3282,7 +3307,7 @@ export interface components {
              * @example 4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S
              */
             position?: string;
-            /** @description With `illegal_move`: why, in a stable word. One of `not_a_move`, `not_your_pit`, `empty_pit`, `burnt_pit`, `no_such_pit`, `must_feed`, `grand_slam`, `no_pass`, `no_swap`, `no_agree`, `game_over`, `wrong_form`, `out_of_order`, `too_many`, `must_continue`, `front_only`, `single_seed`, `no_reverse`, `reverse_no_capture`, `must_capture`, `wrong_direction`, `must_take`, `house_kept`, `blocked_pit`, `front_first`, `empties_front`, `endless`. Clients ignore values that they do not know. */
+            /** @description With `illegal_move`: why, in a stable word. One of `not_a_move`, `not_your_pit`, `empty_pit`, `burnt_pit`, `no_such_pit`, `must_feed`, `grand_slam`, `no_decline`, `no_pass`, `no_swap`, `no_agree`, `game_over`, `wrong_form`, `out_of_order`, `too_many`, `must_continue`, `front_only`, `single_seed`, `no_reverse`, `reverse_no_capture`, `must_capture`, `wrong_direction`, `must_take`, `house_kept`, `blocked_pit`, `front_first`, `empties_front`, `endless`. Clients ignore values that they do not know. */
             reason?: string;
             /** @description The request's id in the server's log. */
             request_id: string;
@@ -3366,7 +3391,7 @@ export interface components {
              */
             blocked?: string | null;
             /**
-             * @description Of a match: the pits that could not be filled and are out of this round.
+             * @description Of a match that burns pits: those that could not be filled and are out of this round.
              * @example []
              */
             burnt?: string[];
@@ -3609,6 +3634,14 @@ export interface components {
         };
         /** @description A variant, with all that a form for a new game needs. */
         Variant: {
+            /**
+             * @description Other names of the game and of close relatives, by which `name` finds it.
+             * @example [
+             *       "Kalaha",
+             *       "Mancala"
+             *     ]
+             */
+            aliases: string[];
             /** @description At which end of its own front row a side has its pit A. */
             first_pit: components["schemas"]["RowEnd"];
             /** @example kalah */
@@ -3655,7 +3688,7 @@ export interface components {
              */
             title: string;
         };
-        /** @description All variants. There is never a second page. */
+        /** @description Variants. There is never a second page. */
         VariantPage: {
             items: components["schemas"]["VariantSummary"][];
             /** @description Always null. */
@@ -3704,6 +3737,14 @@ export interface components {
         };
         /** @description A variant. */
         VariantSummary: {
+            /**
+             * @description Other names of the game and of close relatives, by which `name` finds it.
+             * @example [
+             *       "Kalaha",
+             *       "Mancala"
+             *     ]
+             */
+            aliases: string[];
             /** @description At which end of its own front row a side has its pit A. */
             first_pit: components["schemas"]["RowEnd"];
             /** @example kalah */
@@ -12053,7 +12094,14 @@ export interface operations {
     };
     list_variants: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Only variants that have this name: that of the variant, its title, or one of its aliases, as a whole. Case, accents, blanks,
+                 *     apostrophes and hyphens make no difference. An unknown name has none.
+                 * @example Awalé
+                 */
+                name?: string;
+            };
             header?: {
                 /** @description The `ETag` of the answer that the client has */
                 "If-None-Match"?: string;
@@ -12063,7 +12111,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All variants */
+            /** @description The variants */
             200: {
                 headers: {
                     /** @description A digest of the answer */
@@ -12112,7 +12160,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `validation_failed` */
+            /** @description `validation_failed`: the name is empty or too long */
             422: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
