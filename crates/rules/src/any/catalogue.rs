@@ -1,6 +1,10 @@
 //! What each game offers to choose from, and its rules in words. Knows where each game keeps them, not what they mean.
 
-use crate::{Contradiction, OptionSpec, PresetSpec, Variant, congkak, four_row, kalah, oware};
+use crate::{
+    Contradiction, OptionSpec, PresetSpec, Variant, congkak, four_row, kalah,
+    kumalak::{bestemshe, toguz_kumalak},
+    oware,
+};
 
 impl Variant {
     /// Named sets of options; the first is `standard` (R11, R33).
@@ -19,6 +23,8 @@ impl Variant {
             Self::Congkak => &congkak::PRESETS,
             Self::Bao => four_row::Variant::Bao.presets(),
             Self::Omweso => four_row::Variant::Omweso.presets(),
+            Self::ToguzKumalak => &toguz_kumalak::PRESETS,
+            Self::Bestemshe => &bestemshe::PRESETS,
         }
     }
 
@@ -31,6 +37,8 @@ impl Variant {
             Self::Congkak => &congkak::OPTIONS,
             Self::Bao => four_row::Variant::Bao.options(),
             Self::Omweso => four_row::Variant::Omweso.options(),
+            Self::ToguzKumalak => &toguz_kumalak::OPTIONS,
+            Self::Bestemshe => &bestemshe::OPTIONS,
         }
     }
 
@@ -43,6 +51,8 @@ impl Variant {
             Self::Congkak => &congkak::CONTRADICTIONS,
             Self::Bao => four_row::Variant::Bao.contradictions(),
             Self::Omweso => four_row::Variant::Omweso.contradictions(),
+            Self::ToguzKumalak => &toguz_kumalak::CONTRADICTIONS,
+            Self::Bestemshe => &bestemshe::CONTRADICTIONS,
         }
     }
 
@@ -55,6 +65,8 @@ impl Variant {
             Self::Congkak => include_str!("../congkak/congkak.md"),
             Self::Bao => include_str!("../four_row/bao/bao.md"),
             Self::Omweso => include_str!("../four_row/omweso/omweso.md"),
+            Self::ToguzKumalak => include_str!("../kumalak/toguz_kumalak/toguz_kumalak.md"),
+            Self::Bestemshe => include_str!("../kumalak/bestemshe/bestemshe.md"),
         }
     }
 }

@@ -141,6 +141,7 @@ impl Position {
             return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
         }
         check_round(options, setup)?;
+        setup.check_no_tuzdyk()?;
         check_flags(setup)?;
         let &Setup { board, turn, flags, plies, round, opener } = setup;
         let mut position = Self { options, board, turn, flags, plies, round, opener, reason: None };

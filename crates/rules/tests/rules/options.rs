@@ -3,7 +3,9 @@
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak,
     four_row::{bao, omweso},
-    kalah, oware,
+    kalah,
+    kumalak::{bestemshe, toguz_kumalak},
+    oware,
 };
 
 const KALAH: Variant = Variant::Kalah;
@@ -47,6 +49,8 @@ fn the_description_of_a_variant_agrees_with_its_options() {
         (Variant::Congkak, "Congkak", congkak::Preset::WORDS),
         (Variant::Bao, "Bao", bao::Preset::WORDS),
         (Variant::Omweso, "Omweso", omweso::Preset::WORDS),
+        (Variant::ToguzKumalak, "Toguz Kumalak", toguz_kumalak::Preset::WORDS),
+        (Variant::Bestemshe, "Bestemshe", bestemshe::Preset::WORDS),
     ] {
         let defaults = variant.options().iter().map(|spec| (spec.name, spec.default.clone()));
         let of_a_match = ["refill_from", "round_starter", "max_rounds"];
@@ -114,6 +118,10 @@ fn the_examples_of_the_rules_in_words_are_right() {
     assert_eq!(effects(KALAH, None, "C").last(), Some(&Effect::ExtraTurn));
     let chain = effects(Variant::Oware, Some("0,0,0,0,0,3/2,1,2,1,0,0 20-19 S - 40 1S"), "F");
     assert_eq!(captured(&chain), Some((3, 8)));
+    for (variant, m, seeds) in [(Variant::ToguzKumalak, "I", 10), (Variant::Bestemshe, "B", 6)] {
+        assert_eq!(captured(&effects(variant, None, m)), Some((1, seeds)));
+    }
+    assert_eq!(captured(&effects(Variant::Bestemshe, None, "A")), None);
     let laps = effects(Variant::Congkak, None, "G");
     assert_eq!(
         (captured(&laps), laps[8].clone()),

@@ -36,7 +36,7 @@ impl Packed {
                 AnyPosition::Congkak(position) => game.pack(position).map(|packed| (packed, Path::default())),
                 _ => None,
             }),
-            AnyPosition::FourRow(_) => return None,
+            AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => return None,
         })
     }
 
