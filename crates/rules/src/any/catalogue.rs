@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Variant {
-    /// Named sets of options; the first is `standard` (R11, R33).
+    /// Named sets of options; the first is `standard` (R11, R33, R47).
     ///
     /// ```
     /// use mancala_rules::Variant;
@@ -28,7 +28,7 @@ impl Variant {
         }
     }
 
-    /// What can be chosen (R1, R20).
+    /// What can be chosen (R1, R20, R40).
     #[must_use]
     pub fn options(self) -> &'static [OptionSpec] {
         match self {
@@ -42,7 +42,7 @@ impl Variant {
         }
     }
 
-    /// Which choices exclude each other (R1, R20).
+    /// Which choices exclude each other (R1, R20, R40).
     #[must_use]
     pub fn contradictions(self) -> &'static [Contradiction] {
         match self {

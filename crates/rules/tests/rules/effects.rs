@@ -83,7 +83,7 @@ pub fn check(before: &AnyBoard, m: Move, effects: &[Effect], after: &AnyBoard) {
                 // The pit of the last seed comes first, or it keeps its seed and is missing.
                 let opposite = if Some(Place::Pit(from[0])) == last { counts[0] == 1 } else { counts.len() == 1 };
                 // In Toguz Kumalak and Bestemshe the last seed makes an even number, or three for a tuzdyk.
-                let even = counts[0] % 2 == 0 || counts[0] == 3;
+                let even = counts[0].is_multiple_of(2) || counts[0] == 3;
                 let alone = even && from[0].side != to && (counts.len(), Some(Place::Pit(from[0]))) == (1, last);
                 assert!(chain || opposite || alone, "captured {counts:?}");
                 assert_eq!(counts.iter().sum::<u16>(), seeds);
@@ -116,7 +116,8 @@ pub fn check(before: &AnyBoard, m: Move, effects: &[Effect], after: &AnyBoard) {
                 assert_eq!(south + north + u16::from(odd.is_some()), left);
                 *drawing.at(Place::Store(Side::South)) += south;
                 *drawing.at(Place::Store(Side::North)) += north;
-                assert_eq!(*drawing.at(Place::Store(Side::South)), *drawing.at(Place::Store(Side::North)));
+                let [one, other] = Side::ALL.map(|side| *drawing.at(Place::Store(side)));
+                assert_eq!(one, other, "both stores hold the same");
                 if let Some(pit) = odd {
                     *drawing.at(Place::Pit(pit)) += 1;
                 }

@@ -198,6 +198,8 @@ fn companions(variant: Variant, name: &str) -> Vec<(String, OptionValue)> {
         (Variant::Congkak, "empty_capture") => &[("take_own_seed", true.into())],
         (Variant::Congkak, "refill_from" | "round_starter" | "max_rounds") => &[("rounds", "multi".into())],
         (Variant::Bao, "house_seeds" | "singletons" | "harvest_ends_house") => &[("start", "house".into())],
+        (Variant::ToguzKumalak | Variant::Bestemshe, "majority_end") => &[("repetition_award", "split".into())],
+        (Variant::ToguzKumalak | Variant::Bestemshe, "repetition_award") => &[("majority_end", true.into())],
         (Variant::Bao, "takasia_single") => &[("takasia", "block".into())],
         (Variant::Bao, "takasia_house_lap") => &[("start", "house".into()), ("takasia", "block".into())],
         _ => &[],

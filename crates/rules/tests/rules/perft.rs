@@ -10,8 +10,8 @@ fn move_sequences_are_as_many_as_the_files_list() {
     compare(Variant::Kalah, include_str!("kalah.perft"), 59);
     compare(Variant::Oware, include_str!("oware.perft"), 480);
     compare(Variant::Congkak, include_str!("congkak.perft"), 126);
-    compare(Variant::ToguzKumalak, include_str!("toguz_kumalak.perft"), 0);
-    compare(Variant::Bestemshe, include_str!("bestemshe.perft"), 0);
+    compare(Variant::ToguzKumalak, include_str!("toguz_kumalak.perft"), 199);
+    compare(Variant::Bestemshe, include_str!("bestemshe.perft"), 111);
 }
 
 fn compare(variant: Variant, lines: &str, expected: usize) {

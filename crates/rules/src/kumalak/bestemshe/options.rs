@@ -55,8 +55,8 @@ impl Options {
         self.preset
     }
 
-    pub(in crate::kumalak) const fn rules(&self) -> Rules {
-        let &Self { pits, seeds, closing, .. } = self;
+    pub(in crate::kumalak) const fn rules(self) -> Rules {
+        let Self { pits, seeds, closing, .. } = self;
         Rules { pits, seeds, capture_two: true, tuzdyk: None, end: End::NoMove, closing }
     }
 

@@ -8,7 +8,7 @@ use super::naive::Naive;
 use crate::effects;
 
 /// Random games of each preset. Ten thousand games of all presets together were compared once.
-const GAMES: u64 = 40;
+const GAMES: u64 = 12;
 
 /// Marsaglia's xorshift.
 struct Random(u64);
@@ -43,9 +43,9 @@ fn random_games_are_the_same_in_the_naive_form() {
 
 /// Plays a game, half of them with other options than the preset's, and returns how it ended.
 fn compare(variant: Variant, preset: &str, seed: u64) -> EndReason {
-    let mut random = Random(seed * 0x9e37_79b9_7f4a_7c15);
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let options = if random.one_in(2) { options(variant, preset, &mut random) } else { plain(variant, preset) };
-    let is_quiet = random.one_in(2);
+    let is_quiet = random.one_in(4);
     let mut position = AnyPosition::opening(&options);
     let values = options.all_values().into_iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect();
     let mut naive = Naive::read(values, &position.to_string());
@@ -69,8 +69,8 @@ fn compare(variant: Variant, preset: &str, seed: u64) -> EndReason {
 
 /// Any legal move; in a quiet game one that leaves the stores as they are, where there is one.
 fn choose(position: &AnyPosition, is_quiet: bool, random: &mut Random) -> Move {
-    let score = position.board().score();
-    let keeps_score = |m: &&Move| position.play(**m).is_ok_and(|(next, _)| next.board().score() == score);
+    let (alone, score) = (position.afresh(), position.board().score());
+    let keeps_score = |m: &&Move| alone.play(**m).is_ok_and(|(next, _)| next.board().score() == score);
     let legal = position.legal_moves();
     let quiet: Vec<Move> = legal.iter().filter(keeps_score).copied().collect();
     if is_quiet && !quiet.is_empty() { quiet[random.below(quiet.len())] } else { legal[random.below(legal.len())] }

@@ -76,7 +76,7 @@ impl Naive {
 
     fn take(&mut self, pit: usize) {
         let seeds = self.seeds[pit];
-        let even = seeds % 2 == 0 && (seeds != 2 || self.option("capture_two") != "false");
+        let even = seeds.is_multiple_of(2) && (seeds != 2 || self.option("capture_two") != "false");
         let wins = seeds == 3 && self.may_win(pit);
         if even || wins {
             self.stores[self.turn] += seeds;
@@ -113,7 +113,8 @@ impl Naive {
         if empty[self.turn] {
             self.finish("no_move", "side_owner", total);
         } else if times >= self.option("repetition").parse().unwrap() || self.past.len() > 1000 {
-            self.finish("repetition", &self.option("repetition_award").to_owned(), total);
+            let award = self.option("repetition_award").to_owned();
+            self.finish("repetition", &award, total);
         }
     }
 
@@ -133,7 +134,7 @@ impl Naive {
         }
         self.stores = [self.stores[0] + gains[0], self.stores[1] + gains[1]];
         self.over = true;
-        self.reason = reason.to_owned();
+        reason.clone_into(&mut self.reason);
     }
 
     /// Drops a seed, which a won pit passes on to the side across the board.

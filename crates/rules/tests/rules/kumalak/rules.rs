@@ -125,8 +125,7 @@ fn a_made_up_position_that_is_over_comes_back_ended() {
         ("", "0,0,0/0,1,1 6-4 S - 9 1S", "0,0,0/0,0,0 6-6 S o 9 1S", EndReason::NoMove),
         ("end=side_empty", "0,0,0/0,1,1 6-4 N - 9 1S", "0,0,0/0,0,0 6-6 N o 9 1S", EndReason::SideEmpty),
     ] {
-        let position =
-            import(TOGUZ, "standard", format!("pits=3;seeds=2;{overrides}").trim_end_matches(';'), text);
+        let position = import(TOGUZ, "standard", format!("pits=3;seeds=2;{overrides}").trim_end_matches(';'), text);
         assert_eq!((position.to_string().as_str(), reason(&position)), (after, Some(expected)));
     }
     let fed = "0,0,0/0,1,1 6-4 N - 9 1S";
@@ -192,20 +191,29 @@ fn a_change_of_a_store_forgets_the_earlier_positions() {
     assert_eq!(captured.history().map(History::len), Some(0));
 }
 
-/// Random moves avoid captures and repetitions as long as they can.
+/// Moves that avoid captures and repetitions, found by going back from dead ends.
 #[test]
 fn a_game_ends_after_so_many_plies_without_a_change_of_the_stores() {
-    let text = "1,0,0,1,0,0,1,0,0,0,0,0/1,0,0,1,0,0,1,0,0,0,0,0 9-9 S - 0 1S";
-    let mut position = import(BESTEMSHE, "standard", "pits=12;seeds=1;repetition=5", text);
-    let mut random = 7_usize;
-    while position.outcome().is_none() {
-        let score = position.board().score();
-        let next: Vec<_> = position.legal_moves().iter().map(|&m| position.play(m).unwrap().0).collect();
-        let is_quiet = |next: &&AnyPosition| next.outcome().is_none() && next.board().score() == score;
-        let quiet: Vec<_> = next.iter().filter(is_quiet).collect();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        position = if quiet.is_empty() { next[0].clone() } else { quiet[(random >> 33) % quiet.len()].clone() };
+    let text = "1,0,0,0,1,0,0,0,1,0,0,0/1,0,0,0,1,0,0,0,1,0,0,0 9-9 S - 0 1S";
+    let start = import(BESTEMSHE, "standard", "pits=12;seeds=1;repetition=5", text);
+    let quiet = |position: &AnyPosition| -> Vec<AnyPosition> {
+        let next = position.legal_moves().into_iter().map(|m| position.play(m).unwrap().0);
+        let is_quiet = |next: &AnyPosition| next.outcome().is_none() && next.board().score() == start.board().score();
+        next.filter(is_quiet).collect()
+    };
+    let mut line = vec![(start.clone(), quiet(&start))];
+    while line.len() <= HISTORY_MAX {
+        let next = line.last_mut().and_then(|(_, open)| open.pop());
+        match next {
+            Some(next) => line.push((next.clone(), quiet(&next))),
+            None => drop(line.pop().expect("there is a line that is long enough")),
+        }
     }
-    let limit = u32::try_from(HISTORY_MAX).unwrap();
-    assert_eq!((reason(&position), position.plies() > limit), (Some(EndReason::Repetition), true), "{position}");
+    let (last, open) = line.last().unwrap();
+    assert_eq!((last.plies(), open.len(), last.outcome()), (u32::try_from(HISTORY_MAX).unwrap(), 0, None));
+    for m in last.legal_moves() {
+        let ended = last.play(m).unwrap().0;
+        let is_quiet = ended.board().score() == last.board().score();
+        assert!(reason(&ended) == Some(EndReason::Repetition) || !is_quiet, "{ended}");
+    }
 }
