@@ -62,17 +62,21 @@ struct RowView {
     /// In a game in which pits can be blocked: the pit of this side that is, or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "C")]
-    blocked: Option<BlockedView>,
+    blocked: Option<PitOrNull>,
+    /// In a game in which a side can win a pit of the other side: the pit that this side has won, or null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "c")]
+    tuzdyk: Option<PitOrNull>,
     /// Of a match: the pits that could not be filled and are out of this round.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!([]))]
     burnt: Option<Vec<String>>,
 }
 
-/// A blocked pit, or null. A type of its own, because the field may be absent as well.
+/// A marked pit, or null. A type of its own, because the field may be absent as well.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-struct BlockedView(Option<String>);
+struct PitOrNull(Option<String>);
 
 /// The seeds in the stores at the end; with four rows those in pits and reserve, which decide nothing.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
@@ -95,13 +99,15 @@ impl BoardView {
                     (0..pits.len()).filter_map(|index| u8::try_from(index).ok()).map(|index| Pit { side, index });
                 pits.filter(|pit| board.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
             };
-            let blocked = || BlockedView(board.blocked().filter(|pit| pit.side == side).map(|pit| pit.to_string()));
+            let blocked = || PitOrNull(board.blocked().filter(|pit| pit.side == side).map(|pit| pit.to_string()));
+            let tuzdyk = || PitOrNull(board.tuzdyk(side).map(|pit| pit.to_string()));
             RowView {
                 pits: pits.to_vec(),
                 store: board.store(side),
                 reserve: board.reserve(side),
                 house: position.owns_house(side),
                 blocked: position.can_block().then(blocked),
+                tuzdyk: position.can_have_tuzdyks().then(tuzdyk),
                 burnt: round.map(|_| burnt()),
             }
         };
