@@ -17,6 +17,8 @@ const PLANS: NewGame[] = [
   { variant: "bao", options: { start: "full" } },
   { variant: "omweso" },
   { variant: "omweso", options: { setup: "arrange", reverse: "any" } },
+  { variant: "toguz_kumalak" },
+  { variant: "bestemshe", options: { pits: 3, seeds: 1, repetition: 2, repetition_award: "draw" } },
 ];
 
 const FOUR_ROWS = new Set(["bao", "omweso"]);
