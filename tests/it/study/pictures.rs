@@ -326,7 +326,7 @@ async fn a_tuzdyk_is_marked() {
     let text = "0,0,0,1,t,1,0,0,0/0,t,0,0,0,0,0,0,9 75-76 N - 41 1S";
     let answer = position(&app, "toguz_kumalak", &[("position", text)]).await;
     let shown = picture(&answer);
-    assert_eq!(marked(&shown, "edge"), ["E", "b"]);
+    assert_eq!(marked(&shown, "edge"), ["b", "E"]);
     assert_eq!(counts(&shown)["E"], ("0".to_owned(), 0));
     let desc = text_of(&shown, "desc");
     assert!(desc.contains("D 1, E tuzdyk, F 1") && desc.contains("a 0, b tuzdyk, c 0"), "{desc}");
