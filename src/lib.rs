@@ -1,4 +1,4 @@
-//! mancala-server: a game-service backend for Kalah, Oware, Congkak, Bao and Omweso.
+//! mancala-server: a game-service backend for Kalah, Oware, Congkak, Bao, Omweso, Toguz Kumalak and Bestemshe.
 //!
 //! The crates of the workspace, re-exported, and the modules of the service itself: live updates, jobs, the REST API.
 

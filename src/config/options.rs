@@ -11,7 +11,7 @@ use super::{
     variables::after_help,
 };
 
-/// A game-service backend for Kalah, Oware, Congkak, Bao and Omweso: a REST API that stores every move in PostgreSQL.
+/// A game-service backend for Kalah, Oware, Congkak, Bao, Omweso, Toguz Kumalak and Bestemshe: a REST API that stores every move in PostgreSQL.
 ///
 /// Without options it listens on 127.0.0.1:8080. It starts and stops its own PostgreSQL, with the data in the user's data folder.
 /// SIGTERM and SIGINT stop it.

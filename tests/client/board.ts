@@ -18,6 +18,7 @@ export function apply(board: Board, effects: Effect[]): Board {
   // With four rows a choice inside a turn leaves seeds in the hand.
   let hand = board.pending?.seeds ?? 0;
   const house = { south: board.south.house, north: board.north.house };
+  const tuzdyk = { south: board.south.tuzdyk, north: board.north.tuzdyk };
   let blocked = board.south.blocked ?? board.north.blocked ?? null;
   for (const effect of effects) {
     switch (effect.type) {
@@ -51,6 +52,16 @@ export function apply(board: Board, effects: Effect[]): Board {
         put(places, "north_store", half);
         if (odd !== null) put(places, odd, 1);
         expect(seeds === 2 * half + (odd === null ? 0 : 1), `${seeds} seeds are split`);
+        break;
+      }
+      case "level": {
+        const [south, north, odd] = [given(effect.south), given(effect.north), given(effect.odd)];
+        const pits = [...pitsOf(board, "south"), ...pitsOf(board, "north")];
+        const seeds = pits.reduce((sum, pit) => sum + take(places, pit), 0);
+        put(places, "south_store", south);
+        put(places, "north_store", north);
+        if (odd !== null) put(places, odd, 1);
+        expect(seeds === south + north + (odd === null ? 0 : 1), `${seeds} seeds make both stores level`);
         break;
       }
       case "refill": {
@@ -90,6 +101,9 @@ export function apply(board: Board, effects: Effect[]): Board {
       case "house_lost":
         house[given(effect.side)] = false;
         break;
+      case "tuzdyk":
+        tuzdyk[given(effect.side)] = given(effect.pit);
+        break;
       case "block":
         blocked = given(effect.pit);
         break;
@@ -115,6 +129,7 @@ export function apply(board: Board, effects: Effect[]): Board {
     ...(burnt[side] && { burnt: burnt[side] }),
     ...(board[side].reserve !== undefined && { reserve: places.get(`${side}_reserve`) ?? 0 }),
     ...(house[side] !== undefined && { house: house[side] }),
+    ...(tuzdyk[side] !== undefined && { tuzdyk: tuzdyk[side] }),
     ...(board[side].blocked !== undefined && { blocked: blocked !== null && sideOf(blocked) === side ? blocked : null }),
   });
   const pending = hand > 0 && { pending: { pit: "", seeds: hand } };
@@ -122,7 +137,7 @@ export function apply(board: Board, effects: Effect[]): Board {
 }
 
 export function same(one: Board, other: Board): boolean {
-  const ofRow = (row: Row) => [row.pits, row.store, row.burnt, row.reserve, row.house, row.blocked];
+  const ofRow = (row: Row) => [row.pits, row.store, row.burnt, row.reserve, row.house, row.blocked, row.tuzdyk];
   const listed = ({ south, north, round, pending }: Board) =>
     JSON.stringify([ofRow(south), ofRow(north), round, pending?.seeds ?? 0]);
   return listed(one) === listed(other);

@@ -27,6 +27,8 @@ const plans: NewGame[] = [
   { variant: "congkak", options: { pits: 4, seeds: 3, rounds: "multi", max_rounds: 3 } },
   { variant: "bao" },
   { variant: "omweso", preset: "tournament" },
+  { variant: "toguz_kumalak" },
+  { variant: "bestemshe", options: { pits: 3, seeds: 2, repetition: 2, repetition_award: "draw" } },
 ];
 for (const plan of plans) {
   const opened = await create(ana, plan);

@@ -12,7 +12,7 @@ export interface Frame {
   changed: string[];
 }
 
-/** What effects work on: seeds by place, and which pits are out of play or blocked. */
+/** What effects work on: seeds by place, and which pits are out of play, blocked or won. */
 interface State {
   seeds: Map<string, number>;
   hand: number;
@@ -22,6 +22,7 @@ interface State {
   pending: Board["pending"];
   house: Record<Side, boolean | undefined>;
   blocked: string | null;
+  tuzdyk: Record<Side, string | null | undefined>;
   burnt: Record<Side, string[] | undefined>;
   points: Board["points"];
   /** The pit of South in a lockstep opening; undefined in no such opening. */
@@ -60,7 +61,7 @@ export function pitsOf(board: Board, side: Side): string[] {
 
 /** Whether two boards show the same. */
 export function sameBoard(one: Board, other: Board): boolean {
-  const row = ({ pits, store, reserve, house, blocked, burnt }: Board["south"]) => [pits, store, reserve, house, blocked, burnt];
+  const row = ({ pits, store, reserve, house, blocked, burnt, tuzdyk }: Board["south"]) => [pits, store, reserve, house, blocked, burnt, tuzdyk];
   const listed = ({ south, north, round, pending, points, chosen }: Board) =>
     JSON.stringify([row(south), row(north), round, pending?.pit, pending?.seeds, points?.south, points?.north, chosen]);
   return listed(one) === listed(other);
@@ -138,6 +139,13 @@ function applyStore(effect: Effect, state: State, board: Board): boolean {
       }
       if (typeof effect.odd === "string") put(state, effect.odd, 1);
       return true;
+    case "level":
+      if (effect.south === undefined || effect.north === undefined) return false;
+      for (const each of SIDES) take(state, pitsOf(board, each));
+      put(state, "south_store", effect.south);
+      put(state, "north_store", effect.north);
+      if (typeof effect.odd === "string") put(state, effect.odd, 1);
+      return true;
     case "refill":
       if (side === undefined || pits === undefined || seeds === undefined) return false;
       for (const each of pits) {
@@ -163,6 +171,10 @@ function applyMark({ type, pit, side, round, points }: Effect, state: State, boa
     case "house_lost":
       if (side === undefined) return false;
       state.house[side] = false;
+      return true;
+    case "tuzdyk":
+      if (pit === undefined || side === undefined) return false;
+      state.tuzdyk[side] = pit;
       return true;
     case "block":
       if (pit === undefined) return false;
@@ -221,6 +233,7 @@ function stateOf(board: Board): State {
     pending,
     house: { south: south.house, north: north.house },
     blocked: south.blocked ?? north.blocked ?? null,
+    tuzdyk: { south: south.tuzdyk, north: north.tuzdyk },
     burnt: { south: south.burnt, north: north.burnt },
     points,
     chosen,
@@ -230,13 +243,14 @@ function stateOf(board: Board): State {
 }
 
 function boardOf(state: State, board: Board): Board {
-  const { seeds, burnt, house, blocked, round, pending, points, chosen } = state;
+  const { seeds, burnt, house, blocked, tuzdyk, round, pending, points, chosen } = state;
   const row = (side: Side): Board["south"] => ({
     pits: pitsOf(board, side).map((pit) => seeds.get(pit) ?? 0),
     store: seeds.get(`${side}_store`) ?? 0,
     ...(board[side].reserve !== undefined && { reserve: seeds.get(`${side}_reserve`) ?? 0 }),
     ...(house[side] !== undefined && { house: house[side] }),
     ...(board[side].blocked !== undefined && { blocked: blocked !== null && sideOf(blocked) === side ? blocked : null }),
+    ...(tuzdyk[side] !== undefined && { tuzdyk: tuzdyk[side] }),
     ...(burnt[side] && { burnt: burnt[side] }),
   });
   return {

@@ -1880,6 +1880,8 @@ export interface components {
          *     | `split` | `odd`, `seeds` | At the end, the seeds left in all pits are put together and shared evenly between the stores. |
          *     | `choose` | `pit` | In a lockstep opening, the pit that South will sow. Nothing is sown yet. |
          *     | `hand` | `side` | In a lockstep opening, both hands are in play: the effects that follow are of this side's. |
+         *     | `tuzdyk` | `pit`, `side` | After a capture of three seeds, the emptied pit belongs to `side` for the rest of the game: each seed that would fall there falls in the store of that side. |
+         *     | `level` | `north`, `odd`, `south` | At the end, the seeds left in all pits go to the stores, so that both hold the same. |
          *     | `round_over` | maybe `points`, `round`, `score` | One of several rounds is over. |
          *     | `refill` | `pits`, `seeds`, `side` | For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt until the next refill; they stay empty where the board has no `burnt`. |
          *     | `place` | `pit`, `seeds` | Seeds go from the mover's reserve to a pit. |
@@ -1902,12 +1904,18 @@ export interface components {
              */
             from?: string[];
             /**
-             * @description Of `split`: The pit where an odd seed stays.
+             * Format: int32
+             * @description Of `level`: The seeds that go to North's store.
+             * @example 1
+             */
+            north?: number;
+            /**
+             * @description Of `split`, `level`: The pit where an odd seed stays.
              * @example A
              */
             odd?: string | null;
             /**
-             * @description Of `lift`, `relay`, `choose`, `place`, `tax`, `resume`, `unblock`, `block`.
+             * @description Of `lift`, `relay`, `choose`, `tuzdyk`, `place`, `tax`, `resume`, `unblock`, `block`.
              * @example D
              */
             pit?: string;
@@ -1943,8 +1951,14 @@ export interface components {
              * @description Of `lift`, `relay`, `capture`, `sweep`, `split`, `refill`, `place`, `tax`, `resume`, `take`, `reserve`. Of `split`: The seeds that go to each store.
              */
             seeds?: number;
-            /** @description Of `sweep`, `hand`, `refill`, `house_lost`, `reserve`. */
+            /** @description Of `sweep`, `hand`, `tuzdyk`, `refill`, `house_lost`, `reserve`. */
             side?: components["schemas"]["Side"];
+            /**
+             * Format: int32
+             * @description Of `level`: The seeds that go to South's store.
+             * @example 3
+             */
+            south?: number;
             /**
              * @description Of `sow`, `capture`, `sweep`.
              * @example E
@@ -1955,7 +1969,7 @@ export interface components {
              * @description Of `takeback`.
              */
             to_ply?: number;
-            /** @description One of `lift`, `relay`, `sow`, `capture`, `extra_turn`, `swap`, `takeback`, `pass`, `sweep`, `split`, `choose`, `hand`, `round_over`, `refill`, `place`, `tax`, `resume`, `take`, `house_lost`, `reserve`, `unblock`, `block`, `game_over`. Clients ignore values that they do not know. */
+            /** @description One of `lift`, `relay`, `sow`, `capture`, `extra_turn`, `swap`, `takeback`, `pass`, `sweep`, `split`, `choose`, `hand`, `tuzdyk`, `level`, `round_over`, `refill`, `place`, `tax`, `resume`, `take`, `house_lost`, `reserve`, `unblock`, `block`, `game_over`. Clients ignore values that they do not know. */
             type: string;
         };
         /**
@@ -3422,6 +3436,11 @@ export interface components {
              * @example 1
              */
             store: number;
+            /**
+             * @description In a game in which a side can win a pit of the other side: the pit that this side has won, or null.
+             * @example c
+             */
+            tuzdyk?: string | null;
         };
         /** @description An end of a row, as the player at that side sees it. One of `left`, `right`. Clients ignore values that they do not know. */
         RowEnd: string;

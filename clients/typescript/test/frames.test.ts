@@ -20,6 +20,8 @@ const PLANS: NewGame[] = [
   { variant: "bao", options: { start: "full" } },
   { variant: "omweso" },
   { variant: "omweso", options: { setup: "arrange", reverse: "any" } },
+  { variant: "toguz_kumalak" },
+  { variant: "bestemshe", options: { pits: 3, seeds: 1, repetition: 2, repetition_award: "draw" } },
 ];
 
 const FOUR_ROWS = new Set(["bao", "omweso"]);
@@ -69,6 +71,25 @@ test("a choice inside a turn keeps its seeds in the hand, and is over with the n
   const [resumed, sown] = frames([{ type: "resume", pit: "B", seeds: 7 }, { type: "sow", to: "A" }], last.board);
   assert.deepEqual([resumed?.hand, resumed?.board.pending, resumed?.changed], [7, undefined, []]);
   assert.deepEqual([sown?.hand, sown?.board.south.pits, sown?.changed], [6, [1, 0, 1, 2], ["A"]]);
+});
+
+test("a tuzdyk, and stores that are made level, follow the effects", () => {
+  const board: Board = { south: { pits: [2, 0], store: 5, tuzdyk: null }, north: { pits: [2, 1], store: 2, tuzdyk: null } };
+  const effects: Effect[] = [
+    { type: "lift", pit: "A", seeds: 2 },
+    { type: "sow", to: "B" },
+    { type: "sow", to: "a" },
+    { type: "capture", from: ["a"], seeds: 3, to: "south_store" },
+    { type: "tuzdyk", pit: "a", side: "south" },
+  ];
+  const last = frames(effects, board).at(-1);
+  const won: Board = { south: { pits: [0, 1], store: 8, tuzdyk: "a" }, north: { pits: [0, 1], store: 2, tuzdyk: null } };
+  assert.deepEqual([last?.board, last?.changed], [won, []]);
+  const even: Board = { south: { pits: [2, 1], store: 3 }, north: { pits: [0, 1], store: 5 } };
+  const [level] = frames([{ type: "level", south: 3, north: 1, odd: null }], even);
+  assert.deepEqual(level?.board, { south: { pits: [0, 0], store: 6 }, north: { pits: [0, 0], store: 6 } });
+  const [odd] = frames([{ type: "level", south: 2, north: 0, odd: "B" }], { ...even, south: { pits: [1, 1], store: 3 } });
+  assert.deepEqual(odd?.board.south, { pits: [0, 1], store: 5 });
 });
 
 test("reserves, houses and blocked pits follow the effects", () => {

@@ -119,7 +119,7 @@ impl Table {
 }
 
 /// Options with something particular: a swap, a history, rounds, choices inside a turn.
-const OPTIONS: [(Variant, &str); 7] = [
+const OPTIONS: [(Variant, &str); 9] = [
     (Variant::Kalah, "seeds=2"),
     (Variant::Kalah, "pie=true;seeds=2"),
     (Variant::Oware, "pits=3;seeds=2;repetition=3"),
@@ -127,6 +127,8 @@ const OPTIONS: [(Variant, &str); 7] = [
     (Variant::Bao, "max_plies=100"),
     (Variant::Omweso, "setup=even"),
     (Variant::Omweso, "setup=arrange;akakyala=true"),
+    (Variant::ToguzKumalak, "pits=4;seeds=3"),
+    (Variant::Bestemshe, "pits=3;seeds=2;repetition=2;repetition_award=draw"),
 ];
 
 proptest! {

@@ -11,6 +11,8 @@ pub(crate) struct Weights {
     row: i32,
     /// Being to move.
     tempo: i32,
+    /// Owning a pit of the other side.
+    tuzdyk: i32,
     /// With four rows: a seed in one's own front row, beyond what each seed is worth.
     front: i32,
     /// With four rows: a pit of two seeds or more, which can be sown.
@@ -20,7 +22,7 @@ pub(crate) struct Weights {
 }
 
 /// The weights of a game in which neither rows nor houses differ.
-const PLAIN: Weights = Weights { row: 0, tempo: 0, front: 0, mobility: 0, house: 0 };
+const PLAIN: Weights = Weights { row: 0, tempo: 0, tuzdyk: 0, front: 0, mobility: 0, house: 0 };
 
 /// The pits of a front row (R19).
 const FRONT: usize = 8;
@@ -31,6 +33,8 @@ impl Weights {
         match options.variant() {
             Variant::Kalah | Variant::Congkak => Self { row: 25, tempo: 100, ..PLAIN },
             Variant::Oware => Self { row: 5, ..PLAIN },
+            Variant::ToguzKumalak => Self { row: 10, tuzdyk: 1_500, ..PLAIN },
+            Variant::Bestemshe => Self { row: 10, ..PLAIN },
             Variant::Bao => Self { front: 30, house: 300, ..PLAIN },
             Variant::Omweso => Self { mobility: 60, ..PLAIN },
         }
@@ -41,6 +45,16 @@ impl Weights {
     #[inline]
     pub const fn points(self, margin: i32, own_row: i32, other_row: i32) -> i32 {
         margin * POINTS_PER_SEED + (own_row - other_row) * self.row + self.tempo
+    }
+
+    /// What the tuzdyks of a position with two rows are worth to the side to move.
+    pub fn points_of_tuzdyks(self, position: &AnyPosition) -> i32 {
+        if self.tuzdyk == 0 {
+            return 0;
+        }
+        let (board, turn) = (position.board(), position.turn());
+        let worth = |side: Side| if board.tuzdyk(side).is_some() { self.tuzdyk } else { 0 };
+        worth(turn) - worth(!turn)
     }
 
     /// The same for a game with four rows, in which no seed decides: by the seeds of both sides and where they lie.

@@ -48,7 +48,7 @@ pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::
                 return task.run(Packed::new(game, any, DependsOn::Pits, Path::default()), start, table);
             }
         }
-        AnyPosition::FourRow(_) => {}
+        AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => {}
     }
     task.run(General::new(any), General::start(any), table)
 }
@@ -69,7 +69,7 @@ fn has_packed_form(position: &AnyPosition) -> bool {
             Oware::new(position).is_some_and(|game| game.pack(position, history).is_some())
         }
         AnyPosition::Congkak(position) => Congkak::new(position).is_some_and(|game| game.pack(position).is_some()),
-        AnyPosition::FourRow(_) => false,
+        AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => false,
     }
 }
 

@@ -167,6 +167,7 @@ impl Tree for General {
         }
         let turn = position.position.turn();
         self.weights.points(Self::margin(position), Self::row(position, turn), Self::row(position, !turn))
+            + self.weights.points_of_tuzdyks(&position.position)
     }
 }
 

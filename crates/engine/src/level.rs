@@ -79,6 +79,26 @@ const fn strengths(variant: Variant) -> [Strength; 8] {
             strength(1_000, 700),
             strength(NODES_MAX, 0),
         ],
+        Variant::ToguzKumalak => [
+            strength(1, 15_000),
+            strength(1, 4_500),
+            strength(30, 2_300),
+            strength(150, 1_500),
+            strength(400, 1_050),
+            strength(800, 750),
+            strength(2_000, 450),
+            strength(NODES_MAX_IN_GENERAL_FORM, 0),
+        ],
+        Variant::Bestemshe => [
+            strength(1, 8_000),
+            strength(1, 700),
+            strength(60, 500),
+            strength(120, 400),
+            strength(200, 340),
+            strength(400, 270),
+            strength(1_000, 180),
+            strength(NODES_MAX_IN_GENERAL_FORM, 0),
+        ],
         Variant::Bao => [
             strength(1, 8_000),
             strength(1, 2_500),
@@ -104,6 +124,9 @@ const fn strengths(variant: Variant) -> [Strength; 8] {
 
 /// Positions that the engine visits in about a second, in packed form and a release build.
 const NODES_MAX: u64 = 3_000_000;
+
+/// The same for games with two rows that have no packed form. What the general form is slower is not counted here.
+const NODES_MAX_IN_GENERAL_FORM: u64 = 1_500_000;
 
 /// The same for games with four rows, whose moves sow many laps.
 const NODES_MAX_OF_FOUR_ROWS: u64 = 900_000;

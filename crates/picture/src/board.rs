@@ -121,6 +121,8 @@ struct Hollow {
     house: Option<Area>,
     /// Whether the pit is blocked, and crossed out.
     is_blocked: bool,
+    /// Whether the other side has won the pit, which then has two circles in it.
+    is_tuzdyk: bool,
     ring: Option<(Mark, Area)>,
     letter: Option<Spot>,
     count: u16,
@@ -153,6 +155,7 @@ impl Hollow {
             is_burnt,
             house,
             is_blocked,
+            is_tuzdyk: matches!(place, Place::Pit(pit) if board.tuzdyk(!pit.side) == Some(pit)),
             ring: Mark::of(place, effects).map(|mark| (mark, area.around(layout.ring_distance()))),
             letter,
             count,

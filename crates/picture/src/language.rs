@@ -84,6 +84,8 @@ pub(crate) struct Words {
     pub(crate) house: &'static str,
     /// A pit that is blocked.
     pub(crate) blocked: &'static str,
+    /// A pit that the other side has won.
+    pub(crate) tuzdyk: &'static str,
     /// A choice inside a turn, from the seeds of a pit.
     pub(crate) goes_on: &'static str,
     /// The same with seeds in the hand.
@@ -191,6 +193,7 @@ static EN: Words = Words {
     rows: "{0}, {1}: {2}, reserve {3}.",
     house: "{0} house",
     blocked: "{0} blocked",
+    tuzdyk: "{0} tuzdyk",
     goes_on: "The turn may go on from {0}.",
     goes_on_with: "The turn may go on from {0} with {1} seeds.",
     round: "Round {0}.",
@@ -270,6 +273,7 @@ static DE: Words = Words {
     rows: "{0}, {1}: {2}, Vorrat {3}.",
     house: "{0} Haus",
     blocked: "{0} gesperrt",
+    tuzdyk: "{0} tuzdyk",
     goes_on: "Der Zug kann von {0} weitergehen.",
     goes_on_with: "Der Zug kann von {0} mit {1} Samen weitergehen.",
     round: "Runde {0}.",
@@ -349,6 +353,7 @@ static FR: Words = Words {
     rows: "{0}, {1} : {2}, réserve {3}.",
     house: "{0} maison",
     blocked: "{0} bloqué",
+    tuzdyk: "{0} tuzdyk",
     goes_on: "Le tour peut continuer depuis {0}.",
     goes_on_with: "Le tour peut continuer depuis {0} avec {1} graines.",
     round: "Manche {0}.",
@@ -428,6 +433,7 @@ static ES: Words = Words {
     rows: "{0}, {1}: {2}, reserva {3}.",
     house: "{0} casa",
     blocked: "{0} bloqueado",
+    tuzdyk: "{0} tuzdyk",
     goes_on: "El turno puede seguir desde {0}.",
     goes_on_with: "El turno puede seguir desde {0} con {1} semillas.",
     round: "Ronda {0}.",

@@ -163,6 +163,9 @@ fn row(scene: &Scene, speaker: Speaker, side: Side, at: &str) -> String {
         if board.is_burnt(pit) {
             return fill(speaker.words.burnt, &[&pit.to_string()]);
         }
+        if board.tuzdyk(!pit.side) == Some(pit) {
+            return fill(speaker.words.tuzdyk, &[&pit.to_string()]);
+        }
         let mut text = format!("{pit} {}", board.seeds(pit));
         if is_owned_house(scene, pit) {
             text = fill(speaker.words.house, &[&text]);
@@ -213,6 +216,8 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
             | Effect::Split { .. }
             | Effect::Choose { .. }
             | Effect::Hand { .. }
+            | Effect::Level { .. }
+            | Effect::Tuzdyk { .. }
             | Effect::Refill { .. }
             | Effect::Place { .. }
             | Effect::Tax { .. }

@@ -1,4 +1,4 @@
-//! Seeds in pits and stores of a game with two rows, and burnt pits. Knows nothing of turns or rules.
+//! Seeds in pits and stores of a game with two rows, burnt pits and tuzdyks. Knows nothing of turns or rules.
 
 use super::{
     BySide, Pit, Side,
@@ -13,6 +13,8 @@ pub struct Board {
     seeds: [u16; SPOTS_MAX],
     /// Pits out of play (R9); they hold no seed.
     burnt: Spots,
+    /// Pits that the other side owns (R44); they hold no seed.
+    tuzdyks: Spots,
 }
 
 impl Board {
@@ -53,6 +55,20 @@ impl Board {
         self.ring.pit(pit).is_some_and(|spot| self.burnt.has(spot))
     }
 
+    /// Whether this pit is a tuzdyk: the other side owns it, and each seed that falls there goes to that side's store
+    /// (R44). It stays empty.
+    #[must_use]
+    pub fn is_tuzdyk(&self, pit: Pit) -> bool {
+        self.ring.pit(pit).is_some_and(|spot| self.tuzdyks.has(spot))
+    }
+
+    /// The tuzdyk that this side owns; it lies on the other row (R44).
+    #[must_use]
+    pub fn tuzdyk(&self, owner: Side) -> Option<Pit> {
+        let mut row = (0..self.ring.pits).map(|index| Pit { side: !owner, index });
+        row.find(|&pit| self.is_tuzdyk(pit))
+    }
+
     /// All seeds, in pits and stores.
     #[must_use]
     pub fn total(&self) -> u16 {
@@ -67,7 +83,7 @@ impl Board {
 
     /// An empty board. Options and position strings ensure that `pits` is from 1 to [`ROW_MAX`](super::ROW_MAX).
     pub(super) const fn empty(pits: u8) -> Self {
-        Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], burnt: Spots::NONE }
+        Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], burnt: Spots::NONE, tuzdyks: Spots::NONE }
     }
 
     /// The pits of this side, to be filled.
@@ -88,6 +104,16 @@ impl Board {
     /// Burns these pits, which hold nothing, and no others.
     pub(super) fn burn(&mut self, spots: Spots) {
         self.burnt = spots;
+    }
+
+    /// The spots of all tuzdyks.
+    pub(super) const fn tuzdyks(&self) -> Spots {
+        self.tuzdyks
+    }
+
+    /// Makes this pit, which holds nothing, a tuzdyk of the other side.
+    pub(super) fn make_tuzdyk(&mut self, spot: u8) {
+        self.tuzdyks = self.tuzdyks.with(spot);
     }
 
     pub(super) fn at(&self, spot: u8) -> u16 {

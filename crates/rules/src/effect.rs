@@ -8,8 +8,9 @@ use super::{BySide, EndReason, Pit, Place, ROW_MAX, Side};
 ///
 /// The effects of an action come in this order:
 ///
-/// 1. a lift, a sow for each seed with a relay between two laps, and a capture; or a pass or a swap in their place;
-/// 2. an extra turn, or sweeps or a split and the end of the game.
+/// 1. a lift, a sow for each seed with a relay between two laps, a capture, and a tuzdyk; or a pass or a swap in their
+///    place;
+/// 2. an extra turn, or sweeps, a split or a level and the end of the game.
 ///
 /// In a lockstep opening of Congkak the first action is a choice alone. In the second both hands are lifted, sow and capture
 /// in turn, and a hand effect says whose the effects after it are.
@@ -52,14 +53,22 @@ pub enum Effect {
     },
     /// Seeds go from pits to the mover's store.
     Capture {
-        /// The pits that are emptied. In Oware: those of the chain, walking back from the last seed. In other games:
-        /// the pit of the last seed, unless the options leave that seed there; then the pit facing it, if it held
-        /// seeds.
+        /// The pits that are emptied. In Oware: those of the chain, walking back from the last seed. In Toguz Kumalak
+        /// and Bestemshe: the pit of the last seed. In other games: the pit of the last seed, unless the options leave
+        /// that seed there; then the pit facing it, if it held seeds.
         from: ArrayVec<Pit, ROW_MAX>,
         /// Seeds taken from all of them together.
         seeds: u16,
         /// The side whose store they go to.
         to: Side,
+    },
+    /// In Toguz Kumalak: after the capture of its three seeds, a pit belongs to the mover for the rest of the game. Each
+    /// seed that would fall there falls in the mover's store (R44).
+    Tuzdyk {
+        /// The pit, which is on the other row.
+        pit: Pit,
+        /// The mover, who owns it from now on.
+        side: Side,
     },
     /// The same side acts again.
     ExtraTurn,
@@ -92,6 +101,16 @@ pub enum Effect {
     Hand {
         /// The side.
         side: Side,
+    },
+    /// At the end, the seeds left in all pits go to the stores so that both hold the same. A level replaces the sweeps
+    /// (R45).
+    Level {
+        /// Seeds that go to South's store.
+        south: u16,
+        /// Seeds that go to North's store.
+        north: u16,
+        /// The pit where an odd seed stays; `None` if the count is even.
+        odd: Option<Pit>,
     },
     /// One of several rounds is over.
     RoundOver {

@@ -14,7 +14,7 @@ pub const HISTORY_MAX: usize = 1000;
 /// [`HISTORY_MAX`]. An empty history means that no earlier position matters.
 ///
 /// A captured seed never leaves its store, so no position from before a capture can return. A capture therefore clears
-/// the history, and its length counts the plies since then.
+/// the history, and its length counts the plies since then. A seed that falls in a tuzdyk counts as captured (R44).
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct History {
     seen: VecDeque<(Board, Side)>,

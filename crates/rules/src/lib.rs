@@ -7,6 +7,7 @@
 //!
 //! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game; [`kalah`], [`oware`] and [`congkak`] hold the
 //!   rules of one game each.
+//! - [`kumalak`] holds Toguz Kumalak and Bestemshe, which share their rules.
 //! - [`four_row`] holds Bao and Omweso, which have types of their own; [`AnyPosition`] translates them.
 //! - [`notation`] reads and writes whole games and the boards of other programs.
 //! - [`packed`] plays millions of moves a second, for searches.
@@ -44,6 +45,7 @@ pub mod four_row;
 mod history;
 mod illegal_move;
 pub mod kalah;
+pub mod kumalak;
 mod moves;
 pub mod notation;
 mod options;

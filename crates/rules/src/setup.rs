@@ -97,6 +97,11 @@ impl Setup {
             Ok(())
         }
     }
+
+    /// Checks what every position of a game without tuzdyks has: none (R41).
+    pub fn check_no_tuzdyk(&self) -> Result<(), ParsePositionError> {
+        if self.board.tuzdyks() == Spots::NONE { Ok(()) } else { Err(ParsePositionError::NoTuzdyk) }
+    }
 }
 
 impl fmt::Display for Setup {
@@ -140,6 +145,8 @@ fn write_row(text: &mut Text, board: &Board, side: Side) {
         }
         if board.is_burnt(Pit { side, index }) {
             text.push_str(BURNT);
+        } else if board.is_tuzdyk(Pit { side, index }) {
+            text.push_str(TUZDYK);
         } else {
             write_number(text, seeds.into());
         }
@@ -155,6 +162,9 @@ fn write_number(text: &mut Text, number: u32) {
 
 /// A burnt pit in a row.
 const BURNT: &str = "x";
+
+/// A tuzdyk in a row; its owner is the other side.
+const TUZDYK: &str = "t";
 
 fn write_flags(text: &mut Text, flags: Flags, chosen: Option<u8>) {
     if flags == Flags::default() {
@@ -230,6 +240,12 @@ pub enum ParsePositionError {
     /// This game burns no pits.
     #[error("this game has no burnt pits: x")]
     BurntPit,
+    /// This game has no tuzdyks.
+    #[error("this game has no tuzdyk: t")]
+    NoTuzdyk,
+    /// No game with these options has these tuzdyks.
+    #[error("a row has at most one tuzdyk, not in its last pit, and not where the other one bars it")]
+    Tuzdyks,
     /// The round is beyond the last one of the match.
     #[error("this game has at most {max} rounds")]
     RoundNumber {
@@ -282,8 +298,9 @@ fn parse_rows(text: &str) -> Option<Board> {
     for (side, row) in [(Side::South, south), (Side::North, north)] {
         for (spot, seeds) in (board.ring().row(side)..).zip(row) {
             match seeds {
-                Some(seeds) => board.drop(spot, seeds),
-                None => burnt = burnt.with(spot),
+                WrittenPit::Seeds(seeds) => board.drop(spot, seeds),
+                WrittenPit::Burnt => burnt = burnt.with(spot),
+                WrittenPit::Tuzdyk => board.make_tuzdyk(spot),
             }
         }
     }
@@ -291,12 +308,23 @@ fn parse_rows(text: &str) -> Option<Board> {
     Some(board)
 }
 
-/// The seeds of each pit; `None` is a burnt pit.
-fn parse_row(text: &str) -> Option<ArrayVec<Option<u16>, ROW_MAX>> {
+/// What a row says of a pit.
+#[derive(Clone, Copy, Debug)]
+enum WrittenPit {
+    Seeds(u16),
+    Burnt,
+    Tuzdyk,
+}
+
+fn parse_row(text: &str) -> Option<ArrayVec<WrittenPit, ROW_MAX>> {
     let mut row = ArrayVec::new();
     for count in text.split(',') {
-        let seeds = if count == BURNT { None } else { Some(parse_seeds(count)?) };
-        row.try_push(seeds).ok()?;
+        let pit = match count {
+            BURNT => WrittenPit::Burnt,
+            TUZDYK => WrittenPit::Tuzdyk,
+            count => WrittenPit::Seeds(parse_seeds(count)?),
+        };
+        row.try_push(pit).ok()?;
     }
     Some(row)
 }

@@ -13,6 +13,10 @@ worded_enum! {
         Bao = "bao",
         /// Omweso, of Uganda: each side has two rows, and some pits may be sown backward.
         Omweso = "omweso",
+        /// Toguz Kumalak, in Kyrgyzstan toguz korgool: an even number of seeds is captured, and a pit may be won.
+        ToguzKumalak = "toguz_kumalak",
+        /// Bestemshe, a smaller Toguz Kumalak without the winning of pits.
+        Bestemshe = "bestemshe",
     }
 }
 
@@ -26,6 +30,8 @@ impl Variant {
             Self::Congkak => "Congkak",
             Self::Bao => "Bao",
             Self::Omweso => "Omweso",
+            Self::ToguzKumalak => "Toguz Kumalak",
+            Self::Bestemshe => "Bestemshe",
         }
     }
 
@@ -58,6 +64,8 @@ impl Variant {
                 "Ohvalhu",
                 "Mak Khom",
             ],
+            Self::ToguzKumalak => &["Toguz korgool", "Toguz Xorgol", "Togyzkumalak", "Тоғызқұмалақ", "Тогуз коргоол"],
+            Self::Bestemshe => &["Бестемше"],
             Self::Bao => &["Bao la Kiswahili", "Bawo"],
             Self::Omweso => &["Mweso", "Coro"],
         }
@@ -67,7 +75,13 @@ impl Variant {
     #[must_use]
     pub const fn rules_version(self) -> u16 {
         match self {
-            Self::Kalah | Self::Oware | Self::Congkak | Self::Bao | Self::Omweso => 1,
+            Self::Kalah
+            | Self::Oware
+            | Self::Congkak
+            | Self::Bao
+            | Self::Omweso
+            | Self::ToguzKumalak
+            | Self::Bestemshe => 1,
         }
     }
 
@@ -76,7 +90,7 @@ impl Variant {
     #[must_use]
     pub const fn rows_per_side(self) -> u8 {
         match self {
-            Self::Kalah | Self::Oware | Self::Congkak => 1,
+            Self::Kalah | Self::Oware | Self::Congkak | Self::ToguzKumalak | Self::Bestemshe => 1,
             Self::Bao | Self::Omweso => 2,
         }
     }
@@ -85,7 +99,7 @@ impl Variant {
     #[must_use]
     pub const fn is_drawn_from_the_right(self) -> bool {
         match self {
-            Self::Kalah | Self::Oware | Self::Congkak | Self::Bao => false,
+            Self::Kalah | Self::Oware | Self::Congkak | Self::Bao | Self::ToguzKumalak | Self::Bestemshe => false,
             Self::Omweso => true,
         }
     }

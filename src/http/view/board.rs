@@ -87,6 +87,10 @@ struct RowView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "C")]
     blocked: Option<PitOrNull>,
+    /// In a game in which a side can win a pit of the other side: the pit that this side has won, or null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "c")]
+    tuzdyk: Option<PitOrNull>,
     /// Of a match that burns pits: those that could not be filled and are out of this round.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!([]))]
@@ -126,12 +130,14 @@ impl BoardView {
                 pits.filter(|pit| board.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
             };
             let blocked = || PitOrNull::of(board.blocked().filter(|pit| pit.side == side));
+            let tuzdyk = || PitOrNull::of(board.tuzdyk(side));
             RowView {
                 pits: pits.to_vec(),
                 store: board.store(side),
                 reserve: board.reserve(side),
                 house: position.owns_house(side),
                 blocked: position.can_block().then(blocked),
+                tuzdyk: position.can_have_tuzdyks().then(tuzdyk),
                 burnt: position.can_burn().then(burnt),
             }
         };

@@ -117,6 +117,25 @@ pub enum EffectView {
     },
     /// In a lockstep opening, both hands are in play: the effects that follow are of this side's.
     Hand { side: SideWord },
+    /// After a capture of three seeds, the emptied pit belongs to `side` for the rest of the game: each seed that would fall there
+    /// falls in the store of that side.
+    Tuzdyk {
+        #[schema(example = "c")]
+        pit: String,
+        side: SideWord,
+    },
+    /// At the end, the seeds left in all pits go to the stores, so that both hold the same.
+    Level {
+        /// The seeds that go to South's store.
+        #[schema(example = 3)]
+        south: u16,
+        /// The seeds that go to North's store.
+        #[schema(example = 1)]
+        north: u16,
+        /// The pit where an odd seed stays.
+        #[schema(required = true, example = "A")]
+        odd: Option<String>,
+    },
     /// One of several rounds is over.
     RoundOver {
         #[schema(minimum = 1, example = 1)]
@@ -247,6 +266,10 @@ impl EffectView {
             }
             Effect::Choose { pit } => EffectView::Choose { pit: pit.to_string() },
             Effect::Hand { side } => EffectView::Hand { side: (*side).into() },
+            Effect::Tuzdyk { pit, side } => EffectView::Tuzdyk { pit: pit.to_string(), side: (*side).into() },
+            Effect::Level { south, north, odd } => {
+                EffectView::Level { south: *south, north: *north, odd: odd.as_ref().map(ToString::to_string) }
+            }
             Effect::RoundOver { round, score, points } => EffectView::RoundOver {
                 round: *round,
                 score: ScoreView { south: score.south, north: score.north },

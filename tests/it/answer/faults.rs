@@ -211,7 +211,10 @@ async fn a_new_game_is_refused_with_all_faults_of_meaning() {
         assert_eq!(codes(&app.create_game(&ana, &body).await), expected(&faults), "{body}");
     }
     let refused = app.create_game(&ana, &json!({"variant": "nope"})).await;
-    assert_eq!(refused.body["errors"][0]["values"], json!(["kalah", "oware", "congkak", "bao", "omweso"]));
+    assert_eq!(
+        refused.body["errors"][0]["values"],
+        json!(["kalah", "oware", "congkak", "bao", "omweso", "toguz_kumalak", "bestemshe"])
+    );
     let sought = json!({"variant": "kalah", "options": {"seeds": 99}, "opponent": {"type": "self"}, "visibility": "private",
         "from": {"game_id": unknown, "ply": 0}, "practice": true, "start": {"position": "z"}});
     let named = [

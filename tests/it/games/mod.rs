@@ -22,5 +22,6 @@ pub mod repetition;
 pub mod seek;
 pub mod starting;
 pub mod turns;
+pub mod tuzdyks;
 pub mod vectors;
 pub mod waiting;

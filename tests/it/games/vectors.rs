@@ -33,6 +33,17 @@ async fn every_worked_game_with_points_or_in_lockstep_is_played_to_its_end() {
 }
 
 #[actix_web::test]
+async fn every_worked_game_of_toguz_kumalak_is_played_to_its_end() {
+    let vectors = include_str!("../../../crates/rules/tests/rules/toguz_kumalak.jsonl");
+    play_all("toguz_kumalak", vectors, 25).await;
+}
+
+#[actix_web::test]
+async fn every_worked_game_of_bestemshe_is_played_step_by_step_to_its_end() {
+    play_all("bestemshe", include_str!("../../../crates/rules/tests/rules/bestemshe.jsonl"), 23).await;
+}
+
+#[actix_web::test]
 async fn every_worked_game_of_bao_is_played_step_by_step_to_its_end() {
     play_all("bao", include_str!("../../../crates/rules/tests/rules/four_row/bao.jsonl"), 6).await;
 }

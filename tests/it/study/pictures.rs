@@ -286,7 +286,7 @@ async fn a_picture_tells_how_a_game_stands_beside_the_board() {
 #[actix_web::test]
 async fn any_position_is_drawn_without_a_game() {
     let app = TestApp::start().await;
-    for variant in ["kalah", "oware", "congkak"] {
+    for variant in ["kalah", "oware", "congkak", "toguz_kumalak", "bestemshe"] {
         let answer = position(&app, variant, &[]).await;
         let line = app.post(&format!("/v1/variants/{variant}/play"), None, &json!({"moves": []})).await.body;
         shows(&picture(&answer), &line["board"]);
@@ -318,6 +318,18 @@ async fn burnt_pits_are_closed() {
     assert_eq!(texts(&shown, "caption"), ["Congkak · round 3 · ply 53"]);
     let desc = text_of(&shown, "desc");
     assert!(desc.starts_with("South, at the bottom: A burnt, B 4,") && desc.contains("Round 3."), "{desc}");
+}
+
+#[actix_web::test]
+async fn a_tuzdyk_is_marked() {
+    let app = TestApp::start().await;
+    let text = "0,0,0,1,t,1,0,0,0/0,t,0,0,0,0,0,0,9 75-76 N - 41 1S";
+    let answer = position(&app, "toguz_kumalak", &[("position", text)]).await;
+    let shown = picture(&answer);
+    assert_eq!(marked(&shown, "edge"), ["b", "E"]);
+    assert_eq!(counts(&shown)["E"], ("0".to_owned(), 0));
+    let desc = text_of(&shown, "desc");
+    assert!(desc.contains("D 1, E tuzdyk, F 1") && desc.contains("a 0, b tuzdyk, c 0"), "{desc}");
 }
 
 #[actix_web::test]

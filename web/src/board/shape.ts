@@ -84,6 +84,11 @@ export function isBlocked(board: Board, place: string): boolean {
   return board[sideOf(place)].blocked === place;
 }
 
+/** Whether a pit is a tuzdyk: the other side has won it. */
+export function isTuzdyk(board: Board, place: string): boolean {
+  return board[sideOf(place) === "south" ? "north" : "south"].tuzdyk === place;
+}
+
 /** The pit beside another one in the ring of its side: the next in the order of letters, or the one before. */
 export function besideInRing(board: Board, pit: string, isUpward: boolean): string {
   const pits = pitsOf(board, sideOf(pit));

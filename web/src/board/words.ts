@@ -80,6 +80,10 @@ function consequence(effect: Effect, name: string, last: string | undefined): st
       return t("move.house-lost", { side: word("side", effect.side ?? "") });
     case "block":
       return t("move.blocks", { pit: effect.pit ?? "" });
+    case "tuzdyk":
+      return t("move.tuzdyk", { pit: effect.pit ?? "", side: word("side", effect.side ?? "") });
+    case "level":
+      return t("move.level");
     case "reserve":
       return t("move.reserves", { side: word("side", effect.side ?? ""), count: effect.seeds ?? 0 });
     case "pass":

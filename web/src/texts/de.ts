@@ -96,6 +96,7 @@ export const de: Texts = {
   "board.chosen": "gewählt",
   "board.house": "Haus",
   "board.blocked": "gesperrt",
+  "board.tuzdyk": "Tuzdyk von {side}",
   "board.hand": { one: "{count} Samen in der Hand darüber", other: "{count} Samen in der Hand darüber" },
   "board.hinted": "laut Tipp am besten",
 
@@ -114,6 +115,8 @@ export const de: Texts = {
   "move.chooses": "{name} wählt, wie das Säen weitergeht.",
   "move.house-lost": "{side} hat das Haus verloren.",
   "move.blocks": "{pit} ist für den nächsten Zug gesperrt.",
+  "move.tuzdyk": "{pit} ist jetzt der Tuzdyk von {side}.",
+  "move.level": "Der Rest wird so verteilt, dass beide Speicher gleich viel haben.",
   "move.reserves": {
     one: "{count} Samen in der Hand kommt in den Vorrat von {side}.",
     other: "{count} Samen in der Hand kommen in den Vorrat von {side}.",

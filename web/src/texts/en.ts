@@ -100,6 +100,7 @@ export const en = of({
   "board.chosen": "chosen",
   "board.house": "house",
   "board.blocked": "blocked",
+  "board.tuzdyk": "tuzdyk of {side}",
   "board.hand": { one: "{count} seed in the hand above it", other: "{count} seeds in the hand above it" },
   "board.hinted": "best by the hint",
 
@@ -118,6 +119,8 @@ export const en = of({
   "move.chooses": "{name} chooses how the sowing goes on.",
   "move.house-lost": "{side} has lost its house.",
   "move.blocks": "{pit} is blocked for the next turn.",
+  "move.tuzdyk": "{pit} is now the tuzdyk of {side}.",
+  "move.level": "The rest is shared so that both stores hold the same.",
   "move.reserves": {
     one: "{count} seed in the hand goes to the reserve of {side}.",
     other: "{count} seeds in the hand go to the reserve of {side}.",

@@ -96,6 +96,7 @@ export const es: Texts = {
   "board.chosen": "elegido",
   "board.house": "casa",
   "board.blocked": "bloqueado",
+  "board.tuzdyk": "tuzdyk de {side}",
   "board.hand": { one: "{count} semilla en la mano encima", other: "{count} semillas en la mano encima" },
   "board.hinted": "la mejor según la pista",
 
@@ -114,6 +115,8 @@ export const es: Texts = {
   "move.chooses": "{name} elige cómo sigue la siembra.",
   "move.house-lost": "{side} ha perdido su casa.",
   "move.blocks": "{pit} queda bloqueado para el próximo turno.",
+  "move.tuzdyk": "{pit} es ahora el tuzdyk de {side}.",
+  "move.level": "El resto se reparte de modo que ambos almacenes queden iguales.",
   "move.reserves": {
     one: "{count} semilla de la mano va a la reserva de {side}.",
     other: "{count} semillas de la mano van a la reserva de {side}.",

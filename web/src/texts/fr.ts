@@ -96,6 +96,7 @@ export const fr: Texts = {
   "board.chosen": "choisie",
   "board.house": "maison",
   "board.blocked": "bloquée",
+  "board.tuzdyk": "tuzdyk de {side}",
   "board.hand": { one: "{count} graine dans la main au-dessus", other: "{count} graines dans la main au-dessus" },
   "board.hinted": "le meilleur selon l’indice",
 
@@ -117,6 +118,8 @@ export const fr: Texts = {
   "move.chooses": "{name} choisit la suite des semailles.",
   "move.house-lost": "{side} a perdu sa maison.",
   "move.blocks": "{pit} est bloquée pour le prochain tour.",
+  "move.tuzdyk": "{pit} est désormais le tuzdyk de {side}.",
+  "move.level": "Le reste est partagé pour que les deux greniers soient égaux.",
   "move.reserves": {
     one: "{count} graine de la main va dans la réserve de {side}.",
     other: "{count} graines de la main vont dans la réserve de {side}.",

@@ -39,7 +39,7 @@ fn kalah_has_its_published_values() {
 
 /// Small boards of each game with every option that changes what a value depends on. The number is how many random
 /// moves lead from the opening to positions that brute force can solve.
-const SMALL: [(Variant, &str, &str, u32); 43] = [
+const SMALL: [(Variant, &str, &str, u32); 55] = [
     (Variant::Kalah, "standard", "pits=3;seeds=2", 0),
     (Variant::Kalah, "standard", "pits=1;seeds=5", 0),
     (Variant::Kalah, "standard", "pits=2;seeds=3;remaining=emptier", 0),
@@ -83,6 +83,18 @@ const SMALL: [(Variant, &str, &str, u32); 43] = [
     (Variant::Congkak, "standard", "pits=3;seeds=2;opening=lockstep", 0),
     (Variant::Congkak, "match", "pits=2;seeds=2;max_rounds=2;opening=lockstep", 0),
     (Variant::Congkak, "standard", "pits=8;seeds=1", 4),
+    (Variant::ToguzKumalak, "standard", "pits=2;seeds=2;repetition=2", 0),
+    (Variant::ToguzKumalak, "standard", "pits=2;seeds=1;repetition=2;repetition_award=draw", 0),
+    (Variant::ToguzKumalak, "xorgol", "pits=3;seeds=1;repetition=2;repetition_award=draw", 2),
+    (Variant::ToguzKumalak, "app", "pits=2;seeds=2;majority_end=false;repetition=2", 4),
+    (Variant::ToguzKumalak, "ludii", "pits=3;seeds=2;repetition=2;repetition_award=draw", 12),
+    (Variant::ToguzKumalak, "standard", "pits=2;seeds=3;majority_end=false;repetition=2", 0),
+    (Variant::ToguzKumalak, "app", "pits=2;seeds=3;majority_end=false", 0),
+    (Variant::Bestemshe, "standard", "pits=2;seeds=2", 0),
+    (Variant::Bestemshe, "solved", "pits=2;seeds=1", 0),
+    (Variant::Bestemshe, "solved", "pits=3;seeds=1", 2),
+    (Variant::Bestemshe, "standard", "pits=2;seeds=2;majority_end=false;repetition=2", 4),
+    (Variant::Bestemshe, "solved", "pits=3;seeds=2", 12),
 ];
 
 /// How many games are played on each board.

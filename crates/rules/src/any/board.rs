@@ -74,6 +74,15 @@ impl AnyBoard {
         }
     }
 
+    /// The tuzdyk that this side owns; it lies on the other row (R44).
+    #[must_use]
+    pub fn tuzdyk(&self, owner: Side) -> Option<Pit> {
+        match self {
+            Self::TwoRow(board) => board.tuzdyk(owner),
+            Self::FourRow(_) => None,
+        }
+    }
+
     /// The pit that is blocked by takasia (R27).
     #[must_use]
     pub fn blocked(&self) -> Option<Pit> {

@@ -1,9 +1,13 @@
 //! What each game offers to choose from, and its rules in words. Knows where each game keeps them, not what they mean.
 
-use crate::{Contradiction, OptionSpec, PresetSpec, Variant, congkak, four_row, kalah, oware};
+use crate::{
+    Contradiction, OptionSpec, PresetSpec, Variant, congkak, four_row, kalah,
+    kumalak::{bestemshe, toguz_kumalak},
+    oware,
+};
 
 impl Variant {
-    /// Named sets of options; the first is `standard` (R11, R33).
+    /// Named sets of options; the first is `standard` (R11, R33, R47).
     ///
     /// ```
     /// use mancala_rules::Variant;
@@ -19,10 +23,12 @@ impl Variant {
             Self::Congkak => &congkak::PRESETS,
             Self::Bao => four_row::Variant::Bao.presets(),
             Self::Omweso => four_row::Variant::Omweso.presets(),
+            Self::ToguzKumalak => &toguz_kumalak::PRESETS,
+            Self::Bestemshe => &bestemshe::PRESETS,
         }
     }
 
-    /// What can be chosen (R1, R20).
+    /// What can be chosen (R1, R20, R40).
     #[must_use]
     pub fn options(self) -> &'static [OptionSpec] {
         match self {
@@ -31,10 +37,12 @@ impl Variant {
             Self::Congkak => &congkak::OPTIONS,
             Self::Bao => four_row::Variant::Bao.options(),
             Self::Omweso => four_row::Variant::Omweso.options(),
+            Self::ToguzKumalak => &toguz_kumalak::OPTIONS,
+            Self::Bestemshe => &bestemshe::OPTIONS,
         }
     }
 
-    /// Which choices exclude each other (R1, R20).
+    /// Which choices exclude each other (R1, R20, R40).
     #[must_use]
     pub fn contradictions(self) -> &'static [Contradiction] {
         match self {
@@ -43,6 +51,8 @@ impl Variant {
             Self::Congkak => &congkak::CONTRADICTIONS,
             Self::Bao => four_row::Variant::Bao.contradictions(),
             Self::Omweso => four_row::Variant::Omweso.contradictions(),
+            Self::ToguzKumalak => &toguz_kumalak::CONTRADICTIONS,
+            Self::Bestemshe => &bestemshe::CONTRADICTIONS,
         }
     }
 
@@ -55,6 +65,8 @@ impl Variant {
             Self::Congkak => include_str!("../congkak/congkak.md"),
             Self::Bao => include_str!("../four_row/bao/bao.md"),
             Self::Omweso => include_str!("../four_row/omweso/omweso.md"),
+            Self::ToguzKumalak => include_str!("../kumalak/toguz_kumalak/toguz_kumalak.md"),
+            Self::Bestemshe => include_str!("../kumalak/bestemshe/bestemshe.md"),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::{
     OptionValue, OptionsError, PresetSpec, Variant, congkak, four_row, kalah,
+    kumalak::{self, bestemshe, toguz_kumalak},
     options::{check_overrides, parse_overrides, write_overrides},
     oware,
 };
@@ -16,6 +17,8 @@ pub enum AnyOptions {
     Oware(oware::Options),
     /// Options of Congkak.
     Congkak(congkak::Options),
+    /// Options of Toguz Kumalak or Bestemshe.
+    Kumalak(kumalak::Options),
     /// Options of Bao or Omweso.
     FourRow(four_row::AnyOptions),
 }
@@ -59,6 +62,16 @@ impl AnyOptions {
                 check(variant, preset.spec(), overrides)?;
                 congkak::Options::new(preset, overrides).map(Self::Congkak)
             }
+            Variant::ToguzKumalak => {
+                let preset: toguz_kumalak::Preset = preset.parse().map_err(unknown)?;
+                check(variant, preset.spec(), overrides)?;
+                toguz_kumalak::Options::new(preset, overrides).map(|options| Self::Kumalak(options.into()))
+            }
+            Variant::Bestemshe => {
+                let preset: bestemshe::Preset = preset.parse().map_err(unknown)?;
+                check(variant, preset.spec(), overrides)?;
+                bestemshe::Options::new(preset, overrides).map(|options| Self::Kumalak(options.into()))
+            }
             Variant::Bao => of_four_rows(four_row::Variant::Bao),
             Variant::Omweso => of_four_rows(four_row::Variant::Omweso),
         }
@@ -82,6 +95,7 @@ impl AnyOptions {
             Self::Kalah(_) => Variant::Kalah,
             Self::Oware(_) => Variant::Oware,
             Self::Congkak(_) => Variant::Congkak,
+            Self::Kumalak(options) => options.variant(),
             Self::FourRow(options) => options.variant().into(),
         }
     }
@@ -93,6 +107,7 @@ impl AnyOptions {
             Self::Kalah(options) => options.preset().word(),
             Self::Oware(options) => options.preset().word(),
             Self::Congkak(options) => options.preset().word(),
+            Self::Kumalak(options) => options.preset(),
             Self::FourRow(options) => options.preset(),
         }
     }
@@ -105,6 +120,7 @@ impl AnyOptions {
             Self::Kalah(options) => options.values().into(),
             Self::Oware(options) => options.values().into(),
             Self::Congkak(options) => options.values(),
+            Self::Kumalak(options) => options.values(),
             Self::FourRow(options) => options.values(),
         }
     }
@@ -116,6 +132,7 @@ impl AnyOptions {
             Self::Kalah(options) => options.values().into(),
             Self::Oware(options) => options.values().into(),
             Self::Congkak(options) => options.all_values().into(),
+            Self::Kumalak(options) => options.values(),
             Self::FourRow(options) => options.all_values(),
         }
     }
@@ -135,6 +152,7 @@ impl AnyOptions {
             Self::Kalah(options) => write_overrides(options.values(), options.preset().options().values()),
             Self::Oware(options) => write_overrides(options.values(), options.preset().options().values()),
             Self::Congkak(options) => write_overrides(options.all_values(), options.preset().options().all_values()),
+            Self::Kumalak(options) => options.overrides(),
             Self::FourRow(options) => options.overrides(),
         }
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Effect, History, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit, Round,
-    Side, Variant, congkak, four_row, kalah, oware,
+    Side, Variant, congkak, four_row, kalah, kumalak, oware,
     setup::{Flag, Setup},
 };
 
@@ -28,6 +28,8 @@ pub enum AnyPosition {
     Oware(oware::Position, History),
     /// A position of Congkak.
     Congkak(congkak::Position),
+    /// A position of Toguz Kumalak or Bestemshe, and the earlier positions.
+    Kumalak(kumalak::Position, History),
     /// A position of Bao or Omweso.
     FourRow(four_row::AnyPosition),
 }
@@ -40,6 +42,7 @@ impl AnyPosition {
             AnyOptions::Kalah(options) => Self::Kalah(kalah::Position::opening(*options)),
             AnyOptions::Oware(options) => Self::Oware(oware::Position::opening(*options), History::default()),
             AnyOptions::Congkak(options) => Self::Congkak(congkak::Position::opening(*options)),
+            AnyOptions::Kumalak(options) => Self::Kumalak(kumalak::Position::opening(*options), History::default()),
             AnyOptions::FourRow(options) => Self::FourRow(four_row::AnyPosition::opening(options)),
         }
     }
@@ -65,6 +68,8 @@ impl AnyPosition {
             AnyOptions::Oware(options) => oware::Position::from_setup(*options, &text.parse()?)
                 .map(|position| Self::Oware(position, History::default())),
             AnyOptions::Congkak(options) => congkak::Position::from_setup(*options, &text.parse()?).map(Self::Congkak),
+            AnyOptions::Kumalak(options) => kumalak::Position::from_setup(*options, &text.parse()?)
+                .map(|position| Self::Kumalak(position, History::default())),
             AnyOptions::FourRow(options) => Ok(Self::FourRow(four_row::AnyPosition::parse(options, text)?)),
         }
     }
@@ -86,6 +91,8 @@ impl AnyPosition {
             AnyOptions::Congkak(options) => {
                 congkak::Position::from_setup_with_any_total(*options, &text.parse()?).map(Self::Congkak)
             }
+            AnyOptions::Kumalak(options) => kumalak::Position::from_setup_with_any_total(*options, &text.parse()?)
+                .map(|position| Self::Kumalak(position, History::default())),
             AnyOptions::FourRow(_) => Self::parse(options, text),
         }
     }
@@ -112,7 +119,14 @@ impl AnyPosition {
                 next.remember(position, history);
                 *position = next;
             }
-            (this, next @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::FourRow(_))) => *this = next,
+            (Self::Kumalak(position, history), Self::Kumalak(next, _)) => {
+                next.remember(position, history);
+                *position = next;
+            }
+            (
+                this,
+                next @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) | Self::FourRow(_)),
+            ) => *this = next,
         }
     }
 
@@ -121,6 +135,7 @@ impl AnyPosition {
     pub fn afresh(&self) -> Self {
         match self {
             Self::Oware(position, _) => Self::Oware(*position, History::default()),
+            Self::Kumalak(position, _) => Self::Kumalak(*position, History::default()),
             Self::Kalah(_) | Self::Congkak(_) | Self::FourRow(_) => self.clone(),
         }
     }
@@ -130,7 +145,7 @@ impl AnyPosition {
     pub fn history(&self) -> Option<&History> {
         match self {
             Self::Kalah(_) | Self::Congkak(_) | Self::FourRow(_) => None,
-            Self::Oware(_, history) => Some(history),
+            Self::Oware(_, history) | Self::Kumalak(_, history) => Some(history),
         }
     }
 
@@ -141,6 +156,7 @@ impl AnyPosition {
             Self::Kalah(position) => AnyOptions::Kalah(position.options()),
             Self::Oware(position, _) => AnyOptions::Oware(position.options()),
             Self::Congkak(position) => AnyOptions::Congkak(position.options()),
+            Self::Kumalak(position, _) => AnyOptions::Kumalak(position.options()),
             Self::FourRow(position) => AnyOptions::FourRow(position.options()),
         }
     }
@@ -152,6 +168,7 @@ impl AnyPosition {
             Self::Kalah(position) => AnyBoard::TwoRow(*position.board()),
             Self::Oware(position, _) => AnyBoard::TwoRow(*position.board()),
             Self::Congkak(position) => AnyBoard::TwoRow(*position.board()),
+            Self::Kumalak(position, _) => AnyBoard::TwoRow(*position.board()),
             Self::FourRow(position) => AnyBoard::FourRow(*position.board()),
         }
     }
@@ -160,7 +177,7 @@ impl AnyPosition {
     #[must_use]
     pub fn owns_house(&self, side: Side) -> Option<bool> {
         match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => None,
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
             Self::FourRow(position) => position.owns_house(side),
         }
     }
@@ -169,6 +186,12 @@ impl AnyPosition {
     #[must_use]
     pub fn can_block(&self) -> bool {
         self.options().variant() == Variant::Bao
+    }
+
+    /// Whether a side can win a pit of the other side in this game: in Toguz Kumalak (R44).
+    #[must_use]
+    pub fn can_have_tuzdyks(&self) -> bool {
+        self.options().variant() == Variant::ToguzKumalak
     }
 
     /// Reads a word of a move. A word that only games with other boards have is none here.
@@ -196,7 +219,7 @@ impl AnyPosition {
     #[must_use]
     pub fn pending(&self) -> Option<Pending> {
         match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => None,
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
             Self::FourRow(position) => {
                 position.pending().map(|pending| Pending { pit: pending.pit.into(), hand: pending.hand })
             }
@@ -213,7 +236,7 @@ impl AnyPosition {
     #[must_use]
     pub fn lockstep(&self) -> Option<Lockstep> {
         match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::FourRow(_) => None,
+            Self::Kalah(_) | Self::Oware(..) | Self::Kumalak(..) | Self::FourRow(_) => None,
             Self::Congkak(position) => position.lockstep(),
         }
     }
@@ -222,7 +245,7 @@ impl AnyPosition {
     #[must_use]
     pub fn can_burn(&self) -> bool {
         match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::FourRow(_) => false,
+            Self::Kalah(_) | Self::Oware(..) | Self::Kumalak(..) | Self::FourRow(_) => false,
             Self::Congkak(position) => position.can_burn(),
         }
     }
@@ -231,7 +254,7 @@ impl AnyPosition {
     #[must_use]
     pub fn arranging(&self) -> Option<Pit> {
         match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) => None,
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
             Self::FourRow(position) => position.arranging().map(Pit::from),
         }
     }
@@ -243,6 +266,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.turn(),
             Self::Oware(position, _) => position.turn(),
             Self::Congkak(position) => position.turn(),
+            Self::Kumalak(position, _) => position.turn(),
             Self::FourRow(position) => position.turn(),
         }
     }
@@ -254,6 +278,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.plies(),
             Self::Oware(position, _) => position.plies(),
             Self::Congkak(position) => position.plies(),
+            Self::Kumalak(position, _) => position.plies(),
             Self::FourRow(position) => position.plies(),
         }
     }
@@ -263,7 +288,7 @@ impl AnyPosition {
     pub fn swapped(&self) -> bool {
         match self {
             Self::Kalah(position) => position.swapped(),
-            Self::Oware(..) | Self::Congkak(_) | Self::FourRow(_) => false,
+            Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) | Self::FourRow(_) => false,
         }
     }
 
@@ -272,7 +297,7 @@ impl AnyPosition {
     #[must_use]
     pub fn round(&self) -> Option<Round> {
         match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::FourRow(_) => None,
+            Self::Kalah(_) | Self::Oware(..) | Self::Kumalak(..) | Self::FourRow(_) => None,
             Self::Congkak(position) => position.round(),
         }
     }
@@ -285,6 +310,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.legal_moves(),
             Self::Oware(position, _) => position.legal_moves(),
             Self::Congkak(position) => position.legal_moves(),
+            Self::Kumalak(position, _) => position.legal_moves(),
             Self::FourRow(position) => position.legal_moves().into_iter().map(Move::from).collect(),
         }
     }
@@ -315,6 +341,12 @@ impl AnyPosition {
                 Ok((Self::Oware(next, history), effects))
             }
             Self::Congkak(position) => position.play(m).map(|(next, effects)| (Self::Congkak(next), effects)),
+            Self::Kumalak(position, history) => {
+                let (next, effects) = position.play(m, history)?;
+                let mut history = history.clone();
+                next.remember(position, &mut history);
+                Ok((Self::Kumalak(next, history), effects))
+            }
             Self::FourRow(position) => {
                 let (next, effects) = position.play(move_of(m)?).map_err(|reason| refusal(reason, m))?;
                 Ok((Self::FourRow(next), effects.into_iter().map(Effect::from).collect()))
@@ -348,7 +380,11 @@ impl AnyPosition {
                 let (next, effects) = position.play_into_repetition(m)?;
                 Ok((Self::Oware(next, History::default()), effects))
             }
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::FourRow(_) => Ok(played),
+            Self::Kumalak(position, _) if played.0.to_string() != recorded => {
+                let (next, effects) = position.play_into_repetition(m)?;
+                Ok((Self::Kumalak(next, History::default()), effects))
+            }
+            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) | Self::FourRow(_) => Ok(played),
         }
     }
 
@@ -365,6 +401,11 @@ impl AnyPosition {
                 position.remember(&before, history);
             }
             Self::Congkak(position) => position.play_unchecked(m),
+            Self::Kumalak(position, history) => {
+                let before = *position;
+                position.play_unchecked(m, history);
+                position.remember(&before, history);
+            }
             Self::FourRow(position) => {
                 if let Ok(m) = move_of(m) {
                     position.play_unchecked(m);
@@ -408,6 +449,7 @@ impl AnyPosition {
             Self::Kalah(position) => position.outcome(),
             Self::Oware(position, _) => position.outcome(),
             Self::Congkak(position) => position.outcome(),
+            Self::Kumalak(position, _) => position.outcome(),
             Self::FourRow(position) => position.outcome(),
         }
     }
@@ -421,6 +463,7 @@ impl Clone for AnyPosition {
             Self::Kalah(position) => Self::Kalah(*position),
             Self::Oware(position, history) => Self::Oware(*position, history.clone()),
             Self::Congkak(position) => Self::Congkak(*position),
+            Self::Kumalak(position, history) => Self::Kumalak(*position, history.clone()),
             Self::FourRow(position) => Self::FourRow(*position),
         }
     }
@@ -428,6 +471,10 @@ impl Clone for AnyPosition {
     fn clone_from(&mut self, source: &Self) {
         match (self, source) {
             (Self::Oware(position, history), Self::Oware(from, from_history)) => {
+                *position = *from;
+                history.clone_from(from_history);
+            }
+            (Self::Kumalak(position, history), Self::Kumalak(from, from_history)) => {
                 *position = *from;
                 history.clone_from(from_history);
             }
@@ -443,6 +490,7 @@ impl fmt::Display for AnyPosition {
             Self::Kalah(position) => position.fmt(f),
             Self::Oware(position, _) => position.fmt(f),
             Self::Congkak(position) => position.fmt(f),
+            Self::Kumalak(position, _) => position.fmt(f),
             Self::FourRow(position) => position.fmt(f),
         }
     }

@@ -172,6 +172,7 @@ impl Position {
             return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
         }
         check_round(options, setup)?;
+        setup.check_no_tuzdyk()?;
         check_flags(setup)?;
         check_lockstep(options, setup)?;
         let &Setup { board, turn, mut flags, plies, round, opener, chosen, points } = setup;

@@ -147,6 +147,7 @@ impl Position {
             return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
         }
         setup.check_single_round()?;
+        setup.check_no_tuzdyk()?;
         check_flags(options, setup)?;
         let &Setup { board, turn, flags, plies, .. } = setup;
         let mut position = Self { options, board, turn, flags, plies, reason: None };

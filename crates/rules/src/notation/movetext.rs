@@ -330,6 +330,7 @@ fn words(start: &AnyPosition, moves: &[Move]) -> Vec<Word> {
 fn captured(position: &AnyPosition, m: Move) -> u32 {
     let played = match position {
         AnyPosition::Oware(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
+        AnyPosition::Kumalak(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
         AnyPosition::Kalah(_) | AnyPosition::Congkak(_) | AnyPosition::FourRow(_) => {
             position.play(m).map(|(_, effects)| effects)
         }

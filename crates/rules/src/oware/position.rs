@@ -157,6 +157,7 @@ impl Position {
             return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
         }
         setup.check_single_round()?;
+        setup.check_no_tuzdyk()?;
         // Oware has no extra moves and no pie rule.
         let others = [Flag::Extra, Flag::Pie, Flag::Swapped, Flag::Lockstep];
         if let Some(flag) = others.into_iter().find(|&flag| setup.flags.has(flag)) {

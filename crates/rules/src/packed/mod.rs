@@ -3,9 +3,9 @@
 //!
 //! The rules are those of [`kalah`](crate::kalah), [`oware`](crate::oware) and [`congkak`](crate::congkak), which
 //! follow `docs/rules.md` closely; the tests compare the two forms, position by position. Some games have no packed
-//! form: boards of more than seven pits a side or 255 seeds, optional extra moves and captures, and
-//! matches of several rounds.
-//! Neither has a position in which North can still swap, or in which both sides choose the pits of a lockstep opening. A packed position counts no plies, and playing it yields no
+//! form: Toguz Kumalak and Bestemshe, boards of more than seven pits a side or 255 seeds, optional extra moves and
+//! captures, and matches of several rounds. Neither has a position in which North can still swap, or in which both sides
+//! choose the pits of a lockstep opening. A packed position counts no plies, and playing it yields no
 //! effects.
 //!
 //! ```

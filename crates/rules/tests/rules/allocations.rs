@@ -95,6 +95,10 @@ fn trying_moves_of_a_packed_game_allocates_nothing() {
                 let game = Congkak::new(position).expect("seven pits fit");
                 check(&game, &game.pack(position).expect("it belongs to this game"), 48_263);
             }
+            AnyPosition::Kumalak(position, history) => {
+                let moves = || position.legal_moves().iter().for_each(|&m| position.clone().play_unchecked(m, history));
+                assert_eq!(allocations(moves), 0, "{variant} has no packed form, and its own allocates nothing");
+            }
             AnyPosition::FourRow(position) => {
                 let moves = || position.legal_moves().iter().for_each(|&m| position.clone().play_unchecked(m));
                 assert_eq!(allocations(moves), 0, "{variant} has no packed form, and its own allocates nothing");

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mancala_rules::{AnyPosition, BySide, Effect, Move, Pit, Place, Side};
 
-/// The seeds of a board and its burnt pits by place name, and whether a refill burns pits, as a client that knows no rules would keep them.
+/// The seeds of a board, its burnt pits and tuzdyks by place name, and whether a refill burns pits, as a client that knows no rules would
+/// keep them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     seeds: BTreeMap<String, u16>,
     burnt: BTreeSet<String>,
     burns: bool,
+    tuzdyks: BTreeSet<String>,
 }
 
 impl Drawing {
@@ -26,7 +28,8 @@ impl Drawing {
                 }
             }
         }
-        Self { seeds, burnt, burns: position.can_burn() }
+        let tuzdyks = Side::ALL.into_iter().filter_map(|side| board.tuzdyk(side)).map(|pit| pit.to_string()).collect();
+        Self { seeds, burnt, burns: position.can_burn(), tuzdyks }
     }
 
     fn take(&mut self, pit: Pit) -> u16 {
@@ -86,9 +89,16 @@ pub fn check(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosit
                 let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);
                 // The pit of the last seed comes first, or it keeps its seed and is missing.
                 let opposite = if Some(Place::Pit(from[0])) == last { counts[0] == 1 } else { counts.len() == 1 };
-                assert!(chain || opposite, "captured {counts:?}");
+                // In Toguz Kumalak and Bestemshe the last seed makes an even number, or three for a tuzdyk.
+                let even = counts[0].is_multiple_of(2) || counts[0] == 3;
+                let alone = even && from[0].side != to && (counts.len(), Some(Place::Pit(from[0]))) == (1, last);
+                assert!(chain || opposite || alone, "captured {counts:?}");
                 assert_eq!(counts.iter().sum::<u16>(), seeds);
                 *drawing.at(Place::Store(to)) += seeds;
+            }
+            Effect::Tuzdyk { pit, side } => {
+                assert_eq!((side, last), (!pit.side, Some(Place::Pit(pit))));
+                assert!(drawing.tuzdyks.insert(pit.to_string()), "a pit becomes a tuzdyk once");
             }
             Effect::Sweep { side, seeds, to } => {
                 let swept: u16 = (0..before.pits_per_side()).map(|index| drawing.take(Pit { side, index })).sum();
@@ -103,6 +113,18 @@ pub fn check(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosit
                 for side in Side::ALL {
                     *drawing.at(Place::Store(side)) += seeds;
                 }
+                if let Some(pit) = odd {
+                    *drawing.at(Place::Pit(pit)) += 1;
+                }
+            }
+            Effect::Level { south, north, odd } => {
+                let pits = Side::ALL.into_iter().flat_map(|side| (0..before.pits_per_side()).map(move |i| (side, i)));
+                let left: u16 = pits.map(|(side, index)| drawing.take(Pit { side, index })).sum();
+                assert_eq!(south + north + u16::from(odd.is_some()), left);
+                *drawing.at(Place::Store(Side::South)) += south;
+                *drawing.at(Place::Store(Side::North)) += north;
+                let [one, other] = Side::ALL.map(|side| *drawing.at(Place::Store(side)));
+                assert_eq!(one, other, "both stores hold the same");
                 if let Some(pit) = odd {
                     *drawing.at(Place::Pit(pit)) += 1;
                 }
@@ -190,14 +212,15 @@ fn check_order(effects: &[Effect]) {
             Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
             Effect::Sow { .. } | Effect::Relay { .. } => 1,
             Effect::Capture { .. } => 2,
-            Effect::ExtraTurn => 3,
-            Effect::Sweep { .. } | Effect::Split { .. } => 4,
-            Effect::RoundOver { .. } => 5,
-            Effect::Refill { .. } => 6,
-            Effect::GameOver { .. } => 7,
+            Effect::Tuzdyk { .. } => 3,
+            Effect::ExtraTurn => 4,
+            Effect::Sweep { .. } | Effect::Split { .. } | Effect::Level { .. } => 5,
+            Effect::RoundOver { .. } => 6,
+            Effect::Refill { .. } => 7,
+            Effect::GameOver { .. } => 8,
             other => panic!("{other:?} is of a game with four rows"),
         };
-        assert!(next > stage || next == stage && [0, 1, 4, 6].contains(&next), "order of {effects:?}");
+        assert!(next > stage || next == stage && [0, 1, 5, 7].contains(&next), "order of {effects:?}");
         stage = next;
     }
 }

@@ -7,7 +7,7 @@
 //! - `import`, `options` and `notation` test the text forms of positions, options and moves.
 //! - `record` and `foreign` test the texts of whole games and the forms of other programs.
 //! - `corpus` sends every text that fuzzing found to every reader in `readers`.
-//! - `four_row` tests Bao and Omweso, in modules of the same names.
+//! - `kumalak` tests Toguz Kumalak and Bestemshe, `four_row` Bao and Omweso, in modules of the same names.
 //! - `packed` compares the two forms of the rules; `allocations` counts how often they allocate memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
@@ -20,6 +20,7 @@ mod foreign;
 mod four_row;
 mod import;
 mod kalah;
+mod kumalak;
 mod lockstep;
 mod notation;
 mod options;

@@ -3,7 +3,9 @@
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak,
     four_row::{bao, omweso},
-    kalah, oware,
+    kalah,
+    kumalak::{bestemshe, toguz_kumalak},
+    oware,
 };
 
 const KALAH: Variant = Variant::Kalah;
@@ -48,6 +50,8 @@ fn the_description_of_a_variant_agrees_with_its_options() {
         (Variant::Congkak, "Congkak", congkak::Preset::WORDS),
         (Variant::Bao, "Bao", bao::Preset::WORDS),
         (Variant::Omweso, "Omweso", omweso::Preset::WORDS),
+        (Variant::ToguzKumalak, "Toguz Kumalak", toguz_kumalak::Preset::WORDS),
+        (Variant::Bestemshe, "Bestemshe", bestemshe::Preset::WORDS),
     ] {
         let defaults = variant.options().iter().map(|spec| (spec.name, spec.default.clone()));
         let of_a_match = ["refill_from", "round_starter", "max_rounds", "burnt_pits", "match_victory"];
@@ -115,6 +119,10 @@ fn the_examples_of_the_rules_in_words_are_right() {
     assert_eq!(effects(KALAH, None, "C").last(), Some(&Effect::ExtraTurn));
     let chain = effects(Variant::Oware, Some("0,0,0,0,0,3/2,1,2,1,0,0 20-19 S - 40 1S"), "F");
     assert_eq!(captured(&chain), Some((3, 8)));
+    for (variant, m, seeds) in [(Variant::ToguzKumalak, "I", 10), (Variant::Bestemshe, "B", 6)] {
+        assert_eq!(captured(&effects(variant, None, m)), Some((1, seeds)));
+    }
+    assert_eq!(captured(&effects(Variant::Bestemshe, None, "A")), None);
     let laps = effects(Variant::Congkak, None, "G");
     assert_eq!(
         (captured(&laps), laps[8].clone()),
@@ -194,6 +202,8 @@ fn companions(variant: Variant, name: &str) -> Vec<(String, OptionValue)> {
         }
         (Variant::Congkak, "match_victory") => &[("rounds", "multi".into()), ("burnt_pits", true.into())],
         (Variant::Bao, "house_seeds" | "singletons" | "harvest_ends_house") => &[("start", "house".into())],
+        (Variant::ToguzKumalak | Variant::Bestemshe, "majority_end") => &[("repetition_award", "split".into())],
+        (Variant::ToguzKumalak | Variant::Bestemshe, "repetition_award") => &[("majority_end", true.into())],
         (Variant::Bao, "takasia_single") => &[("takasia", "block".into())],
         (Variant::Bao, "takasia_house_lap") => &[("start", "house".into()), ("takasia", "block".into())],
         _ => &[],

@@ -36,7 +36,7 @@ impl Packed {
                 AnyPosition::Congkak(position) => game.pack(position).map(|packed| (packed, Path::default())),
                 _ => None,
             }),
-            AnyPosition::FourRow(_) => return None,
+            AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => return None,
         })
     }
 
@@ -130,7 +130,8 @@ fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
 fn is_covered(position: &AnyPosition) -> bool {
     let excluded = [("extra_turn", "optional".into()), ("capture", "optional".into()), ("rounds", "multi".into())];
     let values = position.options().values();
-    position.board().pits_per_side() <= 7
+    !matches!(position, AnyPosition::Kumalak(..))
+        && position.board().pits_per_side() <= 7
         && position.board().total() <= 255
         && !values.iter().any(|value| excluded.contains(value))
 }

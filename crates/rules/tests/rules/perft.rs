@@ -1,5 +1,4 @@
-//! Compares the counts of move sequences with those of the files `kalah.perft`, `oware.perft` and `congkak.perft`, and of
-//! options that came later.
+//! Compares the counts of move sequences with the files of each game, such as `kalah.perft`.
 
 use mancala_rules::{AnyOptions, AnyPosition, Variant, perft};
 
@@ -13,6 +12,8 @@ fn move_sequences_are_as_many_as_the_files_list() {
     compare(Variant::Oware, include_str!("oware.perft"), 480);
     compare(Variant::Congkak, include_str!("congkak.perft"), 126);
     compare(Variant::Congkak, include_str!("congkak_match_and_lockstep.perft"), 34);
+    compare(Variant::ToguzKumalak, include_str!("toguz_kumalak.perft"), 199);
+    compare(Variant::Bestemshe, include_str!("bestemshe.perft"), 111);
 }
 
 fn compare(variant: Variant, lines: &str, expected: usize) {

@@ -77,7 +77,7 @@ proptest! {
     fn a_nearly_right_position_is_read_or_refused(
         position in made_up_position(),
         at in any::<prop::sample::Index>(),
-        with in "[-0-9,/ SNepwoxlAB]{0,3}",
+        with in "[-0-9,/ SNepwotxlAB]{0,3}",
     ) {
         let mut text = position.to_string();
         let at = at.index(text.len());
@@ -251,7 +251,9 @@ fn check_play(position: &AnyPosition, m: Move) -> Result<AnyPosition, TestCaseEr
             let values = next.options().overrides();
             let stays =
                 values.contains("remaining=discard") || reason.word() == "majority" && !values.contains("sweep");
-            let odd = effects.iter().any(|effect| matches!(effect, Effect::Split { odd: Some(_), .. }));
+            let leaves_odd =
+                |effect: &_| matches!(effect, Effect::Split { odd: Some(_), .. } | Effect::Level { odd: Some(_), .. });
+            let odd = effects.iter().any(leaves_odd);
             let empty = Side::ALL.into_iter().all(|side| after.row_is_empty(side));
             prop_assert!(stays || odd || empty, "{} is swept", next);
         }
@@ -303,38 +305,42 @@ fn value(preset: &PresetSpec, spec: &OptionSpec, pick: u16) -> String {
     format!("{name}={value}")
 }
 
-/// A position with any seeds and any flags that are allowed together; in a match also with burnt pits, in any round.
+/// A position with any seeds and any flags that are allowed together; in a match also with burnt pits, in any round,
+/// and in Toguz Kumalak with tuzdyks.
 pub fn made_up_position() -> impl Strategy<Value = AnyPosition> {
     let seeds = prop_oneof![3 => Just(0), 2 => 1..4_u16, 1 => 0..10_u16];
     let heap = (0..24_usize, 0..34_u16);
     let side = select(&["S", "N"]);
     let flags = select(&["-", "e", "p", "ep", "w", "ew", "l", "lA", "lB"]);
     let match_only = (vec(prop::bool::weighted(0.2), 24), select(&["1S", "1N", "2S", "3N"]), 0..3_u16);
-    let parts = (vec(seeds, 24), heap, (0..20_u16, 0..20_u16), side, flags, match_only);
+    let tuzdyks = [0..24_usize, 0..24_usize];
+    let parts = (vec(seeds, 24), heap, (0..20_u16, 0..20_u16), side, flags, match_only, tuzdyks);
     (any_options(), parts).prop_map(
-        |(options, (mut seeds, heap, (south, north), side, flags, (burnt, round, points)))| {
+        |(options, (mut seeds, heap, (south, north), side, flags, (burnt, round, points), tuzdyks))| {
             let pits = usize::from(AnyPosition::opening(&options).board().pits_per_side());
             seeds[heap.0 % (2 * pits)] += heap.1;
             let opening = AnyPosition::opening(&options);
             let has_points = opening.round().is_some_and(|round| round.points.is_some());
-            let text = |flags, round: &str| {
+            let text = |flags, round: &str, tuzdyks: &[usize]| {
                 let points = if has_points && round == "3N" { points } else { 0 };
                 let points = if has_points { format!("{points}-0") } else { String::new() };
-                let pit = |at: usize| {
-                    if burnt[at] && round != "1S" && opening.can_burn() {
-                        "x".to_owned()
-                    } else {
-                        seeds[at].to_string()
-                    }
+                let pit = |at: usize| match at {
+                    _ if tuzdyks.contains(&at) => "t".to_owned(),
+                    _ if burnt[at] && round != "1S" && opening.can_burn() => "x".to_owned(),
+                    _ => seeds[at].to_string(),
                 };
                 let row = |pits: Range<usize>| pits.map(pit).collect::<Vec<_>>().join(",");
                 format!("{}/{} {south}-{north} {side} {flags} 9 {round}{points}", row(0..pits), row(pits..2 * pits))
             };
-            let read = |flags, round| AnyPosition::parse_with_any_total(&options, &text(flags, round)).ok();
+            let read =
+                |flags, round, tuzdyks| AnyPosition::parse_with_any_total(&options, &text(flags, round, tuzdyks)).ok();
             let [whole, without_round, without_flags] = [(flags, round), (flags, "1S"), ("-", round)];
-            [whole, without_round, without_flags, ("-", "1S")]
+            [&tuzdyks[..], &tuzdyks[..1], &[]]
                 .into_iter()
-                .find_map(|(flags, round)| read(flags, round))
+                .flat_map(|tuzdyks| {
+                    [whole, without_round, without_flags, ("-", "1S")].map(|(flags, round)| (flags, round, tuzdyks))
+                })
+                .find_map(|(flags, round, tuzdyks)| read(flags, round, tuzdyks))
                 .expect("such seeds are within bounds")
         },
     )
@@ -421,6 +427,8 @@ fn mirror_effect(effect: Effect) -> Effect {
         Effect::Relay { pit, seeds } => Effect::Relay { pit: mirror_pit(pit), seeds },
         Effect::Sweep { side, seeds, to } => Effect::Sweep { side: !side, seeds, to: !to },
         Effect::Split { seeds, odd } => Effect::Split { seeds, odd: odd.map(mirror_pit) },
+        Effect::Tuzdyk { pit, side } => Effect::Tuzdyk { pit: mirror_pit(pit), side: !side },
+        Effect::Level { south, north, odd } => Effect::Level { south: north, north: south, odd: odd.map(mirror_pit) },
         Effect::RoundOver { round, score, points } => {
             let exchanged = |pair: BySide<u16>| BySide { south: pair.north, north: pair.south };
             Effect::RoundOver { round, score: exchanged(score), points: points.map(exchanged) }

@@ -360,9 +360,13 @@ fn wrong_tags_are_refused_at_their_value() {
         (
             "[Variant \"chess\"]",
             11,
-            "the variant is not known; expected `kalah`, `oware`, `congkak`, `bao` or `omweso`",
+            "the variant is not known; expected `kalah`, `oware`, `congkak`, `bao`, `omweso`, `toguz_kumalak` or `bestemshe`",
         ),
-        ("[Variant \"\"]", 11, "the variant is not known; expected `kalah`, `oware`, `congkak`, `bao` or `omweso`"),
+        (
+            "[Variant \"\"]",
+            11,
+            "the variant is not known; expected `kalah`, `oware`, `congkak`, `bao`, `omweso`, `toguz_kumalak` or `bestemshe`",
+        ),
         ("[Variant \"oware\"][Preset \"abapa\"]", 27, "oware has no preset \"abapa\""),
         ("[Variant \"oware\"][Options \"seeds=13\"]", 28, "option `seeds` must be an integer from 1 to 12"),
         ("[Variant \"oware\"][Options \"pie=true\"]", 28, "oware has no option \"pie\""),

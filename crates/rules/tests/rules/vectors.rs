@@ -1,5 +1,5 @@
-//! Whole games, worked out by hand or by an independent program: `kalah.jsonl`, `oware.jsonl` and `congkak.jsonl`, one
-//! game on each line. Options that came later have files of their own, such as `kalah_optional_capture.jsonl`.
+//! Whole games, worked out by hand or by an independent program: a file for each game with two rows, one game on each
+//! line. Options that came later have files of their own, such as `kalah_optional_capture.jsonl`.
 
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, Move, OptionValue, ParsePositionError, Side, Variant,
@@ -54,6 +54,8 @@ fn every_vector_is_reproduced_exactly() {
         (include_str!("oware.jsonl"), 95),
         (include_str!("congkak.jsonl"), 61),
         (include_str!("congkak_match_and_lockstep.jsonl"), 17),
+        (include_str!("toguz_kumalak.jsonl"), 63),
+        (include_str!("bestemshe.jsonl"), 35),
     ] {
         let read = |line| serde_json::from_str(line).expect("a line is a vector");
         let vectors: Vec<Vector> = lines.lines().map(read).collect();
@@ -159,7 +161,7 @@ fn compare_hints(vector: &Vector, step: &Step, effects: &[Effect]) {
         return assert!(step.events.is_empty());
     }
     let is_compared = |event: &&String| {
-        ["extra", "capture:", "pass", "swap", "over:", "relay:"].iter().any(|word| event.starts_with(word))
+        ["extra", "capture:", "tuzdyk:", "pass", "swap", "over:", "relay:"].iter().any(|word| event.starts_with(word))
     };
     let events: Vec<String> = step.events.iter().filter(is_compared).cloned().collect();
     let mut hints = hints(effects);
@@ -179,6 +181,7 @@ fn hints(effects: &[Effect]) -> Vec<String> {
     let hint = |effect: &Effect| match effect {
         Effect::ExtraTurn => Some("extra".to_owned()),
         Effect::Capture { seeds, .. } => Some(format!("capture:{seeds}")),
+        Effect::Tuzdyk { pit, .. } => Some(format!("tuzdyk:{pit}")),
         Effect::Pass => Some("pass".to_owned()),
         Effect::Swap => Some("swap".to_owned()),
         Effect::GameOver { reason } => Some(format!("over:{reason}")),
@@ -189,6 +192,7 @@ fn hints(effects: &[Effect]) -> Vec<String> {
         | Effect::Split { .. }
         | Effect::Choose { .. }
         | Effect::Hand { .. }
+        | Effect::Level { .. }
         | Effect::RoundOver { .. }
         | Effect::Refill { .. } => None,
         other => panic!("{other:?} is of a game with four rows"),

@@ -1,0 +1,409 @@
+//! A position of Toguz Kumalak or Bestemshe, and what a move does to it: the rules of both games. Knows no other game.
+
+use std::fmt;
+
+use arrayvec::ArrayVec;
+
+use super::{End, MajorityRemaining, Options, RepetitionAward, TuzdykSymmetry, rules::Rules};
+use crate::{
+    Board, Effect, EndReason, HISTORY_MAX, History, IllegalMove, Move, MoveList, Outcome, PLIES_MAX,
+    ParsePositionError, Pit, Place, SEEDS_MAX, Side,
+    effect::EffectSink,
+    ring::Ring,
+    setup::{Flag, Flags, Setup},
+};
+
+/// A position of Toguz Kumalak or Bestemshe with its options.
+///
+/// It does not hold the [`History`] that the rule against repetition needs (R45): the caller passes it in.
+/// [`AnyPosition`](crate::AnyPosition) keeps the two together.
+///
+/// ```
+/// use mancala_rules::{History, kumalak::{Position, toguz_kumalak}};
+///
+/// let opening = Position::opening(toguz_kumalak::Preset::Standard.options());
+/// let (position, effects) = opening.play("I".parse()?, &History::default())?;
+/// assert_eq!(position.to_string(), "9,9,9,9,9,9,9,9,1/10,10,10,10,10,10,10,0,9 10-0 N - 1 1S");
+/// assert_eq!(effects.len(), 11);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    options: Options,
+    board: Board,
+    turn: Side,
+    over: bool,
+    plies: u32,
+    /// Which rule ended the game; `None` while it runs, and if it was imported as finished.
+    reason: Option<EndReason>,
+}
+
+impl Position {
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R39).
+    #[must_use]
+    pub fn opening(options: impl Into<Options>) -> Self {
+        let options = options.into();
+        let Rules { pits, seeds, .. } = options.rules();
+        let mut board = Board::empty(pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(seeds.into());
+        }
+        Self { options, board, turn: Side::South, over: false, plies: 0, reason: None }
+    }
+
+    /// The options of the game.
+    #[must_use]
+    pub const fn options(&self) -> Options {
+        self.options
+    }
+
+    /// The seeds and the tuzdyks.
+    #[must_use]
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The side to move; once the game is over, the side to move when a rule ended it (R45).
+    #[must_use]
+    pub const fn turn(&self) -> Side {
+        self.turn
+    }
+
+    /// How many actions were played so far.
+    #[must_use]
+    pub const fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// The result, once the game is over: more seeds in store wins (R45).
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.over.then(|| Outcome::of(self.board.stores(), self.reason))
+    }
+
+    /// The pits that may be sown, in order: all of the side to move that hold seeds (R42).
+    #[must_use]
+    pub fn legal_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.over {
+            return moves;
+        }
+        let side = self.turn;
+        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
+            if seeds > 0 {
+                moves.push(Move::Sow(Pit { side, index }));
+            }
+        }
+        moves
+    }
+
+    /// The position after a move, and what happened in between, in order. `history` is that of this position.
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn play(&self, m: Move, history: &History) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        let pit = self.check(m)?;
+        let (mut next, mut effects) = (*self, Vec::new());
+        next.act(pit, history, &mut effects);
+        Ok((next, effects))
+    }
+
+    /// As [`Position::play`], for a move that leads to a position which has come as often as it may. The game then ends
+    /// by repetition, unless another rule ends it first.
+    ///
+    /// # Errors
+    ///
+    /// The move is not legal here.
+    pub fn play_into_repetition(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
+        let mut history = History::default();
+        let (next, _) = self.play(m, &history)?;
+        for _ in 1..self.options.rules().closing.repetition {
+            history.push(next.board, next.turn);
+        }
+        self.play(m, &history)
+    }
+
+    /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
+    pub fn play_unchecked(&mut self, m: Move, history: &History) {
+        match m {
+            Move::Sow(pit) => self.act(pit, history, &mut ()),
+            Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => {}
+        }
+    }
+
+    /// Updates the history of the position `before` to that of this position, which came right after it (R45).
+    pub fn remember(&self, before: &Self, history: &mut History) {
+        if self.over || self.board.stores() != before.board.stores() {
+            history.clear();
+        } else {
+            history.push(before.board, before.turn);
+        }
+    }
+
+    /// The position of a position string (R41), ended where the rules end it (R45).
+    pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+        let position = Self::from_setup_with_any_total(options, setup)?;
+        let (expected, found) = (options.rules().total(), setup.board.total());
+        if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
+    }
+
+    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
+    pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+        let rules = options.rules();
+        if setup.board.pits_per_side() != rules.pits {
+            return Err(ParsePositionError::PitsPerSide { expected: rules.pits });
+        }
+        if setup.board.total() > SEEDS_MAX {
+            return Err(ParsePositionError::SeedTotal { expected: rules.total(), found: setup.board.total() });
+        }
+        setup.check_single_round()?;
+        check_tuzdyks(rules, setup)?;
+        if let Some(flag) = [Flag::Extra, Flag::Pie, Flag::Swapped].into_iter().find(|&flag| setup.flags.has(flag)) {
+            return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
+        }
+        let &Setup { board, turn, flags, plies, .. } = setup;
+        let mut position = Self { options, board, turn, over: flags.has(Flag::Over), plies, reason: None };
+        if !position.over {
+            position.end_if_over();
+        }
+        Ok(position)
+    }
+
+    /// R45, steps 1 to 3, for a position that no move led to. No side has moved, so the side to move stays.
+    fn end_if_over(&mut self) {
+        if let Some(reason) = self.end_of_a_move() {
+            self.finish(reason, &mut ());
+        } else if self.board.row_is_empty(self.turn) {
+            self.finish(EndReason::NoMove, &mut ());
+        }
+    }
+
+    /// The pit that a legal move sows.
+    fn check(&self, m: Move) -> Result<Pit, IllegalMove> {
+        match m {
+            _ if self.over => Err(IllegalMove::GameOver),
+            Move::Sow(pit) if pit.index >= self.board.pits_per_side() => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Sow(pit) => Ok(pit),
+            Move::Pass => Err(IllegalMove::NoPass),
+            Move::Swap => Err(IllegalMove::NoSwap),
+            Move::Agree => Err(IllegalMove::NoAgree),
+            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
+            Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
+        }
+    }
+
+    /// The one implementation of a move (R42 to R45): sow, capture, and end the game where a rule does.
+    fn act(&mut self, pit: Pit, history: &History, effects: &mut impl EffectSink) {
+        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        let stores_before = self.board.stores();
+        if let Some(last) = self.sow(pit, effects) {
+            self.capture(last, effects);
+        }
+        if let Some(reason) = self.end_of_a_move() {
+            return self.finish(reason, effects);
+        }
+        self.turn = !self.turn;
+        if self.board.row_is_empty(self.turn) {
+            self.finish(EndReason::NoMove, effects);
+        } else if self.board.stores() == stores_before && self.goes_in_circles(history) {
+            self.finish(EndReason::Repetition, effects);
+        }
+    }
+
+    /// R42: lifts all seeds of a pit and drops them one by one: a single one in the next pit, of several the first one
+    /// in the pit itself. Returns the pit that the last seed reached; `None` if there was nothing to sow.
+    ///
+    /// The hand holds at most [`SEEDS_MAX`] seeds, and each turn of the loop drops one of them.
+    fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) -> Option<Pit> {
+        let ring = self.board.ring();
+        let origin = ring.pit(pit)?;
+        let hand = self.board.lift(origin);
+        effects.record(Effect::Lift { pit, seeds: hand });
+        let mut at = (origin, pit);
+        let mut last = None;
+        for dropped in 0..hand {
+            if dropped > 0 || hand == 1 {
+                at = next_pit(ring, at.0)?;
+            }
+            let (spot, pit) = at;
+            self.drop(spot, pit, effects);
+            last = Some(pit);
+        }
+        last
+    }
+
+    /// Drops a seed in a pit. A tuzdyk passes it on to the store of its owner (R44).
+    fn drop(&mut self, spot: u8, pit: Pit, effects: &mut impl EffectSink) {
+        if self.board.is_tuzdyk(pit) {
+            let owner = !pit.side;
+            self.board.bank(owner, 1);
+            effects.record(Effect::Sow { to: Place::Store(owner) });
+        } else {
+            self.board.drop(spot, 1);
+            effects.record(Effect::Sow { to: Place::Pit(pit) });
+        }
+    }
+
+    /// R43, R44: an even number of seeds on the other row is captured. Three seeds are captured if their pit may become
+    /// the mover's tuzdyk, and it does.
+    fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
+        if last.side == self.turn || self.board.is_tuzdyk(last) {
+            return;
+        }
+        let Some(spot) = self.board.ring().pit(last) else { return };
+        let seeds = self.board.at(spot);
+        let is_even = seeds.is_multiple_of(2) && (seeds > 2 || self.options.rules().capture_two);
+        let becomes_tuzdyk = seeds == 3 && self.may_become_tuzdyk(last);
+        if !is_even && !becomes_tuzdyk {
+            return;
+        }
+        let seeds = self.board.lift(spot);
+        self.board.bank(self.turn, seeds);
+        effects.record(Effect::Capture { from: ArrayVec::from_iter([last]), seeds, to: self.turn });
+        if becomes_tuzdyk {
+            self.board.make_tuzdyk(spot);
+            effects.record(Effect::Tuzdyk { pit: last, side: self.turn });
+        }
+    }
+
+    /// R44: the mover has no tuzdyk yet, the pit is not the last of its row, and the other side's tuzdyk does not bar it.
+    fn may_become_tuzdyk(&self, pit: Pit) -> bool {
+        let rules = self.options.rules();
+        let Some(symmetry) = rules.tuzdyk else { return false };
+        let is_barred = |other| bars(rules.pits, symmetry, other, pit);
+        self.board.tuzdyk(self.turn).is_none()
+            && pit.index + 1 < rules.pits
+            && !self.board.tuzdyk(!self.turn).is_some_and(is_barred)
+    }
+
+    /// R45, steps 1 and 2: the end that does not ask who is to move next.
+    fn end_of_a_move(&self) -> Option<EndReason> {
+        let rules = self.options.rules();
+        let half_passed = |side| 2 * self.board.store(side) > self.board.total();
+        if rules.closing.majority_end && Side::ALL.into_iter().any(half_passed) {
+            Some(EndReason::Majority)
+        } else if rules.end == End::SideEmpty && Side::ALL.into_iter().any(|side| self.board.row_is_empty(side)) {
+            Some(EndReason::SideEmpty)
+        } else {
+            None
+        }
+    }
+
+    /// R45, step 4: the position has come as often as it may, or no store has changed for so long that the history is
+    /// full. The second bound makes every game end: between two changes of the stores are at most [`HISTORY_MAX`] plies
+    /// and one, and a store can grow at most as often as there are seeds.
+    fn goes_in_circles(&self, history: &History) -> bool {
+        let limit = usize::from(self.options.rules().closing.repetition);
+        history.len() >= HISTORY_MAX || history.count(&self.board, self.turn) + 1 >= limit
+    }
+
+    /// R45: moves the seeds left in pits to the stores that the options name, and closes the game.
+    fn finish(&mut self, reason: EndReason, effects: &mut impl EffectSink) {
+        let closing = self.options.rules().closing;
+        match (reason, closing.majority_remaining, closing.repetition_award) {
+            (EndReason::Majority, MajorityRemaining::Leave, _) => {}
+            (EndReason::Repetition, _, RepetitionAward::Split) => self.split(effects),
+            (EndReason::Repetition, _, RepetitionAward::Draw) => self.level(effects),
+            _ => self.sweep(effects),
+        }
+        self.over = true;
+        self.reason = Some(reason);
+        effects.record(Effect::GameOver { reason });
+    }
+
+    fn sweep(&mut self, effects: &mut impl EffectSink) {
+        for side in Side::ALL {
+            let seeds = self.board.sweep(side, side);
+            if seeds > 0 {
+                effects.record(Effect::Sweep { side, seeds, to: side });
+            }
+        }
+    }
+
+    /// R45: each side gets half of the seeds left.
+    fn split(&mut self, effects: &mut impl EffectSink) {
+        let left = self.lift_all();
+        let seeds = left / 2;
+        for side in Side::ALL {
+            self.board.bank(side, seeds);
+        }
+        let odd = self.leave_odd(left - 2 * seeds);
+        effects.record(Effect::Split { seeds, odd });
+    }
+
+    /// R45: each side gets as many of the seeds left as its store lacks of half of all seeds. No store holds more than
+    /// half, because the options that make a draw stop at a majority.
+    fn level(&mut self, effects: &mut impl EffectSink) {
+        let half = self.board.total() / 2;
+        let left = self.lift_all();
+        let lacking = self.board.stores().map(|store| half.saturating_sub(store).min(left));
+        for side in Side::ALL {
+            self.board.bank(side, lacking[side]);
+        }
+        let odd = self.leave_odd(left.saturating_sub(lacking.south + lacking.north));
+        effects.record(Effect::Level { south: lacking.south, north: lacking.north, odd });
+    }
+
+    /// Takes all seeds out of the pits.
+    fn lift_all(&mut self) -> u16 {
+        Side::ALL.into_iter().map(|side| self.board.pits_mut(side).iter_mut().map(std::mem::take).sum::<u16>()).sum()
+    }
+
+    /// An odd seed stays in the first pit of the side that moved last that is no tuzdyk. The last pit of a row is none.
+    fn leave_odd(&mut self, seeds: u16) -> Option<Pit> {
+        let side = !self.turn;
+        let mut row = (0..self.board.pits_per_side()).map(|index| Pit { side, index });
+        let pit = row.find(|&pit| !self.board.is_tuzdyk(pit)).filter(|_| seeds > 0)?;
+        self.board.drop(self.board.ring().pit(pit)?, seeds);
+        Some(pit)
+    }
+}
+
+/// The next pit in sowing order and its spot. Both stores are passed over, which never lie side by side.
+fn next_pit(ring: Ring, spot: u8) -> Option<(u8, Pit)> {
+    let mut spot = spot;
+    for _ in 0..2 {
+        spot = ring.after(spot);
+        if let Place::Pit(pit) = ring.place(spot) {
+            return Some((spot, pit));
+        }
+    }
+    None
+}
+
+/// R44: whether the tuzdyk `other` keeps `pit`, on the other row, from becoming one.
+const fn bars(pits: u8, symmetry: TuzdykSymmetry, other: Pit, pit: Pit) -> bool {
+    match symmetry {
+        TuzdykSymmetry::SameNumber => other.index == pit.index,
+        TuzdykSymmetry::Facing => (Ring { pits }).facing(other).index == pit.index,
+    }
+}
+
+/// Refuses tuzdyks that no game with these rules has (R41).
+fn check_tuzdyks(rules: Rules, setup: &Setup) -> Result<(), ParsePositionError> {
+    let Some(symmetry) = rules.tuzdyk else {
+        return setup.check_no_tuzdyk();
+    };
+    let count = |side| (0..rules.pits).filter(|&index| setup.board.is_tuzdyk(Pit { side, index })).count();
+    let tuzdyks = Side::ALL.map(|side| setup.board.tuzdyk(side));
+    let is_last = |pit: Pit| pit.index + 1 == rules.pits;
+    let wrong = Side::ALL.into_iter().any(|side| count(side) > 1)
+        || tuzdyks.into_iter().flatten().any(is_last)
+        || matches!(tuzdyks, [Some(one), Some(other)] if bars(rules.pits, symmetry, one, other));
+    if wrong { Err(ParsePositionError::Tuzdyks) } else { Ok(()) }
+}
+
+/// The position string (R41).
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { board, turn, plies, .. } = self;
+        let mut flags = Flags::default();
+        if self.over {
+            flags.raise(Flag::Over);
+        }
+        Setup::of_single_round(board, turn, flags, plies).fmt(f)
+    }
+}

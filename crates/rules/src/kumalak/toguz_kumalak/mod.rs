@@ -1,0 +1,5 @@
+//! Toguz Kumalak: its options and presets. Its rules are those of [`Position`](super::Position).
+
+mod options;
+
+pub use options::{CONTRADICTIONS, OPTIONS, Options, PRESETS, Preset};
