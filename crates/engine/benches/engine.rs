@@ -85,12 +85,14 @@ fn main() {
     }
 }
 
-/// Positions per second from the opening: in packed form, and in the general form, which the pie rule and games with
-/// four rows need.
+/// Positions per second from the opening: in packed form, and in the general form, which the pie rule and games without a
+/// packed form need.
 fn rates() {
     let packed = [Variant::Kalah, Variant::Oware, Variant::Congkak].map(|variant| (variant, "", NODES));
-    let general = [(Variant::Kalah, "pie=true"), (Variant::Bao, ""), (Variant::Omweso, "")];
-    for (variant, overrides, nodes) in packed.into_iter().chain(general.map(|(of, with)| (of, with, NODES / 10))) {
+    let others = [Variant::Bao, Variant::Omweso, Variant::ToguzKumalak, Variant::Bestemshe];
+    let general = [(Variant::Kalah, "pie=true")].into_iter().chain(others.map(|variant| (variant, "")));
+    let general = general.map(|(variant, overrides)| (variant, overrides, NODES / 10));
+    for (variant, overrides, nodes) in packed.into_iter().chain(general) {
         let position = opening(variant, "standard", overrides);
         let mut engine = Engine::new(TABLE_MIB);
         let limits = Limits::nodes(nodes);

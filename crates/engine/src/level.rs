@@ -47,85 +47,103 @@ const fn strength(nodes: u64, error: u32) -> Strength {
 /// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures
 /// it. Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must
 /// err by many of its 98 seeds.
-const fn strengths(variant: Variant) -> [Strength; 8] {
+type Strengths = [Strength; 8];
+
+const KALAH: Strengths = [
+    strength(1, 8_000),
+    strength(1, 1_200),
+    strength(30, 550),
+    strength(100, 450),
+    strength(500, 200),
+    strength(2_500, 0),
+    strength(25_000, 0),
+    strength(NODES_MAX, 0),
+];
+
+const OWARE: Strengths = [
+    strength(1, 8_000),
+    strength(1, 1_200),
+    strength(1, 500),
+    strength(30, 400),
+    strength(200, 250),
+    strength(2_000, 100),
+    strength(30_000, 0),
+    strength(NODES_MAX, 0),
+];
+
+const CONGKAK: Strengths = [
+    strength(1, 15_000),
+    strength(1, 2_000),
+    strength(100, 3_600),
+    strength(100, 2_100),
+    strength(100, 1_080),
+    strength(300, 1_050),
+    strength(1_000, 700),
+    strength(NODES_MAX, 0),
+];
+
+const TOGUZ_KUMALAK: Strengths = [
+    strength(1, 15_000),
+    strength(1, 4_500),
+    strength(30, 2_300),
+    strength(150, 1_500),
+    strength(400, 1_050),
+    strength(800, 750),
+    strength(2_000, 450),
+    strength(NODES_MAX_IN_GENERAL_FORM, 0),
+];
+
+const BESTEMSHE: Strengths = [
+    strength(1, 8_000),
+    strength(1, 700),
+    strength(60, 500),
+    strength(120, 400),
+    strength(200, 340),
+    strength(400, 270),
+    strength(1_000, 180),
+    strength(NODES_MAX_IN_GENERAL_FORM, 0),
+];
+
+const BAO: Strengths = [
+    strength(1, 8_000),
+    strength(1, 2_500),
+    strength(150, 1_200),
+    strength(400, 800),
+    strength(1_500, 600),
+    strength(6_000, 300),
+    strength(60_000, 0),
+    strength(NODES_MAX_OF_FOUR_ROWS, 0),
+];
+
+const OMWESO: Strengths = [
+    strength(1, 8_000),
+    strength(1, 2_500),
+    strength(150, 1_100),
+    strength(500, 850),
+    strength(1_200, 600),
+    strength(3_000, 400),
+    strength(10_000, 250),
+    strength(NODES_MAX_OF_FOUR_ROWS, 0),
+];
+
+/// The levels of a game.
+const fn strengths(variant: Variant) -> Strengths {
     match variant {
-        Variant::Kalah => [
-            strength(1, 8_000),
-            strength(1, 1_200),
-            strength(30, 550),
-            strength(100, 450),
-            strength(500, 200),
-            strength(2_500, 0),
-            strength(25_000, 0),
-            strength(NODES_MAX, 0),
-        ],
-        Variant::Oware => [
-            strength(1, 8_000),
-            strength(1, 1_200),
-            strength(1, 500),
-            strength(30, 400),
-            strength(200, 250),
-            strength(2_000, 100),
-            strength(30_000, 0),
-            strength(NODES_MAX, 0),
-        ],
-        Variant::Congkak => [
-            strength(1, 15_000),
-            strength(1, 2_000),
-            strength(100, 3_600),
-            strength(100, 2_100),
-            strength(100, 1_080),
-            strength(300, 1_050),
-            strength(1_000, 700),
-            strength(NODES_MAX, 0),
-        ],
-        Variant::ToguzKumalak => [
-            strength(1, 15_000),
-            strength(1, 4_500),
-            strength(30, 2_300),
-            strength(150, 1_500),
-            strength(400, 1_050),
-            strength(800, 750),
-            strength(2_000, 450),
-            strength(NODES_MAX_IN_GENERAL_FORM, 0),
-        ],
-        Variant::Bestemshe => [
-            strength(1, 8_000),
-            strength(1, 700),
-            strength(60, 500),
-            strength(120, 400),
-            strength(200, 340),
-            strength(400, 270),
-            strength(1_000, 180),
-            strength(NODES_MAX_IN_GENERAL_FORM, 0),
-        ],
-        Variant::Bao => [
-            strength(1, 8_000),
-            strength(1, 2_500),
-            strength(150, 1_200),
-            strength(400, 800),
-            strength(1_500, 600),
-            strength(6_000, 300),
-            strength(60_000, 0),
-            strength(NODES_MAX_OF_FOUR_ROWS, 0),
-        ],
-        Variant::Omweso => [
-            strength(1, 8_000),
-            strength(1, 2_500),
-            strength(150, 1_100),
-            strength(500, 850),
-            strength(1_200, 600),
-            strength(3_000, 400),
-            strength(10_000, 250),
-            strength(NODES_MAX_OF_FOUR_ROWS, 0),
-        ],
+        Variant::Kalah => KALAH,
+        Variant::Oware => OWARE,
+        Variant::Congkak => CONGKAK,
+        Variant::ToguzKumalak => TOGUZ_KUMALAK,
+        Variant::Bestemshe => BESTEMSHE,
+        Variant::Bao => BAO,
+        Variant::Omweso => OMWESO,
     }
 }
 
 /// Positions that the engine visits in about a second, in packed form and a release build.
 const NODES_MAX: u64 = 3_000_000;
 
-/// The same for games with two rows that have no packed form. What the general form is slower is not counted here.
+/// The same for games with two rows that have no packed form. `nodes_within` divides it by how much slower the general
+/// form is.
 const NODES_MAX_IN_GENERAL_FORM: u64 = 1_500_000;
 
 /// The same for games with four rows, whose moves sow many laps.

@@ -1,4 +1,4 @@
-//! The positions of a game since its last capture, for a rule against repetition (R8).
+//! The positions of a game since its last capture, for a rule against repetition (R8, R45).
 //!
 //! Knows which boards came before, not what happens when one comes again.
 

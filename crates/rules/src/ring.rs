@@ -41,6 +41,18 @@ impl Ring {
         if spot < self.store(Side::North) { spot + 1 } else { 0 }
     }
 
+    /// The next spot in sowing order that is not among `skipped`.
+    ///
+    /// The loop ends because no game skips all spots: a side never skips its own store, and a game that sows into no store
+    /// skips at most one pit.
+    pub const fn after_skipping(self, spot: u8, skipped: Spots) -> u8 {
+        let mut next = self.after(spot);
+        while skipped.has(next) {
+            next = self.after(next);
+        }
+        next
+    }
+
     /// What lies at a spot of this ring.
     pub const fn place(self, spot: u8) -> Place {
         let (side, index) = if spot <= self.pits { (Side::South, spot) } else { (Side::North, spot - self.pits - 1) };

@@ -47,15 +47,11 @@ pub(super) fn sow_in_laps(board: &mut Board, origin: Pit, skipped: Spots, effect
 /// Drops the seeds of a hand one by one on the spots that follow, but not on the spots `skipped`. Returns the last
 /// spot.
 ///
-/// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the outer loop drops one of them. The
-/// inner loop ends because no game skips all pits of the other side.
+/// The hand holds at most [`SEEDS_MAX`](super::SEEDS_MAX) seeds and each turn of the loop drops one of them.
 fn drop_after(board: &mut Board, mut spot: u8, hand: u16, skipped: Spots, effects: &mut impl EffectSink) -> u8 {
     let ring = board.ring();
     for _ in 0..hand {
-        spot = ring.after(spot);
-        while skipped.has(spot) {
-            spot = ring.after(spot);
-        }
+        spot = ring.after_skipping(spot, skipped);
         board.drop(spot, 1);
         effects.record(Effect::Sow { to: ring.place(spot) });
     }

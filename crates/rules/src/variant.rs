@@ -64,8 +64,10 @@ impl Variant {
                 "Ohvalhu",
                 "Mak Khom",
             ],
-            Self::ToguzKumalak => &["Toguz korgool", "Toguz Xorgol", "Togyzkumalak", "Тоғызқұмалақ", "Тогуз коргоол"],
-            Self::Bestemshe => &["Бестемше"],
+            Self::ToguzKumalak => {
+                &["Toguz korgool", "Toguz Xorgol", "Togyzkumalak", "Togyzqumalaq", "Тоғызқұмалақ", "Тогуз коргоол"]
+            }
+            Self::Bestemshe => &["Bestemshi", "Бестемше"],
             Self::Bao => &["Bao la Kiswahili", "Bawo"],
             Self::Omweso => &["Mweso", "Coro"],
         }

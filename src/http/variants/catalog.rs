@@ -73,8 +73,8 @@ pub async fn list_variants(known: IfNoneMatch, query: Query<ListVariants>) -> Re
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListVariants {
-    /// Only variants that have this name: that of the variant, its title, or one of its aliases, as a whole. Case, accents, blanks,
-    /// apostrophes and hyphens make no difference. An unknown name has none.
+    /// Only variants that have this name: that of the variant, its title, or one of its aliases, as a whole. Only letters and
+    /// digits count, without case and accents. An unknown name has none.
     #[param(min_length = 1, max_length = 64, example = "Awalé")]
     name: Option<String>,
 }

@@ -338,7 +338,7 @@ async fn wrong_records_are_refused_and_nothing_is_stored() {
         ("text/plain", "[Variant \"kalah\"]\n1. A A *\n".to_owned(), "cannot be A"),
         ("text/plain", "[Variant \"kalah\"]\n1. G *\n".to_owned(), "cannot be G"),
         ("text/plain", "[Variant \"chess\"]\n1. e4 *\n".to_owned(), "Oware Abapa"),
-        ("text/plain", "[Variant \"kalah\"]\n[Preset \"app\"]\n1. A *\n".to_owned(), "app"),
+        ("text/plain", "[Variant \"kalah\"]\n[Preset \"none\"]\n1. A *\n".to_owned(), "none"),
         ("text/plain", "[Variant \"kalah\"]\n[Result \"1-0\"]\n1. A 0-1\n".to_owned(), "1-0"),
         ("text/plain", "[Variant \"kalah\"]\n[South \"A\u{0}\"]\n1. A *\n".to_owned(), "control"),
         ("text/plain", "[Variant \"kalah\"]\n1. A \u{0} *\n".to_owned(), "\\0"),

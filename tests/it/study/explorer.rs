@@ -188,7 +188,7 @@ async fn what_cannot_be_asked_is_refused_and_named() {
     for (query, pointer, said) in [
         (String::new(), "?variant", "missing"),
         ("variant=chess".to_owned(), "?variant", "no such variant"),
-        ("variant=kalah&preset=app".to_owned(), "?preset", "no preset"),
+        ("variant=kalah&preset=none".to_owned(), "?preset", "no preset"),
         ("variant=kalah&options=pits".to_owned(), "?options", "name=value"),
         ("variant=kalah&options=pits%3D0".to_owned(), "?options", "from 1 to 12"),
         (format!("variant=kalah&position={three}"), "?position", "6 pits"),
@@ -209,7 +209,7 @@ async fn what_cannot_be_asked_is_refused_and_named() {
         (format!("position={six}"), "?variant"),
         (format!("variant=kalah&position={three}"), "?position"),
         (format!("variant=kalah&position={six}&options=pits%3D3"), "?position"),
-        (format!("variant=kalah&position={six}&preset=app"), "?preset"),
+        (format!("variant=kalah&position={six}&preset=none"), "?preset"),
         ("variant=kalah&options=seeds%3D3".to_owned(), "?options"),
         (format!("variant=kalah&position={six}&status=open"), "?position"),
         (format!("variant=kalah&position={six}&player={}", Uuid::nil()), "?player"),

@@ -277,7 +277,8 @@ async fn a_name_of_a_variant_has_a_bounded_length() {
     for query in ["name=".to_owned(), format!("name={}", "a".repeat(65))] {
         let answer = app.get(&format!("/v1/variants?{query}"), None).await;
         answer.is_problem(422, "validation_failed");
-        assert_eq!((answer.string("/errors/0/pointer"), answer.string("/errors/0/code")), ("?name", "wrong_length"));
+        assert_eq!(answer.string("/errors/0/pointer"), "?name");
+        assert_eq!(answer.string("/errors/0/code"), "wrong_length");
     }
     app.get("/v1/variants?names=kalah", None).await.is_problem(422, "validation_failed");
 }

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { t } from "../texts/index.ts";
 import { draw, settle, totalOf, type Seeds } from "./seeds.ts";
-import { isBlocked, isHouse, isTuzdyk, pitsOf, seedsIn, shapeOf, type Layout, type Shape, type Spot } from "./shape.ts";
+import { isBlocked, isHouse, isTuzdyk, opposite, pitsOf, seedsIn, shapeOf, type Layout, type Shape, type Spot } from "./shape.ts";
 
 /** What a move did, or would do, to places of the board. */
 export interface Marks {
@@ -168,7 +168,6 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
     "hollow",
     isBurnt(props.board, spot) && "burnt",
     isBlocked(props.board, place) && "blocked",
-    isTuzdyk(props.board, place) && "tuzdyk",
     isLegal && "legal",
     props.pending === place && "pending",
     props.chosen === place && "chosen",
@@ -193,7 +192,7 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
       {isBurnt(props.board, spot) && <path class="cross" d={`M${x - 14} ${y - 14}l28 28m0-28l-28 28`} />}
       {isHouse(props.board, place) && <rect class="house" x={x - rx - 3} y={y - ry - 3} width={2 * rx + 6} height={2 * ry + 6} rx="6" />}
       {isBlocked(props.board, place) && <path class="bar" d={`M${x - rx} ${y - ry}l${2 * rx} ${2 * ry}m0-${2 * ry}l-${2 * rx} ${2 * ry}`} />}
-      {isTuzdyk(props.board, place) && <path class="salt" d={`M${x} ${y - 15}l15 15-15 15-15-15z`} />}
+      {isTuzdyk(props.board, place) && <path class="tuzdyk" d={`M${x} ${y - 15}l15 15-15 15-15-15z`} />}
       <rect class="ring" {...box(3)} />
       {props.hinted === place && (
         <text class="star" x={x - rx + 8} y={y - ry + 10}>
@@ -333,7 +332,7 @@ interface PitState {
 
 function pitLabel(board: BoardOf, spot: Spot, { isLegal, isPending, isChosen, isHinted }: PitState): string {
   const words = [t("board.pit", { pit: spot.place, side: t(`side.${spot.side}`) })];
-  if (isTuzdyk(board, spot.place)) words.push(t("board.tuzdyk", { side: t(`side.${spot.side === "south" ? "north" : "south"}`) }));
+  if (isTuzdyk(board, spot.place)) words.push(t("board.tuzdyk", { side: t(`side.${opposite(spot.side)}`) }));
   else words.push(isBurnt(board, spot) ? t("board.burnt") : t("board.seeds", { count: seedsIn(board, spot.place) }));
   if (isHouse(board, spot.place)) words.push(t("board.house"));
   if (isBlocked(board, spot.place)) words.push(t("board.blocked"));

@@ -58,7 +58,7 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
       {numbers[0] ? (
         <Arrange key={numbers[0].pit} actions={numbers} board={board} again={isArranging} onPlay={play} />
       ) : board.pending && moves.length > 0 ? (
-        <Ways {...panel} moves={moves} isOpen title={openInWords(board.pending)} />
+        <Ways key={`${board.pending.pit}${ply}`} {...panel} moves={moves} isOpen title={openInWords(board.pending)} />
       ) : (
         pit !== null && (
           <Ways

@@ -86,7 +86,7 @@ export function isBlocked(board: Board, place: string): boolean {
 
 /** Whether a pit is a tuzdyk: the other side has won it. */
 export function isTuzdyk(board: Board, place: string): boolean {
-  return board[sideOf(place) === "south" ? "north" : "south"].tuzdyk === place;
+  return board[opposite(sideOf(place))].tuzdyk === place;
 }
 
 /** The pit beside another one in the ring of its side: the next in the order of letters, or the one before. */

@@ -15,32 +15,46 @@ export interface Told {
 /** What begins a sowing out of a pit, or with a hand that a choice has left. */
 const BEGINS = ["lift", "tax", "relay", "resume"];
 
+/** What a move begins with: the first of these. */
+const STARTS = ["place", "choose", ...BEGINS];
+
 /** What fills the hand again: each is another lap. */
 const LAPS = ["lift", "tax", "relay", "resume", "take"];
 
+const SIDES = ["south", "north"] as const;
+
 /** What a move did, in a few sentences. */
 export function moveInWords({ move, effects }: Told, name: string): string {
-  if (effects.some(({ type }) => type === "hand")) return atOnce(effects, name);
+  if (isAtOnce(effects)) return atOnce(effects, name);
   const told = [...placed(move, effects, name), opening(move, effects, name)];
+  if (actionOf(move)?.isDeclined) told.push(t("move.declines", { name }));
   const laps = effects.filter(({ type }) => LAPS.includes(type)).length;
   if (laps > 1) told.push(t("move.laps", { count: laps }));
-  const captured = capturedBy(effects);
-  if (captured > 0) told.push(t("move.captures", { name, count: captured }));
+  told.push(capturesOf(effects, name));
   const last = lastOf(effects);
   for (const effect of effects) told.push(consequence(effect, name, last));
   return told.filter(Boolean).join(" ");
 }
 
-/** Both sides have sown in step. What a seed brings about is of either side, so only the ends are told. */
+/** Whether both sides have sown in step. */
+const isAtOnce = (effects: readonly Effect[]) => effects.some(({ type }) => type === "hand");
+
+/** Both sides have sown in step. What a seed brings about is of either side, so only captures and the ends are told. */
 function atOnce(effects: readonly Effect[], name: string): string {
   const [south = "", north = ""] = effects.flatMap(({ type, pit }) => (type === "lift" ? (pit ?? []) : []));
+  const captures = SIDES.map((side) => capturesOf(effects.filter(({ to }) => to === `${side}_store`), t(`side.${side}`)));
   const told = effects.map((effect) => consequence(effect, name, undefined));
-  return [t("move.at-once", { south, north }), ...told].filter(Boolean).join(" ");
+  return [t("move.at-once", { south, north }), ...captures, ...told].filter(Boolean).join(" ");
 }
 
 /** The seeds that a move captures, into a store or into the hand. */
 function capturedBy(effects: readonly Effect[]): number {
   return effects.filter(({ type }) => type === "capture" || type === "take").reduce((sum, { seeds = 0 }) => sum + seeds, 0);
+}
+
+function capturesOf(effects: readonly Effect[], name: string): string {
+  const count = capturedBy(effects);
+  return count > 0 ? t("move.captures", { name, count }) : "";
 }
 
 /** Where the last seed falls. */
@@ -118,17 +132,17 @@ export function marksOf(effects: readonly Effect[]): Marks {
   if (effects.length === 0) return NO_MARKS;
   const sown = new Set<string>();
   const captured = new Set<string>();
-  let from: string | null = null;
+  // Of a sowing in step the mover is the side that lifts last.
+  const begin = isAtOnce(effects) ? effects.findLast(({ type }) => type === "lift") : effects.find(({ type }) => STARTS.includes(type));
   let end: string | null = null;
-  for (const { type, pit, to, from: taken } of effects) {
-    if (type === "place" || BEGINS.includes(type)) from ??= pit ?? null;
+  for (const { type, to, from } of effects) {
     if (type === "sow" && to !== undefined) {
       sown.add(to);
       end = to;
     }
-    if (type === "capture" || type === "take") for (const place of taken ?? []) captured.add(place);
+    if (type === "capture" || type === "take") for (const place of from ?? []) captured.add(place);
   }
-  return { from, sown, captured, end };
+  return { from: begin?.pit ?? null, sown, captured, end };
 }
 
 /** Where a move would lead, in a few words. */
@@ -136,16 +150,19 @@ export function previewInWords({ move, effects }: Told): string {
   const { end } = marksOf(effects);
   const captured = capturedBy(effects);
   const told = [];
-  if (end !== null) told.push(end.endsWith("_store") ? t("preview.store", { pit: move }) : t("preview.pit", { pit: move, last: end }));
+  const pit = nameOf(move);
+  if (end !== null) told.push(end.endsWith("_store") ? t("preview.store", { pit }) : t("preview.pit", { pit, last: end }));
   if (captured > 0) told.push(t("preview.captures", { count: captured }));
   if (effects.some(({ type }) => type === "extra_turn")) told.push(t(end?.endsWith("_store") ? "preview.again" : "preview.chooses"));
   if (effects.some(({ type }) => type === "game_over")) told.push(t("preview.ends-game"));
   return told.join(" ");
 }
 
-/** A move as it is written: the pit with its direction or number, or a word. */
+/** A move as it is written: the pit with its direction or number, or words. */
 export function nameOf(move: string): string {
-  return actionOf(move) ? move : word("special", move);
+  const action = actionOf(move);
+  if (action?.isDeclined) return t("move.without", { pit: action.pit });
+  return action ? move : word("special", move);
 }
 
 /** Which move is best, and how the side to move ends by it, where seeds decide that. */

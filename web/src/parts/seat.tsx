@@ -10,6 +10,7 @@ import { PlayerName } from "./ui.tsx";
 export function Seat({ game, side, turn }: { game: Game; side: Side; turn: Side | null }) {
   const player = game.seats[side];
   const isOn = turn === side && game.status === "active";
+  const { points } = game.board;
   const hasWon = game.result?.winner === side;
   return (
     <div class={`seat${isOn ? " on" : ""}${hasWon ? " won" : ""}`}>
@@ -18,6 +19,7 @@ export function Seat({ game, side, turn }: { game: Game; side: Side; turn: Side 
       </span>
       {player ? <PlayerName player={player} /> : <em>{t("game.free-seat")}</em>}
       <span class="side">{t(`side.${side}`)}</span>
+      {points && <span class="side">{t("game.points", { count: points[side] })}</span>}
       <Time clock={game.clock} side={side} isOn={isOn} isActive={game.status === "active"} />
     </div>
   );

@@ -40,7 +40,7 @@ export async function readVariants(): Promise<void> {
 
 /** The title of a variant. */
 export function titleOf(variant: string): string {
-  return variants.value.find(({ name }) => name === variant)?.title ?? variant.charAt(0).toUpperCase() + variant.slice(1);
+  return variants.value.find(({ name }) => name === variant)?.title ?? variant.charAt(0).toUpperCase() + variant.slice(1).replaceAll("_", " ");
 }
 
 /** How the pits of a variant are laid out; null while the server's list does not say. */

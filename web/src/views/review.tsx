@@ -141,6 +141,7 @@ function Names({ store, isTop }: { store: ReviewStore; isTop: boolean }) {
         <bdi>{store.nameOf(side)}</bdi>
       </span>
       {store.nameOf(side) !== t(`side.${side}`) && <span class="side">{t(`side.${side}`)}</span>}
+      {point?.board.points && <span class="side">{t("game.points", { count: point.board.points[side] })}</span>}
     </div>
   );
 }

@@ -14,8 +14,8 @@ use crate::{
     games::{SeatedGame, columns::column},
 };
 
-/// How many deliveries one batch makes, about, divided among the players who began its games, and then among the games of each. An
-/// append counts once for each webhook of a game's players. So a player with few games or webhooks does not wait for one with many.
+/// About how many deliveries one batch makes. They are divided among the players in the first seats of its games, and then among the
+/// games of each. An append counts once for each webhook of the game's players. At least one append of each game is converted.
 const DELIVERIES_MAX: i64 = 200;
 
 /// How many appends of one game it converts at most.
@@ -206,11 +206,11 @@ impl Batch {
             r#"
             with wanted as (
                 select given.id, seat_0_player_id, seat_1_player_id, invited_player_id,
-                    coalesce(seat_0_player_id, seat_1_player_id, given.id) as host
+                    coalesce(seat_0_player_id, seat_1_player_id, given.id) as opener
                 from unnest($1::uuid[]) as given (id) left join game on game.id = given.id
             ), shared as (
-                select id, $2::bigint / count(*) over (partition by host)
-                    / (select count(distinct host) from wanted)
+                select id, $2::bigint / count(*) over (partition by opener)
+                    / (select count(distinct opener) from wanted)
                     / greatest(1, (
                         select count(*) from webhook
                         where player_id in (seat_0_player_id, seat_1_player_id, invited_player_id) and disabled_at is null

@@ -1,19 +1,12 @@
 //! The lockstep opening of Congkak: both sides choose a pit and sow at once, a seed each in step (R10). Knows no other
 //! opening, and nothing of rounds.
 
-use super::Position;
+use super::{Lockstep, Position};
 use crate::{
     Board, Effect, Pit, Place, Side,
     effect::EffectSink,
     ring::{Ring, Spots},
 };
-
-/// A lockstep opening in which no seed has been sown yet: South chooses its pit first, then North.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lockstep {
-    /// The pit that South has chosen; `None` while it chooses.
-    pub chosen: Option<Pit>,
-}
 
 /// The hand of one side.
 struct Hand {
@@ -56,8 +49,8 @@ impl Position {
 
     /// Both hands are lifted, and in each step first South's and then North's drops a seed, until both are empty.
     ///
-    /// The loop ends because each drop takes a hand at least one place forward, so that it comes to its own store within
-    /// as many drops as the ring has places, and leaves a seed there for good. At most all seeds can stay there.
+    /// The loop ends because each drop takes a hand forward by at least one place. Within as many drops as the ring has
+    /// places, a hand comes to its own store. It leaves a seed there for good, and at most all seeds can stay there.
     pub(super) fn sow_in_lockstep(&mut self, south: Pit, north: Pit, effects: &mut impl EffectSink) {
         let mut hands = [(Side::South, south), (Side::North, north)]
             .map(|(side, pit)| Hand::lift(&mut self.board, side, pit, effects));
@@ -81,11 +74,7 @@ impl Position {
     /// Drops one seed of a hand. A last one lifts the pit where seeds lay, or else may capture (R3, R5).
     fn drop_one(&mut self, hand: &mut Hand, effects: &mut impl EffectSink) {
         let ring = self.board.ring();
-        hand.spot = ring.after(hand.spot);
-        // This ends because the other row has pits that are not burnt.
-        while hand.skipped.has(hand.spot) {
-            hand.spot = ring.after(hand.spot);
-        }
+        hand.spot = ring.after_skipping(hand.spot, hand.skipped);
         self.board.drop(hand.spot, 1);
         hand.seeds -= 1;
         hand.dropped += 1;

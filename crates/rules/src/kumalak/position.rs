@@ -159,7 +159,8 @@ impl Position {
         }
         setup.check_single_round()?;
         check_tuzdyks(rules, setup)?;
-        if let Some(flag) = [Flag::Extra, Flag::Pie, Flag::Swapped].into_iter().find(|&flag| setup.flags.has(flag)) {
+        let others = [Flag::Extra, Flag::Pie, Flag::Swapped, Flag::Lockstep];
+        if let Some(flag) = others.into_iter().find(|&flag| setup.flags.has(flag)) {
             return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
         }
         let &Setup { board, turn, flags, plies, .. } = setup;
@@ -293,8 +294,8 @@ impl Position {
     }
 
     /// R45, step 4: the position has come as often as it may, or no store has changed for so long that the history is
-    /// full. The second bound makes every game end: between two changes of the stores are at most [`HISTORY_MAX`] plies
-    /// and one, and a store can grow at most as often as there are seeds.
+    /// full. The second bound makes every game end: stores change at least once in [`HISTORY_MAX`] + 1 plies, and a store can
+    /// grow at most as often as there are seeds.
     fn goes_in_circles(&self, history: &History) -> bool {
         let limit = usize::from(self.options.rules().closing.repetition);
         history.len() >= HISTORY_MAX || history.count(&self.board, self.turn) + 1 >= limit

@@ -105,10 +105,12 @@ fn only_a_lockstep_opening_has_its_flag() {
         let text = format!("2,2,2/2,2,2 0-0 S l 0 {round}");
         assert_eq!(AnyPosition::parse(&later, &text), Err(FlagByPosition { flag: l }));
     }
-    for variant in [Variant::Kalah, Variant::Oware] {
-        let text = "4,4,4,4,4,4/4,4,4,4,4,4 0-0 S l 0 1S";
-        let refused = AnyPosition::parse(&AnyOptions::parse(variant, "standard", "").unwrap(), text);
-        assert_eq!(refused, Err(FlagByOptions { flag: l }));
+    let others =
+        Variant::ALL.into_iter().filter(|&variant| variant.rows_per_side() == 1 && variant != Variant::Congkak);
+    for variant in others {
+        let options = AnyOptions::parse(variant, "standard", "").unwrap();
+        let text = AnyPosition::opening(&options).to_string().replace(" - ", " l ");
+        assert_eq!(AnyPosition::parse(&options, &text), Err(FlagByOptions { flag: l }), "{text}");
     }
 }
 

@@ -43,6 +43,8 @@ const labels = {
   reverse: "Going backwards",
   two_heads: "Both ends win",
   akakyala: "Akakyala",
+  capture_two: "Capture two seeds too",
+  tuzdyk_symmetry: "No tuzdyk where the other's is",
 };
 
 const values = {
@@ -75,6 +77,7 @@ const values = {
   "grand_slam.leave_first": "leaves the first pit",
   "repetition_award.side_owner": "to the owner of the row",
   "repetition_award.split": "half to each side",
+  "repetition_award.draw": "so that it is a draw",
   "rounds.single": "one",
   "rounds.multi": "a match of several",
   "refill_from.store": "the store",
@@ -104,6 +107,8 @@ const values = {
   "reverse.start": "in the first lap",
   "reverse.full": "in any lap, and with a catch made backwards",
   "reverse.any": "in any lap, and with any catch",
+  "tuzdyk_symmetry.same_number": "at the same number",
+  "tuzdyk_symmetry.facing": "in the facing pit",
 };
 
 export type Labels = Record<keyof typeof labels, string>;

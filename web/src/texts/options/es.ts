@@ -44,6 +44,8 @@ const labels: Labels = {
   reverse: "Sembrar hacia atrás",
   two_heads: "Los dos extremos ganan",
   akakyala: "Akakyala",
+  capture_two: "Capturar también dos semillas",
+  tuzdyk_symmetry: "Sin tuzdyk donde está el otro",
 };
 
 const values: Words = {
@@ -76,6 +78,7 @@ const values: Words = {
   "grand_slam.leave_first": "deja el primer hoyo",
   "repetition_award.side_owner": "al dueño de la fila",
   "repetition_award.split": "mitad para cada lado",
+  "repetition_award.draw": "de modo que sea empate",
   "rounds.single": "una",
   "rounds.multi": "un encuentro de varias",
   "refill_from.store": "el almacén",
@@ -105,6 +108,8 @@ const values: Words = {
   "reverse.start": "en la primera vuelta",
   "reverse.full": "en cada vuelta, y con lo capturado hacia atrás",
   "reverse.any": "en cada vuelta, y con todo lo capturado",
+  "tuzdyk_symmetry.same_number": "en el mismo número",
+  "tuzdyk_symmetry.facing": "en el hoyo de enfrente",
 };
 
 const about = {
@@ -148,6 +153,8 @@ const about = {
   reverse: "Cuándo los cuatro hoyos de la izquierda se pueden sembrar hacia atrás.",
   two_heads: "Si gana un turno que captura en los dos extremos.",
   akakyala: "Si gana el lado que captura en un segundo turno antes de que el otro capture.",
+  capture_two: "Si ya se capturan dos semillas, y no solo cuatro.",
+  tuzdyk_symmetry: "Qué hoyo excluye el tuzdyk del otro lado.",
 };
 
 export const es: OptionTexts = { labels, values, about };

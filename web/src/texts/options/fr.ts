@@ -44,6 +44,8 @@ const labels: Labels = {
   reverse: "Semer à rebours",
   two_heads: "Les deux bouts gagnent",
   akakyala: "Akakyala",
+  capture_two: "Prendre aussi deux graines",
+  tuzdyk_symmetry: "Pas de tuzdyk là où est l’autre",
 };
 
 const values: Words = {
@@ -76,6 +78,7 @@ const values: Words = {
   "grand_slam.leave_first": "laisse la première case",
   "repetition_award.side_owner": "au propriétaire de la rangée",
   "repetition_award.split": "moitié à chaque camp",
+  "repetition_award.draw": "pour que la partie soit nulle",
   "rounds.single": "une seule",
   "rounds.multi": "un match de plusieurs",
   "refill_from.store": "du grenier",
@@ -105,6 +108,8 @@ const values: Words = {
   "reverse.start": "au premier tour",
   "reverse.full": "à chaque tour, et avec une prise à rebours",
   "reverse.any": "à chaque tour, et avec toute prise",
+  "tuzdyk_symmetry.same_number": "au même numéro",
+  "tuzdyk_symmetry.facing": "dans la case d’en face",
 };
 
 const about = {
@@ -148,6 +153,8 @@ const about = {
   reverse: "Quand les quatre cases de gauche peuvent se semer à rebours.",
   two_heads: "Si un tour qui prend aux deux bouts gagne.",
   akakyala: "Si un camp gagne en prenant dans un deuxième tour avant que l’autre n’ait pris.",
+  capture_two: "Si deux graines sont déjà prises, et pas seulement quatre.",
+  tuzdyk_symmetry: "Quelle case le tuzdyk de l’autre camp exclut.",
 };
 
 export const fr: OptionTexts = { labels, values, about };

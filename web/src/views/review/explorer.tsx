@@ -82,7 +82,7 @@ function Found({ found, onMove }: { found: Explored; onMove: ExplorerProps["onMo
           {found.moves.map((move) => (
             <tr key={move.move}>
               <th scope="row">
-                <button type="button" class="plain" onClick={() => onMove(move.move)} aria-label={t("explorer.try", { move: move.move })}>
+                <button type="button" class="plain" onClick={() => onMove(move.move)} aria-label={t("explorer.try", { move: nameOf(move.move) })}>
                   {nameOf(move.move)}
                 </button>
               </th>

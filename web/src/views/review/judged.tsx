@@ -114,7 +114,7 @@ function Verdict({ store }: { store: ReviewStore }) {
           <span id="best-title">{t("review.best-line")}</span>{" "}
           <span class="row" role="group" aria-labelledby="best-title" dir="ltr">
             {judged.best_line.map((move, n) => (
-              <button key={n} type="button" aria-label={t("review.best-step", { step: n + 1, move })} onClick={() => void store.showBest(judged, n + 1)}>
+              <button key={n} type="button" aria-label={t("review.best-step", { step: n + 1, move: nameOf(move) })} onClick={() => void store.showBest(judged, n + 1)}>
                 {nameOf(move)}
               </button>
             ))}

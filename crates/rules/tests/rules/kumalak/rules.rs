@@ -108,7 +108,7 @@ fn marks_and_flags_of_other_games_are_refused() {
     let standard = options(TOGUZ, "standard", "pits=3;seeds=2");
     refuse(&standard, "x,0,3/0,0,3 3-3 S - 0 1S", ParsePositionError::BurntPit);
     refuse(&standard, "0,0,3/0,0,3 3-3 S - 0 2S", ParsePositionError::SingleRound);
-    for flag in ['e', 'p', 'w'] {
+    for flag in ['e', 'p', 'w', 'l'] {
         let text = format!("0,0,3/0,0,3 3-3 S {flag} 0 1S");
         refuse(&standard, &text, ParsePositionError::FlagByOptions { flag });
     }
