@@ -12115,8 +12115,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only variants that have this name: that of the variant, its title, or one of its aliases, as a whole. Case, accents, blanks,
-                 *     apostrophes and hyphens make no difference. An unknown name has none.
+                 * @description Only variants that have this name: that of the variant, its title, or one of its aliases, as a whole. Only letters and
+                 *     digits count, without case and accents. An unknown name has none.
                  * @example Awalé
                  */
                 name?: string;
