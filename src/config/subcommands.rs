@@ -65,7 +65,7 @@ pub enum OpenapiVersion {
 /// What to solve.
 #[derive(Clone, Debug, Args)]
 pub struct Solve {
-    /// The game: kalah, oware, congkak, bao, omweso, toguz_kumalak or bestemshe
+    /// The game: `kalah`, `oware`, `congkak`, `bao`, `omweso`, `toguz_kumalak` or `bestemshe`
     pub variant: String,
     /// A preset of the game
     #[arg(long, default_value = "standard")]
