@@ -303,7 +303,7 @@ fn the_command_says_what_a_position_is_worth() {
     assert!(["A ", "B ", "C ", "D +6"].iter().all(|mv| said.contains(&format!("\n{mv}"))), "{said}");
     for wrong in [
         &["chess"][..],
-        &["kalah", "--preset", "app"],
+        &["kalah", "--preset", "none"],
         &["kalah", "--options", "pits=0"],
         &["kalah", "--position", "0,0/0,1 0-0 S - 0 1S"],
         &["kalah", "--table-mib", "0"],
