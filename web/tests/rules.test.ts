@@ -40,7 +40,7 @@ for (const [name, device] of Object.entries(DEVICES)) {
       for (const path of [`/rules/${variant}`, `/explore/${variant}`, `/new?variant=${variant}`]) {
         await ana.open(path);
         await ana.page.locator(".board").first().waitFor();
-        if (path.startsWith("/new")) await ana.page.locator(".all-options summary").click();
+        if (path.startsWith("/new")) await openOptions(ana);
         await eventually("it is loaded", async () => (await ana.page.locator(".quiet", { hasText: /Loading|Lø/ }).count()) === 0);
         await ana.fits(path);
         await ana.isAccessible(`${path} (${name})`);
@@ -77,6 +77,16 @@ test("the rules of every variant have their text, their board and a board to try
   await ana.leave();
 });
 
+/** Opens all options of the form. What loads above them may move the summary away under a click. */
+async function openOptions({ page }: Person): Promise<void> {
+  const options = page.locator(".all-options");
+  const areOpen = () => options.evaluate((details) => (details as HTMLDetailsElement).open);
+  await eventually("all options are open", async () => {
+    if (!(await areOpen())) await options.locator("summary").click();
+    return areOpen();
+  });
+}
+
 test("rules of a game that there is none of say so", async () => {
   const ana = await Person.arrive({ expected: /404/ });
   await ana.open("/rules/chess");
@@ -92,14 +102,14 @@ test("the form has every option of every preset of every variant, and the game g
   await ana.begin("Two players at this device", "Ana");
   for (const { name, presets, options } of variants) {
     await ana.open(`/new?variant=${name}`);
-    await ana.page.locator(".all-options summary").click();
+    await openOptions(ana);
     for (const preset of presets) {
       await ana.page.getByLabel(preset.title, { exact: true }).check();
       await becomes(() => ana.page.locator("[id^=new-options-]:is(input, select)").count(), options.length, `${name} ${preset.name}`);
     }
     // One option of each kind is changed. Of games with reserves, the first choices close other options.
     await ana.open(`/new?variant=${name}&opponent=self`);
-    await ana.page.locator(".all-options summary").click();
+    await openOptions(ana);
     const hasSeeds = options.some((option) => option.name === "seeds");
     const [whole, number] = hasSeeds ? ["seeds", 3] : ["circuits", 9];
     const wanted: Record<string, unknown> = { [whole]: number };
@@ -129,7 +139,7 @@ test("the form has every option of every preset of every variant, and the game g
 test("options that contradict each other are told at both fields, and nothing is sent", async () => {
   const ana = await Person.arrive();
   await ana.open("/new?variant=kalah&opponent=self");
-  await ana.page.locator(".all-options summary").click();
+  await openOptions(ana);
   await ana.page.locator("#new-options-remaining").selectOption("discard");
   await ana.page.locator("#new-options-majority_remaining").selectOption("sweep");
   const [one, other] = [ana.page.locator("#new-options-remaining"), ana.page.locator("#new-options-majority_remaining")];
@@ -153,7 +163,7 @@ test("options that contradict each other are told at both fields, and nothing is
 test("an option that goes only with another one is closed until then, and says why", async () => {
   const ana = await Person.arrive();
   await ana.open("/new?variant=congkak&opponent=self");
-  await ana.page.locator(".all-options summary").click();
+  await openOptions(ana);
   const most = ana.page.locator("#new-options-max_rounds");
   await becomes(() => most.isDisabled(), true);
   await eventually("it is told", async () => /needs/.test((await ana.page.locator("#new-options-max_rounds-hint").textContent()) ?? ""));
@@ -201,7 +211,7 @@ test("what the server refuses is told at its field", async () => {
 test("a game that would be over before its first move is told before it is sent", async () => {
   const ana = await Person.arrive({ expected: /422/ });
   await ana.open("/new?variant=oware&preset=wari&opponent=self");
-  await ana.page.locator(".all-options summary").click();
+  await openOptions(ana);
   await ana.page.locator("#new-options-pits").fill("1");
   await ana.page.locator("#new-options-seeds").fill("1");
   await ana.page.getByText("the game is over before its first move").waitFor();
