@@ -4,8 +4,8 @@
 mod options;
 mod position;
 
+pub use crate::options::MajorityRemaining;
 pub use options::{
-    CONTRADICTIONS, Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, OPTIONS, Options, PRESETS, Preset,
-    Remaining, SowStores,
+    CONTRADICTIONS, Capture, CaptureLand, End, ExtraTurn, OPTIONS, Options, PRESETS, Preset, Remaining, SowStores,
 };
 pub use position::Position;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     Contradiction, OptionBounds, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant,
-    options::{check_contradictions, choice, integer, switched_off},
+    options::{MajorityRemaining, check_contradictions, choice, integer, switched_off},
 };
 
 /// The options of Kalah (R1). Always within bounds and free of contradictions.
@@ -90,16 +90,6 @@ worded_enum! {
         Emptier = "emptier",
         /// They stay in their pits and count for neither side.
         Discard = "discard",
-    }
-}
-
-worded_enum! {
-    /// Where the seeds left in pits go at a majority.
-    pub enum MajorityRemaining {
-        /// They stay in their pits and count for neither side.
-        Leave = "leave",
-        /// Each row goes to its own store.
-        Sweep = "sweep",
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     Contradiction, OptionSpec, OptionValue,
-    options::{choice, integer, switched_on},
+    options::{MajorityRemaining, choice, integer, switched_on},
 };
 
 /// When a game stops, and where the seeds left in pits go then.
@@ -14,16 +14,6 @@ pub struct Closing {
     pub(super) majority_remaining: MajorityRemaining,
     pub(super) repetition: u8,
     pub(super) repetition_award: RepetitionAward,
-}
-
-worded_enum! {
-    /// Where the seeds left in pits go at a majority.
-    pub enum MajorityRemaining {
-        /// They stay in their pits and count for neither side.
-        Leave = "leave",
-        /// Each row goes to its own store.
-        Sweep = "sweep",
-    }
 }
 
 worded_enum! {

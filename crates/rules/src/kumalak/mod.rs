@@ -10,7 +10,8 @@ mod position;
 mod rules;
 pub mod toguz_kumalak;
 
-pub use closing::{Closing, MajorityRemaining, RepetitionAward};
+pub use crate::options::MajorityRemaining;
+pub use closing::{Closing, RepetitionAward};
 pub use options::Options;
 pub use position::Position;
 pub use rules::{End, TuzdykSymmetry};

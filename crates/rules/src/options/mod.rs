@@ -4,10 +4,12 @@
 
 mod contradictions;
 mod error;
+mod majority_remaining;
 mod overrides;
 mod spec;
 
 pub use error::OptionsError;
+pub use majority_remaining::MajorityRemaining;
 pub use spec::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, PresetSpec};
 
 pub(crate) use contradictions::check_contradictions;

@@ -4,5 +4,6 @@
 mod options;
 mod position;
 
-pub use options::{GrandSlam, MajorityRemaining, OPTIONS, Options, PRESETS, Preset, RepetitionAward};
+pub use crate::options::MajorityRemaining;
+pub use options::{GrandSlam, OPTIONS, Options, PRESETS, Preset, RepetitionAward};
 pub use position::Position;

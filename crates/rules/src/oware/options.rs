@@ -2,7 +2,7 @@
 
 use crate::{
     OptionBounds, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant,
-    options::{choice, integer, switched_on},
+    options::{MajorityRemaining, choice, integer, switched_on},
 };
 
 /// The options of Oware (R1). Always within bounds.
@@ -37,16 +37,6 @@ worded_enum! {
         LeaveLanding = "leave_landing",
         /// It captures all but the first pit of the other row.
         LeaveFirst = "leave_first",
-    }
-}
-
-worded_enum! {
-    /// Where the seeds left in pits go at a majority.
-    pub enum MajorityRemaining {
-        /// They stay in their pits and count for neither side.
-        Leave = "leave",
-        /// Each row goes to its own store.
-        Sweep = "sweep",
     }
 }
 
