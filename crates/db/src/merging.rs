@@ -10,6 +10,7 @@ use crate::{
     connection::{DbError, statement},
     games,
     players::{OwnPlayer, refresh_tokens::Hash},
+    records::archive::amend_imports,
 };
 
 /// The most games of a guest that one merge takes along: about a second's work.
@@ -101,6 +102,9 @@ pub async fn merge(
     if ids.len() > GAMES_MAX {
         return Ok(Merged::TooManyGames);
     }
+    // From here on none of the imported games is archived, and none is put back.
+    let imported = lock_imports(&mut transaction, guest).await?;
+    amend_imports(&mut transaction, &imported, Some(account.player.id)).await?;
     // First: the games' rows say whether their players have webhooks.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
     let mut changes = vec![];
@@ -178,6 +182,17 @@ async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec
     .instrument(statement("select games of a player"))
     .await?;
     Ok(ids.into_iter().map(GameId).collect())
+}
+
+/// Locks the games that a player has imported, and returns them.
+async fn lock_imports(connection: &mut PgConnection, importer: PlayerId) -> Result<Vec<Uuid>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select id from game where invited_player_id = $1 and opponent = 'imported' order by id for no key update
+        "#,
+        importer.0,
+    );
+    Ok(ids.fetch_all(connection).instrument(statement("lock imported games")).await?)
 }
 
 /// Notes, webhooks, requests, imports and imported names of the guest become the account's. Of two notes on one ply the account's stays. A job

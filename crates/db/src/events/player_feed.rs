@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::columns::number,
+    games::{archived, columns::number, event_rows::EventRow},
 };
 
 /// A snapshot: a moment as the database knows it.
@@ -218,16 +218,25 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
             select distinct id from legs, present
             where id >= $7 and updated_at >= $4 and is_unseen(xmin, $6::text::pg_snapshot, next)
         ), happened as (
-            select id, first_seq, last_seq from changed, present cross join lateral (
+            select id, first_seq, last_seq, events, log from changed, present cross join lateral (
                 select min(seq) as first_seq, max(seq) as last_seq from event
                 where game_id = id and at >= $4 and is_unseen(event.xmin, $6::text::pg_snapshot, next)
                   and (id > $7 or seq > $8)
                   and not is_unseen(event.xmin, coalesce($10::text::pg_snapshot, snapshot), next)
-            ) new where first_seq is not null
+            ) new
+            -- Of an archived log only the last event's transaction is known. A reader that has not seen it gets all events of the
+            -- archive that are not too old: maybe some of them again.
+            left join lateral (
+                select events, log from archived_log
+                where game_id = id and last_at >= $4 and is_unseen(written_by, $6::text::pg_snapshot, next)
+                  and (id > $7 or events > $8)
+                  and not is_unseen(written_by, coalesce($10::text::pg_snapshot, snapshot), next)
+            ) archived on true
+            where first_seq is not null or events is not null
             order by id limit $9
         )
         select snapshot::text as "snapshot!", present_history() as "history!", now() as "at!",
-            id as "id?", first_seq as "first_seq?", last_seq as "last_seq?"
+            id as "id?", first_seq as "first_seq?", last_seq as "last_seq?", events as "events?", log as "log?"
         from present left join happened on true
         order by id
         "#,
@@ -247,12 +256,27 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     .await?;
     let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SNAPSHOT_FORM));
     let now = now.expect("a row comes even without events");
-    let games = rows.into_iter().filter_map(|row| Some((row.id?, row.first_seq?, row.last_seq?)));
-    let changed = |(id, first, last)| {
+    let mut games = vec![];
+    for row in rows {
+        let Some(id) = row.id else { continue };
+        let past = if id == past_game { past_seq } else { 0 };
+        let first_archived = match row.log {
+            Some(log) => first_since(id, &log, oldest, past)?,
+            None => None,
+        };
+        let (first, last) = (first_archived.or(row.first_seq), row.last_seq.or(row.events));
+        let Some((first, last)) = first.zip(last) else { continue };
         let seq = |seq| number("event", "seq", id, seq);
-        Ok(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? })
-    };
-    Ok(News { now, games: games.map(changed).collect::<Result<_, DbError>>()? })
+        games.push(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? });
+    }
+    Ok(News { now, games })
+}
+
+/// The first event of an archived log that is not older than `oldest`, and comes after one.
+fn first_since(id: Uuid, log: &[u8], oldest: OffsetDateTime, past: u32) -> Result<Option<i32>, DbError> {
+    let rows = archived::event_rows(id, log)?;
+    let is_new = |row: &&EventRow| row.at >= oldest && i64::from(row.seq) > i64::from(past);
+    Ok(rows.iter().find(is_new).map(|row| row.seq))
 }
 
 #[cfg(test)]

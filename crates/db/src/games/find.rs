@@ -1,7 +1,6 @@
 //! Games by their ids.
 
 use mancala_domain::GameId;
-use mancala_rules::HISTORY_MAX;
 use sqlx::{PgExecutor, PgPool, types::Json};
 use tracing::Instrument;
 use uuid::Uuid;
@@ -10,7 +9,7 @@ use super::{
     SeatedGame,
     clock_rows::{OfferText, TimeText},
     columns::number,
-    game_rows::GameRow,
+    game_rows::{GameRow, HISTORY_POSITIONS},
     term_rows::StartText,
 };
 use crate::connection::{DbError, statement};
@@ -70,7 +69,7 @@ pub(crate) async fn load(
             last.at as "last_at?", last.seat as "last_seat?", last.move as "last_move?",
             last.position as "last_position?",
             previous.at as "previous_at?", previous.position as "previous_position?",
-            game.history_from_seq, since.positions as "history?"
+            game.history_from_seq, since.positions as "history?", archived.log as "archived?"
         from game
         left join player first on first.id = game.seat_0_player_id
         left join player second on second.id = game.seat_1_player_id
@@ -89,16 +88,20 @@ pub(crate) async fn load(
                 where game_id = game.id and kind = 'moved' and seq >= game.history_from_seq order by seq desc limit $3
             ) last_of_them
         ) since on $2 and game.history_from_seq is not null
+        -- Only games that are over have one. Then the plies are all in it.
+        left join lateral (
+            select log from archived_log
+            where game_id = game.id and (game.finished_at is not null or game.aborted_at is not null)
+        ) archived on true
         where game.id = any($1)
         order by game.id desc
         "#,
         ids,
         histories == Histories::Loaded,
-        // The present position, and as many as a history holds.
-        i64::try_from(HISTORY_MAX + 1).expect("a thousand and one"),
+        i64::try_from(HISTORY_POSITIONS).expect("a thousand and one"),
     )
     .fetch_all(executor)
     .instrument(statement("select game event player"))
     .await?;
-    rows.into_iter().map(SeatedGame::try_from).collect()
+    rows.into_iter().map(|row| row.with_archive(histories == Histories::Loaded)?.try_into()).collect()
 }

@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{
+    archived,
     clock_rows::{OfferText, TimeText},
     columns::{number, position, word},
     event_rows::PlyRow,
@@ -88,6 +89,33 @@ pub(crate) struct GameRow {
     pub(crate) history_from_seq: Option<i32>,
     /// The positions after the plies since then, including the last; null where they are not read.
     pub(crate) history: Option<Vec<String>>,
+    /// The archive of its log.
+    pub(crate) archived: Option<Vec<u8>>,
+}
+
+/// How many positions of a history are read: the present one, and as many as a history holds.
+pub(crate) const HISTORY_POSITIONS: usize = HISTORY_MAX + 1;
+
+impl GameRow {
+    /// Takes the plies from the archive, if there is one. Games are archived when they are over, so no ply is behind it.
+    pub(crate) fn with_archive(mut self, has_history: bool) -> Result<Self, DbError> {
+        let Some(log) = self.archived.take() else { return Ok(self) };
+        let mut plies = archived::plies(self.id, &log)?;
+        if let Some(from) = self.history_from_seq.filter(|_| has_history) {
+            let since = plies.iter().filter(|(seq, _)| *seq >= from).map(|(_, ply)| ply.position.clone());
+            let mut since: Vec<_> = since.collect();
+            since.drain(..since.len().saturating_sub(HISTORY_POSITIONS));
+            self.history = Some(since);
+        }
+        if let Some((_, last)) = plies.pop() {
+            (self.last_at, self.last_seat) = (Some(last.at), Some(last.seat));
+            (self.last_move, self.last_position) = (Some(last.mv), Some(last.position));
+        }
+        if let Some((_, previous)) = plies.pop() {
+            (self.previous_at, self.previous_position) = (Some(previous.at), Some(previous.position));
+        }
+        Ok(self)
+    }
 }
 
 impl TryFrom<GameRow> for SeatedGame {

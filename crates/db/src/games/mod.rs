@@ -2,6 +2,7 @@
 
 mod append;
 mod append_extras;
+pub(crate) mod archived;
 pub(crate) mod clock_rows;
 pub(crate) mod columns;
 pub mod computer_games;

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::{
     SeatedGame,
+    archived::{self, LogRow},
     columns::column,
     event_rows::{Detail, EventRow, PlyRow},
 };
@@ -18,23 +19,37 @@ use crate::connection::{DbError, statement};
 pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result<Vec<Ply>, DbError> {
     // A ply's number is less than its event's seq, so the key leads straight to the first one. The ply before it is
     // read as well, because the first one was played on its position. Plies since the game was read are left out.
-    let rows = sqlx::query_as!(
-        PlyRow,
+    let (from, until) = (i32::try_from(after).unwrap_or(i32::MAX), column(game.ply()));
+    let most = i64::from(count) + i64::from(after > 0);
+    let rows = sqlx::query!(
         r#"
-        select at, ply as "ply!", seat as "seat!", move as "mv!", position as "position!"
-        from event
-        where game_id = $1 and kind = 'moved' and seq > $2 and ply between $2 and $4
-        order by seq limit $3
+        (select seq as "seq!", at as "at!", ply as "ply!", seat as "seat!", move as "mv!", position as "position!",
+            null::bytea as log
+         from event
+         where game_id = $1 and kind = 'moved' and seq > $2 and ply between $2 and $4
+         order by seq limit $3)
+        union all
+        select 0, last_at, 0, 0::smallint, '', '', log from archived_log where game_id = $1
+        order by "seq!"
         "#,
         game.id().0,
-        i32::try_from(after).unwrap_or(i32::MAX),
-        i64::from(count) + i64::from(after > 0),
-        column(game.ply()),
+        from,
+        most,
+        until,
     )
     .fetch_all(pool)
     .instrument(statement("select event plies"))
     .await?;
-    let mut rows = rows.into_iter();
+    let (mut plies, mut later) = (vec![], vec![]);
+    for row in rows {
+        match row.log {
+            Some(log) => plies = archived::plies(game.id().0, &log)?,
+            None => later.push(PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position }),
+        }
+    }
+    let wanted = plies.into_iter().filter(|(seq, row)| *seq > from && (from..=until).contains(&row.ply));
+    let rows = wanted.map(|(_, row)| row).chain(later);
+    let mut rows = rows.take(usize::try_from(most).unwrap_or(usize::MAX));
     let previous = match after {
         0 => Previous::opening(game),
         _ => match rows.next() {
@@ -50,8 +65,12 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
     let ids: Vec<_> = games.iter().map(|seated| seated.game.id().0).collect();
     let rows = sqlx::query!(
         r#"
-        select game_id, at, ply as "ply!", seat as "seat!", move as "mv!", position as "position!"
-        from event where game_id = any($1) and kind = 'moved' order by game_id, seq
+        select game_id as "game_id!", seq as "seq!", at as "at!", ply as "ply!", seat as "seat!", move as "mv!",
+            position as "position!", null::bytea as log
+        from event where game_id = any($1) and kind = 'moved'
+        union all
+        select game_id, 0, last_at, 0, 0::smallint, '', '', log from archived_log where game_id = any($1)
+        order by "game_id!", "seq!"
         "#,
         &ids,
     )
@@ -60,8 +79,15 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
     .await?;
     let mut histories: HashMap<Uuid, Vec<PlyRow>> = HashMap::new();
     for row in rows {
-        let ply = PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position };
-        histories.entry(row.game_id).or_default().push(ply);
+        let history = histories.entry(row.game_id).or_default();
+        match row.log {
+            Some(log) => {
+                history.extend(archived::plies(row.game_id, &log)?.into_iter().map(|(_, ply)| ply));
+            }
+            None => {
+                history.push(PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position })
+            }
+        }
     }
     let history = |SeatedGame { game, .. }: &SeatedGame| {
         let rows = histories.remove(&game.id().0).unwrap_or_default();
@@ -75,17 +101,21 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
 /// A game's whole log, oldest first.
 pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
     let rows = sqlx::query_as!(
-        EventRow,
+        LogRow,
         r#"
-        select at, seq, ply, seat, kind, move as mv, position, detail as "detail: Json<Detail>"
-        from event where game_id = $1 order by seq
+        select at as "at!", seq as "seq!", ply, seat, kind as "kind!", move as mv, position,
+            detail as "detail: Json<Detail>", null::bytea as log
+        from event where game_id = $1
+        union all
+        select last_at, 0, null, null, '', null, null, null, log from archived_log where game_id = $1
+        order by "seq!"
         "#,
         id.0
     )
     .fetch_all(pool)
     .instrument(statement("select event"))
     .await?;
-    events(id, rows)
+    events(id, archived::joined(id.0, rows)?)
 }
 
 /// The events of a whole log from its rows, oldest first.

@@ -109,6 +109,10 @@ async fn delete_rows(connection: &mut PgConnection, games: &[Uuid]) -> Result<()
             delete from analysis where game_id = any($1)
         ), events as (
             delete from event where game_id = any($1)
+        ), archives as (
+            delete from archived_log where game_id = any($1)
+        ), unarchived as (
+            delete from unarchived_game where game_id = any($1)
         )
         delete from game where id = any($1)
         "#,

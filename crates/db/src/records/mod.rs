@@ -1,5 +1,7 @@
-//! Imported games, stored, counted and deleted, and the verification of stored games against their logs.
+//! Imported games, stored, counted and deleted, the logs of finished games at rest, and the verification of stored games against
+//! their logs.
 
+pub mod archive;
 pub mod deletion;
 mod event_copy;
 pub mod import;

@@ -12,7 +12,8 @@ use crate::{
     connection::{DbError, statement},
     games::{
         self,
-        event_rows::{Detail, EventRow},
+        archived::{self, LogRow},
+        event_rows::Detail,
         find::Histories,
     },
 };
@@ -98,7 +99,7 @@ pub async fn verify_batch(pool: &PgPool, batch: &GameBatch) -> Result<VerifiedBa
 /// both has exactly this log.
 struct Read {
     games: HashMap<Uuid, games::SeatedGame>,
-    logs: HashMap<Uuid, Vec<EventRow>>,
+    logs: HashMap<Uuid, Vec<LogRow>>,
     columns: HashMap<Uuid, (i32, DerivedColumns)>,
 }
 
@@ -111,11 +112,16 @@ async fn read(pool: &PgPool, batch: &GameBatch) -> Result<Read, DbError> {
 }
 
 /// All logs between the ends of the batch, in the order of the key.
-async fn logs(pool: &PgPool, batch: &GameBatch) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+async fn logs(pool: &PgPool, batch: &GameBatch) -> Result<HashMap<Uuid, Vec<LogRow>>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select game_id, at, seq, ply, seat, kind, move as mv, position, detail as "detail: Json<Detail>"
-        from event where game_id > $1 and game_id <= $2 order by game_id, seq
+        select game_id as "game_id!", at as "at!", seq as "seq!", ply, seat, kind as "kind!", move as mv, position,
+            detail as "detail: Json<Detail>", null::bytea as log
+        from event where game_id > $1 and game_id <= $2
+        union all
+        select game_id, last_at, 0, null, null, '', null, null, null, log
+        from archived_log where game_id > $1 and game_id <= $2
+        order by "game_id!", "seq!"
         "#,
         batch.after.0,
         batch.until(),
@@ -123,9 +129,9 @@ async fn logs(pool: &PgPool, batch: &GameBatch) -> Result<HashMap<Uuid, Vec<Even
     .fetch_all(pool)
     .instrument(statement("select event of games"))
     .await?;
-    let mut logs: HashMap<Uuid, Vec<EventRow>> = HashMap::with_capacity(batch.games.len());
+    let mut logs: HashMap<Uuid, Vec<LogRow>> = HashMap::with_capacity(batch.games.len());
     for row in rows {
-        logs.entry(row.game_id).or_default().push(EventRow {
+        logs.entry(row.game_id).or_default().push(LogRow {
             at: row.at,
             seq: row.seq,
             ply: row.ply,
@@ -134,6 +140,7 @@ async fn logs(pool: &PgPool, batch: &GameBatch) -> Result<HashMap<Uuid, Vec<Even
             mv: row.mv,
             position: row.position,
             detail: row.detail,
+            log: row.log,
         });
     }
     Ok(logs)
@@ -149,7 +156,8 @@ impl Read {
     ) -> Result<Vec<GameId>, DbError> {
         let mut alone = vec![];
         for &id in &batch.games {
-            let log = games::plies::events(id, self.logs.remove(&id.0).unwrap_or_default());
+            let rows = archived::joined(id.0, self.logs.remove(&id.0).unwrap_or_default());
+            let log = rows.and_then(|rows| games::plies::events(id, rows));
             let (Some(seated), Ok(log)) = (self.games.remove(&id.0), log) else {
                 alone.push(id);
                 continue;
@@ -181,7 +189,7 @@ async fn audited(
 }
 
 /// The logs that were read and have no game. One that was created since the batch was listed is none.
-async fn orphans(pool: &PgPool, batch: &GameBatch, logs: &HashMap<Uuid, Vec<EventRow>>) -> Result<Vec<Uuid>, DbError> {
+async fn orphans(pool: &PgPool, batch: &GameBatch, logs: &HashMap<Uuid, Vec<LogRow>>) -> Result<Vec<Uuid>, DbError> {
     let listed: std::collections::HashSet<_> = batch.games.iter().map(|game| game.0).collect();
     let mut others: Vec<_> = logs.keys().filter(|id| !listed.contains(id)).copied().collect();
     if others.is_empty() {
@@ -195,8 +203,12 @@ async fn orphans(pool: &PgPool, batch: &GameBatch, logs: &HashMap<Uuid, Vec<Even
 async fn orphans_of(pool: &PgPool, batch: &GameBatch) -> Result<Vec<Uuid>, DbError> {
     let found = sqlx::query_scalar!(
         r#"
-        select distinct game_id from event
-        where game_id > $1 and game_id <= $2 and not exists (select from game where game.id = game_id)
+        select distinct game_id as "game_id!" from (
+            select game_id from event where game_id > $1 and game_id <= $2
+            union all
+            select game_id from archived_log where game_id > $1 and game_id <= $2
+        ) logged
+        where not exists (select from game where game.id = game_id)
         "#,
         batch.after.0,
         batch.until(),
@@ -208,7 +220,9 @@ async fn without_game(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<Uuid>, DbError>
     let found = sqlx::query_scalar!(
         r#"
         select given.id as "id!" from unnest($1::uuid[]) as given (id)
-        where not exists (select from game where game.id = given.id) and exists (select from event where game_id = given.id)
+        where not exists (select from game where game.id = given.id) and (
+            exists (select from event where game_id = given.id) or exists (select from archived_log where game_id = given.id)
+        )
         "#,
         ids,
     );

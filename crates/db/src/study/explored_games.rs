@@ -13,6 +13,7 @@ use super::explorer::position_column;
 use crate::{
     connection::{DbError, statement},
     games::{
+        archived,
         columns::{number, word},
         event_rows::{EventRow, MOVED},
         term_rows::{ResultText, StartText},
@@ -33,7 +34,13 @@ pub(super) struct StoredGame {
     start: Option<StartText>,
     /// Of a finished game.
     result: Option<(ResultText, OffsetDateTime)>,
-    log: Vec<EventRow>,
+    log: Vec<MovedRow>,
+}
+
+/// A ply, or the archive with the plies before it. It is read when the game is counted, so that one that cannot be read puts off one game.
+enum MovedRow {
+    Event(EventRow),
+    Archived(Vec<u8>),
 }
 
 /// The games with these ids that exist, with their plies, in the order of their ids.
@@ -71,31 +78,45 @@ pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<
 }
 
 /// The plies of games, as they are in the log.
-async fn logs(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Vec<EventRow>>, DbError> {
+async fn logs(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Vec<MovedRow>>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select game_id, at, seq, ply, seat, move as mv, position from event
-        where game_id = any($1) and kind = 'moved' order by game_id, seq
+        select game_id as "game_id!", at as "at!", seq as "seq!", ply, seat, move as mv, position, null::bytea as log
+        from event where game_id = any($1) and kind = 'moved'
+        union all
+        select game_id, last_at, 0, null, null, null, null, log from archived_log where game_id = any($1)
+        order by "game_id!", "seq!"
         "#,
         ids,
     )
     .fetch_all(connection)
     .instrument(statement("select moves of games"))
     .await?;
-    let mut logs: HashMap<Uuid, Vec<EventRow>> = HashMap::with_capacity(ids.len());
+    let mut logs: HashMap<Uuid, Vec<MovedRow>> = HashMap::with_capacity(ids.len());
     for row in rows {
-        logs.entry(row.game_id).or_default().push(EventRow {
-            at: row.at,
-            seq: row.seq,
-            ply: row.ply,
-            seat: row.seat,
-            kind: MOVED.to_owned(),
-            mv: row.mv,
-            position: row.position,
-            detail: None,
+        let (at, seq, ply, seat, mv, position) = (row.at, row.seq, row.ply, row.seat, row.mv, row.position);
+        logs.entry(row.game_id).or_default().push(match row.log {
+            Some(log) => MovedRow::Archived(log),
+            None => {
+                MovedRow::Event(EventRow { at, seq, ply, seat, kind: MOVED.to_owned(), mv, position, detail: None })
+            }
         });
     }
     Ok(logs)
+}
+
+/// All plies of a game.
+fn plies_of(id: Uuid, log: Vec<MovedRow>) -> Result<Vec<EventRow>, DbError> {
+    let mut plies = vec![];
+    for row in log {
+        match row {
+            MovedRow::Event(row) => plies.push(row),
+            MovedRow::Archived(log) => {
+                plies.extend(archived::event_rows(id, &log)?.into_iter().filter(|row| row.kind == MOVED));
+            }
+        }
+    }
+    Ok(plies)
 }
 
 impl StoredGame {
@@ -126,8 +147,10 @@ impl StoredGame {
             Some(start) => start.parse("game", id, &options)?.position,
             None => AnyPosition::opening(&options),
         };
-        let log: Vec<Event> =
-            log.into_iter().map(|row| row.into_event(GameId(id), Some(&options))).collect::<Result<_, _>>()?;
+        let log: Vec<Event> = plies_of(id, log)?
+            .into_iter()
+            .map(|row| row.into_event(GameId(id), Some(&options)))
+            .collect::<Result<_, _>>()?;
         Ok(Some(Exploration::of(&opening, &log, &result, ended_at)))
     }
 }
