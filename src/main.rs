@@ -34,6 +34,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Export(export) => commands::export(&cli.serve, &export),
         Command::Import(import) => commands::import(&cli.serve, &import),
         Command::Reindex(reindex) => commands::reindex(&cli.serve, &reindex),
+        Command::Archive(archive) => commands::archive(&cli.serve, &archive),
+        Command::Unarchive(unarchive) => commands::unarchive(&cli.serve, &unarchive),
         Command::Backup(backup) => commands::backup(&cli.serve, &backup),
         Command::Restore(restore) => commands::restore(&cli.serve, &restore),
         Command::Upgrade(upgrade) => commands::upgrade(&cli.serve, &upgrade),

@@ -60,7 +60,8 @@ impl Background {
         };
         // Deadlines are not delayed by other jobs unless there are few connections.
         let [settling, maintaining] = pools;
-        let maintaining = maintenance::run(maintaining, writers.clone(), maintenance_settings(options));
+        let maintaining =
+            maintenance::run(maintaining, writers.clone(), metrics.clone(), maintenance_settings(options));
         let settling = deadlines::run(settling, writers.clone());
         let tasks =
             [actix_web::rt::spawn(after(jobs_delay, maintaining)), actix_web::rt::spawn(after(jobs_delay, settling))];
@@ -199,5 +200,6 @@ fn maintenance_settings(options: &Serve) -> maintenance::Settings {
     maintenance::Settings {
         purge: purge::Settings { guest_retention: after(options.guest_retention_days) },
         abandoned_after: after(options.guest_game_days),
+        archived_after: after(options.archive_after_days),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A command gets its options, runs until it is done or a signal stops it, and ends with a [`Failure`] or without one.
 
+mod archive;
 mod background;
 mod backup;
 mod configuration;
@@ -28,6 +29,7 @@ mod upgrade;
 mod verify;
 mod whole_file;
 
+pub use archive::{archive, unarchive};
 pub use backup::backup;
 pub use configuration::configuration;
 pub use export::export;

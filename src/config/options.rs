@@ -65,6 +65,12 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
     pub guest_game_days: u16,
 
+    /// Days after its end after which the log of a game is folded into a compact form, a twentieth of the space; 0 for never.
+    /// Binaries before this release cannot read the database any more once a log is archived; `mancala-server unarchive` undoes it.
+    /// Nothing is archived in the first day after the update
+    #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
+    pub archive_after_days: u16,
+
     /// Games against the computer that all guests of one network may have at once, beside the limit of each guest; a network is
     /// an IPv4 address or a /48 of IPv6. Needs rate limits
     #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=NETWORK_GAMES_MAX), value_name = "NUMBER")]

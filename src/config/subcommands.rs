@@ -27,6 +27,13 @@ pub enum Command {
     /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that owns the tables.
     /// Servers may run meanwhile, and show the former explorer until the new one is whole
     Reindex(Reindex),
+    /// Fold the logs of games that ended some days ago into a compact form, as servers do by themselves, and exit: with 3 if a log cannot
+    /// be folded. Servers may run meanwhile. It can be stopped at any time: a rerun finds what is left. Binaries before this release
+    /// cannot read the database afterwards
+    Archive(Archive),
+    /// Put the logs of all archived games back into the form that older binaries read, and exit. Set `ARCHIVE_AFTER_DAYS=0` for all
+    /// servers first
+    Unarchive(Unarchive),
     /// Write the whole database to a file while servers run, and exit: a dump of PostgreSQL, and beside it, in a file that ends in
     /// `.key`, the signing key of the embedded database. Needs `pg_dump`
     Backup(Backup),
@@ -133,6 +140,23 @@ pub struct Reindex {
     /// Go on with an interrupted reindex, and add the games that wait for the explorer, as after an import
     #[arg(long)]
     pub r#continue: bool,
+    #[command(flatten)]
+    pub lasting: Lasting,
+}
+
+/// What to archive.
+#[derive(Clone, Debug, Args)]
+pub struct Archive {
+    /// Days since the last event of a game whose log is archived; 0 for all games that are over
+    #[arg(long, default_value_t = 7, value_name = "DAYS")]
+    pub older_than_days: u16,
+    #[command(flatten)]
+    pub lasting: Lasting,
+}
+
+/// How to put archived logs back.
+#[derive(Clone, Debug, Args)]
+pub struct Unarchive {
     #[command(flatten)]
     pub lasting: Lasting,
 }

@@ -1,14 +1,15 @@
 //! The work outside requests: the jobs of a running server, and the long work of commands.
 //!
 //! A server settles games whose time has run out, claims names that an older release stored, ends games of erased players and
-//! abandoned games, deletes expired rows, delivers webhooks, plays for the computer, analyses games and fills the explorer. Every process runs these jobs; leases and optimistic
-//! locking in the database divide the work among processes. Commands verify, export and import all games, and fill the
+//! abandoned games, deletes expired rows, delivers webhooks, plays for the computer, analyses games, archives logs and fills the explorer. Every process runs these jobs; leases and optimistic
+//! locking in the database divide the work among processes. Commands verify, export, import and archive all games, and fill the
 //! explorer anew.
 //!
 //! These modules know the database, the domain, the engine and the rules. They know nothing of HTTP and hold no SQL.
 
 pub mod abandonment;
 pub mod analyses;
+pub mod archive;
 pub mod computers;
 pub mod deadlines;
 pub mod erasure;

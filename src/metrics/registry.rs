@@ -86,6 +86,8 @@ pub struct Metrics {
     hints: [Counter; 3],
     unexplored_games: Gauge,
     unexplored_games_put_off: Gauge,
+    games_archived: Counter,
+    archive_failures: Counter,
     clock_offset_seconds: Gauge<f64, AtomicU64>,
 }
 
@@ -157,6 +159,8 @@ impl Metrics {
             hints: ["done", "cancelled", "failed"].map(|word| of(&hints, "outcome", word)),
             unexplored_games: Gauge::default(),
             unexplored_games_put_off: Gauge::default(),
+            games_archived: Counter::default(),
+            archive_failures: Counter::default(),
             clock_offset_seconds: Gauge::default(),
         };
         metrics.register_requests(prefixed);
@@ -249,6 +253,16 @@ impl Metrics {
             "unexplored_games_put_off",
             "Games waiting for the explorer that failed and are retried a day later",
             self.unexplored_games_put_off.clone(),
+        );
+        registry.register(
+            "games_archived",
+            "Finished games whose logs this server has folded into archives",
+            self.games_archived.clone(),
+        );
+        registry.register(
+            "archive_failures",
+            "Finished games whose logs did not come back from their archives: they stay as they are, and are retried a day later",
+            self.archive_failures.clone(),
         );
         registry.register("waiters", "Requests waiting for a game to change, including streams", self.waiters.clone());
         registry.register("streams", "Open streams of events", self.streams.clone());
@@ -366,6 +380,12 @@ impl Metrics {
     pub fn set_unexplored(&self, waiting: i64, put_off: i64) {
         self.unexplored_games.set(waiting);
         self.unexplored_games_put_off.set(put_off);
+    }
+
+    /// Counts games whose logs were archived, and those that failed.
+    pub fn games_archived(&self, games: u64, failures: u64) {
+        self.games_archived.inc_by(games);
+        self.archive_failures.inc_by(failures);
     }
 
     /// Sets how far the machine's time of day is ahead of the database's clock.

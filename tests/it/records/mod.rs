@@ -1,5 +1,6 @@
 //! Games in and out: export, import, the export of personal data, and the check of stored logs.
 
+mod archive;
 pub mod deletion;
 pub mod export;
 pub mod four_rows;

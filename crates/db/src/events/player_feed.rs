@@ -254,22 +254,31 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     .fetch_all(pool)
     .instrument(statement("select events of a player"))
     .await?;
-    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SNAPSHOT_FORM));
-    let now = now.expect("a row comes even without events");
+    let present = rows.first().expect("a row comes even without events");
+    let now = Moment::of(&present.snapshot, present.history, present.at).expect(SNAPSHOT_FORM);
     let mut games = vec![];
     for row in rows {
-        let Some(id) = row.id else { continue };
+        let Some(id) = row.id else { break };
         let past = if id == past_game { past_seq } else { 0 };
-        let first_archived = match row.log {
-            Some(log) => first_since(id, &log, oldest, past)?,
-            None => None,
-        };
-        let (first, last) = (first_archived.or(row.first_seq), row.last_seq.or(row.events));
-        let Some((first, last)) = first.zip(last) else { continue };
-        let seq = |seq| number("event", "seq", id, seq);
-        games.push(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? });
+        games.extend(changed(id, row.first_seq.zip(row.last_seq), row.events.zip(row.log), oldest, past)?);
     }
     Ok(News { now, games })
+}
+
+/// The new events of a game: those of its archive, of which there are so many, and the range of those behind it.
+fn changed(
+    id: Uuid,
+    later: Option<(i32, i32)>,
+    archived: Option<(i32, Vec<u8>)>,
+    oldest: OffsetDateTime,
+    past: u32,
+) -> Result<Option<ChangedGame>, DbError> {
+    let first_archived = archived.as_ref().map(|(_, log)| first_since(id, log, oldest, past)).transpose()?;
+    let first = first_archived.flatten().or(later.map(|(first, _)| first));
+    let last = later.map(|(_, last)| last).or(archived.map(|(events, _)| events));
+    let Some((first, last)) = first.zip(last) else { return Ok(None) };
+    let seq = |seq| number("event", "seq", id, seq);
+    Ok(Some(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? }))
 }
 
 /// The first event of an archived log that is not older than `oldest`, and comes after one.

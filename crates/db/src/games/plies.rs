@@ -85,7 +85,7 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
                 history.extend(archived::plies(row.game_id, &log)?.into_iter().map(|(_, ply)| ply));
             }
             None => {
-                history.push(PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position })
+                history.push(PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position });
             }
         }
     }

@@ -31,25 +31,22 @@ pub async fn archive(
     now: OffsetDateTime,
 ) -> Result<Archived, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.0).collect();
-    match try_to_archive(pool, &ids, before, now).await {
-        Err(error) if error.is_data_error() => match *games {
-            [game] => {
-                let put_off = vec![(game, error.to_string())];
-                put_off_until(&mut *pool.acquire().await?, &put_off, now + PUT_OFF_FOR).await?;
-                Ok(Archived { games: 0, put_off })
-            }
-            _ => {
-                let mut all = Archived::default();
-                for game in games {
-                    let one = Box::pin(archive(pool, &[*game], before, now)).await?;
-                    all.games += one.games;
-                    all.put_off.extend(one.put_off);
-                }
-                Ok(all)
-            }
-        },
-        archived => archived,
+    let error = match try_to_archive(pool, &ids, before, now).await {
+        Err(error) if error.is_data_error() => error,
+        archived => return archived,
+    };
+    let mut all = Archived::default();
+    if let [game] = *games {
+        all.put_off.push((game, error.to_string()));
+        put_off_until(&mut *pool.acquire().await?, &all.put_off, now + PUT_OFF_FOR).await?;
+        return Ok(all);
     }
+    for game in games {
+        let one = Box::pin(archive(pool, &[*game], before, now)).await?;
+        all.games += one.games;
+        all.put_off.extend(one.put_off);
+    }
+    Ok(all)
 }
 
 async fn try_to_archive(
