@@ -13,7 +13,7 @@ use mancala_server::{
 };
 use reqwest::Method;
 use serde_json::{Value, json};
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, ConnectOptions};
 use time::Duration;
 use uuid::Uuid;
 
@@ -21,12 +21,13 @@ use crate::{
     records::import::{WHOLE, import, whole_game},
     study::explorer::{explore, explored},
     support::{
+        answer::Answer,
         app::TestApp,
         binary::{server, url},
         calls::{Guest, send, signed},
         clock::now,
         database::count_rows,
-        games::{finished_with_rematch, some_move},
+        games::{finished_with_rematch, some_move, timeless as clockless},
     },
 };
 
@@ -67,7 +68,7 @@ async fn events(app: &TestApp) -> Vec<String> {
 }
 
 async fn execute(app: &TestApp, statements: impl Into<String>) {
-    let mut superuser = app.superuser().await;
+    let mut superuser = app.options.clone().username("postgres").connect().await.expect("PostgreSQL runs");
     sqlx::raw_sql(AssertSqlSafe(statements.into())).execute(&mut superuser).await.expect("it is done");
 }
 
@@ -110,12 +111,14 @@ async fn eventful(app: &TestApp, ana: &Guest, bo: &Guest, terms: &Value) -> Stri
 /// A game of every kind, all of them over.
 async fn games(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<String> {
     let id = |game: &Value| game["id"].as_str().expect("an id").to_owned();
-    let clock = json!({"type": "per_move", "seconds": 86400});
+    let clock = json!({"type": "per_move", "move_s": 86400});
     let mut ids = vec![finished_with_rematch(app, 9).await.0];
     for variant in ["kalah", "oware", "congkak", "bao", "omweso", "toguz_kumalak", "bestemshe"] {
         ids.push(eventful(app, ana, bo, &json!({"variant": variant, "clock": clock})).await);
     }
-    ids.push(eventful(app, ana, bo, &json!({"visibility": "private", "clock": clock})).await);
+    let invited = json!({"type": "player", "player_id": bo.id});
+    let private = json!({"visibility": "private", "clock": clock, "opponent": invited});
+    ids.push(eventful(app, ana, bo, &private).await);
     // To the end by the rules, alone.
     let alone = json!({"variant": "kalah", "options": {"pits": 2, "seeds": 2}, "opponent": {"type": "self"}});
     ids.push(id(&app.created(ana, &alone).await));
@@ -135,7 +138,7 @@ async fn games(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<String> {
     let practice = id(&app.created(ana, &practice).await);
     assert_eq!(app.play_move(&practice, ana, 1, "A").await.status, 201);
     assert_eq!(app.resign_game(&practice, ana).await.status, 200);
-    let from = json!({"variant": "kalah", "start": {"game_id": ids[1], "ply": 4}, "opponent": {"type": "self"}});
+    let from = json!({"from": {"game_id": ids[1], "ply": 4}, "opponent": {"type": "self"}});
     let from = id(&app.created(ana, &from).await);
     play(app, &from, ana, ana, 5).await;
     app.resign_game(&from, ana).await;
@@ -254,9 +257,13 @@ async fn what_is_appended_to_an_archived_game_stands_behind_it() {
     let (id, south, north) = app.started(&json!({})).await;
     play(&app, &id, &south, &north, 7).await;
     app.resign_game(&id, &south).await;
-    let before = app.get(&format!("/v1/games/{id}/events"), None).await.body["items"].clone();
+    let items = |answer: Answer| {
+        let items = answer.body["items"].as_array().expect("items").clone();
+        items.into_iter().map(clockless).collect::<Vec<_>>()
+    };
+    let before = items(app.get(&format!("/v1/games/{id}/events"), None).await);
     assert_eq!(archive_all(&app).await.games, 1);
-    let count = before.as_array().expect("items").len();
+    let count = before.len();
     for step in 0..3 {
         let offered = match step {
             0 => app.offer(&id, &north, "rematch").await,
@@ -269,14 +276,10 @@ async fn what_is_appended_to_an_archived_game_stands_behind_it() {
             let get = async |path: &str| {
                 send(reqwest::Client::new().get(format!("http://{server}/v1/games/{id}{path}"))).await
             };
-            let events = get("/events").await.body["items"].clone();
-            let events = events.as_array().expect("items");
-            assert_eq!(
-                (events.len(), &events[..count]),
-                (count + step + 1, before.as_array().expect("items").as_slice())
-            );
-            let tail = get(&format!("/events?after={}", count + step)).await.body["items"].clone();
-            assert_eq!(tail.as_array().expect("items")[..], events[count + step..]);
+            let events = items(get("/events").await);
+            assert_eq!((events.len(), &events[..count]), (count + step + 1, &before[..]));
+            let tail = items(get(&format!("/events?after={}", count + step)).await);
+            assert_eq!(tail[..], events[count + step..]);
             assert_eq!(get("").await.body["version"], json!(count + step + 1));
             assert_eq!(get("/moves?limit=100").await.body["items"].as_array().map(Vec::len), Some(7));
             assert_eq!(get("/verify").await.body["flaws"], json!([]));
@@ -285,6 +288,10 @@ async fn what_is_appended_to_an_archived_game_stands_behind_it() {
         assert_eq!(archive_all(&app).await.games, 1);
         assert_eq!(count_rows(&app, "event").await, 0);
     }
+    // A game goes on from a ply of it.
+    let from = json!({"from": {"game_id": id, "ply": 4}, "opponent": {"type": "self"}});
+    let position = app.get(&format!("/v1/games/{id}/positions/4"), None).await.body["board"].clone();
+    assert_eq!(app.created(&south, &from).await["board"], position);
     let accepted = app.answer_offer(&id, &north, "rematch", "accept").await;
     assert!(accepted.status.is_success(), "{accepted:?}");
     assert_eq!(app.get(&format!("/v1/games/{id}/verify"), None).await.body["flaws"], json!([]));
@@ -336,7 +343,7 @@ async fn a_merged_guest_leaves_archived_games_to_the_account() {
     let seated = app.started_between(&guest, &bo, &json!({})).await;
     play(&app, &seated, &guest, &bo, 4).await;
     app.resign_game(&seated, &bo).await;
-    let imported = import(&app, &guest, "?visibility=public", "text/plain", WHOLE).await.string("/items/0/game_id");
+    let imported = import(&app, &guest, "?visibility=unlisted", "text/plain", WHOLE).await.string("/items/0/game_id");
     assert_eq!(archive_all(&app).await.games, 2);
     let merged = app.post("/v1/me/merge", Some(&ana), &json!({"guest_token": guest.token})).await;
     assert_eq!(merged.status, 200, "{merged:?}");
