@@ -259,8 +259,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     let mut games = vec![];
     for row in rows {
         let Some(id) = row.id else { break };
-        let past = if id == past_game { past_seq } else { 0 };
-        games.extend(changed(id, row.first_seq.zip(row.last_seq), row.events.zip(row.log), oldest, past)?);
+        games.extend(changed(id, row.first_seq.zip(row.last_seq), row.events.zip(row.log), oldest, query.past)?);
     }
     Ok(News { now, games })
 }
@@ -271,8 +270,9 @@ fn changed(
     later: Option<(i32, i32)>,
     archived: Option<(i32, Vec<u8>)>,
     oldest: OffsetDateTime,
-    past: u32,
+    past: Option<(GameId, u32)>,
 ) -> Result<Option<ChangedGame>, DbError> {
+    let past = past.filter(|(game, _)| game.0 == id).map_or(0, |(_, seq)| seq);
     let first_archived = archived.as_ref().map(|(_, log)| first_since(id, log, oldest, past)).transpose()?;
     let first = first_archived.flatten().or(later.map(|(first, _)| first));
     let last = later.map(|(_, last)| last).or(archived.map(|(events, _)| events));

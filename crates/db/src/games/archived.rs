@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use mancala_domain::{ArchivedLog, decode};
+use mancala_domain::{ArchivedLog, Event, Fact, decode};
 use serde_json::Value;
 use sqlx::types::Json;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::event_rows::{Detail, EventRow, MOVED, NewEvent, PlyRow};
+use super::event_rows::{Detail, EventRow, NewEvent, PlyRow};
 use crate::connection::DbError;
 
 /// A row of `event` with all that it holds.
@@ -77,8 +77,21 @@ pub(crate) fn joined(id: Uuid, rows: Vec<LogRow>) -> Result<Vec<EventRow>, DbErr
 
 /// The plies of an archive, oldest first, each with its event's `seq`.
 pub(crate) fn plies(id: Uuid, log: &[u8]) -> Result<Vec<(i32, PlyRow)>, DbError> {
-    let rows = whole_rows(id, log)?.into_iter().filter(|row| row.kind == MOVED);
-    Ok(rows.filter_map(WholeRow::into_ply).collect())
+    plies_from(id, log, 0, usize::MAX)
+}
+
+/// Of the plies of an archive the last `count`, and those from an event on. The texts of positions take as long as the moves, so
+/// those of the others are not made.
+pub(crate) fn plies_from(id: Uuid, log: &[u8], from: i32, count: usize) -> Result<Vec<(i32, PlyRow)>, DbError> {
+    let mut plies = decode(log).map_err(|error| inconsistent(id, error))?.events;
+    plies.retain(|event| matches!(event.fact, Fact::Moved(_)));
+    let first = plies.len().saturating_sub(count);
+    let is_wanted = |(n, event): &(usize, &Event)| *n >= first || i64::from(event.seq) >= i64::from(from);
+    let ply = |(_, event): (usize, &Event)| {
+        let NewEvent { seq, seat, mv, ply, position, .. } = NewEvent::with_position(event);
+        Some((seq, PlyRow { at: event.at, ply: ply?, seat: seat?, mv: mv?, position: position? }))
+    };
+    Ok(plies.iter().enumerate().filter(is_wanted).filter_map(ply).collect())
 }
 
 impl WholeRow {
@@ -86,11 +99,6 @@ impl WholeRow {
         let Self { at, seq, ply, seat, kind, mv, position, detail } = self;
         let detail = detail.map(serde_json::from_value).transpose().map_err(|error| inconsistent(id, error))?;
         Ok(EventRow { at, seq, ply, seat, kind, mv, position, detail: detail.map(Json) })
-    }
-
-    fn into_ply(self) -> Option<(i32, PlyRow)> {
-        let ply = PlyRow { at: self.at, ply: self.ply?, seat: self.seat?, mv: self.mv?, position: self.position? };
-        Some((self.seq, ply))
     }
 }
 

@@ -100,8 +100,9 @@ impl GameRow {
     /// Takes the plies from the archive, if there is one. Games are archived when they are over, so no ply is behind it.
     pub(crate) fn with_archive(mut self, has_history: bool) -> Result<Self, DbError> {
         let Some(log) = self.archived.take() else { return Ok(self) };
-        let mut plies = archived::plies(self.id, &log)?;
-        if let Some(from) = self.history_from_seq.filter(|_| has_history) {
+        let history_from = self.history_from_seq.filter(|_| has_history);
+        let mut plies = archived::plies_from(self.id, &log, history_from.unwrap_or(i32::MAX), 2)?;
+        if let Some(from) = history_from {
             let since = plies.iter().filter(|(seq, _)| *seq >= from).map(|(_, ply)| ply.position.clone());
             let mut since: Vec<_> = since.collect();
             since.drain(..since.len().saturating_sub(HISTORY_POSITIONS));
