@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::leaving::end_game;
 use crate::{
-    db::{DbError, Writers, games, players, study::notes, webhooks},
+    db::{DbError, Writers, games, players, records, study::notes, webhooks},
     domain::{Action, PlayerId},
     repeats,
 };
@@ -52,7 +52,7 @@ pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) ->
 /// Erases what a player had imported, up to a bound: the next round erases the rest.
 async fn erase_imports(pool: &PgPool, importer: PlayerId) -> Result<(), DbError> {
     for _ in 0..IMPORT_BATCHES_MAX {
-        if players::erase_imports(pool, importer, IMPORTS_AT_ONCE).await? == 0
+        if records::erase_imports(pool, importer, IMPORTS_AT_ONCE).await? == 0
             && players::erase_imported_players(pool, importer, IMPORTS_AT_ONCE).await? == 0
         {
             break;

@@ -16,6 +16,7 @@ use crate::{
     db::{
         games, merging,
         players::{self, Named, OwnPlayer, WebhookChoice},
+        records,
     },
     domain::{Action, Command, Player, PlayerId, PlayerKind},
     http::{
@@ -191,7 +192,7 @@ pub async fn delete_me(
 /// Erases what the player had imported, up to a bound: the job erases the rest.
 async fn erase_imports(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     for _ in 0..IMPORT_BATCHES_MAX {
-        if players::erase_imports(&state.db, player, GAMES_AT_ONCE).await? == 0
+        if records::erase_imports(&state.db, player, GAMES_AT_ONCE).await? == 0
             && players::erase_imported_players(&state.db, player, GAMES_AT_ONCE).await? == 0
         {
             break;

@@ -224,7 +224,7 @@ fn timeless(answers: BTreeMap<String, String>) -> BTreeMap<String, String> {
 #[actix_web::test]
 async fn every_answer_about_an_archived_game_is_what_it_was() {
     let app = TestApp::start().await;
-    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (ana, bo) = (app.account("Ana", PASSWORD).await, app.guest("Bo").await);
     let ids = games(&app, &ana, &bo).await;
     explore(&app).await;
     let rows = events(&app).await;

@@ -88,10 +88,10 @@ pub(crate) async fn load(
                 where game_id = game.id and kind = 'moved' and seq >= game.history_from_seq order by seq desc limit $3
             ) last_of_them
         ) since on $2 and game.history_from_seq is not null
-        -- Only games that are over have one. Then the plies are all in it.
+        -- Only games that are over have one. Then the plies are all in it. By the limit PostgreSQL does not look for those of running games.
         left join lateral (
             select log from archived_log
-            where game_id = game.id and (game.finished_at is not null or game.aborted_at is not null)
+            where game_id = game.id and (game.finished_at is not null or game.aborted_at is not null) limit 1
         ) archived on true
         where game.id = any($1)
         order by game.id desc

@@ -17,7 +17,7 @@ pub mod summary;
 pub use accounts::{FirstCredentials, Named, WebhookChoice, find, find_account, insert, sign_out, update};
 pub use counts::{Counts, count_games};
 pub use erasure::{
-    erase, erase_imported_players, erase_imports, list_erased_importers, list_guests_of_erased, list_unfinished_erased,
+    erase, erase_imported_players, list_erased_importers, list_guests_of_erased, list_unfinished_erased,
 };
 pub use guests::purge_guests;
 pub use networks::{Network, forget_networks, network};

@@ -5,6 +5,9 @@ pub mod archive;
 pub mod deletion;
 mod event_copy;
 pub mod import;
+mod import_erasure;
 pub mod usage;
 pub mod verify;
 pub mod verify_batch;
+
+pub use import_erasure::erase_imports;

@@ -6,38 +6,13 @@ use super::{
 };
 
 /// The words of version 1, by their numbers from 1. Other words are written whole, with the number 0: so the list never changes.
-const WORDS: [&str; 24] = [
-    "",
-    "standard",
-    "kalah",
-    "oware",
-    "congkak",
-    "bao",
-    "omweso",
-    "toguz_kumalak",
-    "bestemshe",
-    "pie=true",
-    "side_empty",
-    "no_move",
-    "no_feeding_move",
-    "majority",
-    "repetition",
-    "ply_limit",
-    "resignation",
-    "timeout",
-    "agreement",
-    "unknown",
-    "front_empty",
-    "pass",
-    "swap",
-    "agree",
-];
+const WORDS: &str = include_str!("words_v1.txt");
 
 /// How many bits a word's number takes.
 const WORD_BITS: u32 = 5;
 
 pub(super) fn write(writer: &mut BitWriter, word: &str) {
-    if let Some((number, _)) = (1_u64..).zip(WORDS).find(|(_, known)| *known == word) {
+    if let Some((number, _)) = (1_u64..).zip(WORDS.lines()).find(|(_, known)| *known == word) {
         writer.bits(number, WORD_BITS);
     } else {
         writer.bits(0, WORD_BITS);
@@ -48,8 +23,8 @@ pub(super) fn write(writer: &mut BitWriter, word: &str) {
 pub(super) fn read(reader: &mut BitReader<'_>) -> Result<String, ArchiveError> {
     match usize::try_from(reader.bits(WORD_BITS)?).unwrap_or_default() {
         0 => reader.text(),
-        number => match WORDS.get(number - 1) {
-            Some(word) => Ok((*word).to_owned()),
+        number => match WORDS.lines().nth(number - 1) {
+            Some(word) => Ok(word.to_owned()),
             None => Err(ArchiveError::Invalid("a word is not known")),
         },
     }
