@@ -349,7 +349,15 @@ fn archives_of_version_1_are_read_for_ever() {
         let Fact::Created(created) = &log.events[0].fact else { panic!("{:?}", log.events[0]) };
         variants.push(created.terms.options.variant());
     }
-    assert!(Variant::ALL.iter().all(|variant| variants.contains(variant)), "{variants:?}");
+    // A game that is new gets its archive here, once.
+    for variant in Variant::ALL.into_iter().filter(|variant| !variants.contains(variant)) {
+        let log = ArchivedLog { events: played(variant, ""), details: vec![] };
+        let mut hex = String::new();
+        for byte in encode(&log).expect("an archive") {
+            write!(hex, "{byte:02x}").expect("a text");
+        }
+        panic!("add this to archives_v1.txt:\narchive {hex}\n{}", text(&log));
+    }
 }
 
 #[test]

@@ -39,7 +39,8 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
         let winner = row.result().and_then(|result| result.winner);
         assert_eq!(seats, (winner.map(seat_at), row.turn().map(seat_at)));
     }
-    let orphans = "select count(*) from event where not exists (select from game where id = game_id)";
+    let orphans = "select count(*) from (select game_id from event union all select game_id from archived_log) logged \
+        where not exists (select from game where id = game_id)";
     let orphans: i64 = sqlx::query_scalar(orphans).fetch_one(db).await.expect("a count");
     assert_eq!(orphans, 0);
     ids.len()
