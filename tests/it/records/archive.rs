@@ -212,7 +212,7 @@ async fn answers(base: &str, ids: &[String], ana: &Guest, bo: &Guest) -> BTreeMa
 fn timeless(answers: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is_kept = |part: &&str| !part.contains("\"request_id\"") && !part.contains("\"exported_at\"");
     let is_cursor =
-        |word: &str| word.len() > 80 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        |word: &str| word.len() > 40 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     let timeless = |text: String| {
         let kept: String = text.split_inclusive(',').filter(is_kept).collect();
         let words = kept.split(['"', ' ', '}', '=']).filter(|word| !is_cursor(word));
