@@ -430,6 +430,25 @@ fn an_offer_that_the_game_does_not_allow_is_refused() {
 }
 
 #[test]
+fn an_agreed_draw_is_no_agreed_end_and_the_other_way_round() {
+    let pairs = [
+        (Variant::Kalah, OfferKind::Draw, OfferKind::End),
+        (Variant::Oware, OfferKind::Draw, OfferKind::End),
+        (Variant::Oware, OfferKind::End, OfferKind::Draw),
+    ];
+    for (variant, agreed, other) in pairs {
+        let mut table = Table::of_two(variant, Clock::Unlimited);
+        table.offer(PEOPLE[0], agreed).expect("it can be offered");
+        table.answer(PEOPLE[1], agreed, OfferAnswer::Accept).expect("it can be accepted");
+        // A client that heard no answer repeats the request.
+        assert_eq!(table.offer(PEOPLE[0], agreed), Ok(vec![]));
+        assert_eq!(table.answer(PEOPLE[1], agreed, OfferAnswer::Accept), Ok(vec![]));
+        assert_eq!(table.offer(PEOPLE[0], other), Err(Refusal::Over), "{variant} {other:?}");
+        assert_eq!(table.answer(PEOPLE[1], other, OfferAnswer::Accept), Err(Refusal::NoSuchOffer));
+    }
+}
+
+#[test]
 fn an_open_game_expires_unless_a_player_joins_in_time() {
     let mut table = Table::new(terms(Opponent::Open, Variant::Kalah, "", CLOCKS[1]));
     let expires_at = START + Duration::days(14);
