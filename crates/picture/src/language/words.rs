@@ -30,8 +30,10 @@ pub(crate) struct Words {
     pub(crate) row: &'static str,
     /// Two rows of a side: its label, where they lie, its pits, its reserve.
     pub(crate) rows: &'static str,
-    /// A pit that is an owned house.
+    /// A pit that is an owned house, and works.
     pub(crate) house: &'static str,
+    /// A pit that is an owned house with too few seeds to work.
+    pub(crate) idle_house: &'static str,
     /// A pit that is blocked.
     pub(crate) blocked: &'static str,
     /// A pit that the other side has won.
@@ -40,6 +42,8 @@ pub(crate) struct Words {
     pub(crate) goes_on: &'static str,
     /// The same with seeds in the hand.
     pub(crate) goes_on_with: &'static str,
+    /// A pit that a player has chosen and not yet sown.
+    pub(crate) has_chosen: &'static str,
     /// The round of a match, as a sentence.
     pub(crate) round: &'static str,
     /// The same in the caption.
@@ -66,6 +70,8 @@ pub(crate) struct Words {
     pub(crate) captured_one: &'static str,
     /// Captured seeds.
     pub(crate) captured: &'static str,
+    /// What one of two players did in a move of both.
+    pub(crate) done_by: &'static str,
     /// The player moves again.
     pub(crate) another_turn: &'static str,
     /// The score of a round that is over.

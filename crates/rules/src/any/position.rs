@@ -7,8 +7,8 @@ use super::{
     four_rows::{move_of, refusal},
 };
 use crate::{
-    Effect, History, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit, Round,
-    Side, Variant, congkak, four_row, kalah, kumalak, oware,
+    Effect, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit,
+    Round, Side, Variant, congkak, four_row, kalah, kumalak, oware,
     setup::{Flag, Setup},
 };
 
@@ -173,12 +173,12 @@ impl AnyPosition {
         }
     }
 
-    /// Whether this side still owns its house; `None` in a game without houses (R24).
+    /// The house of this side; `None` in a game without houses (R24).
     #[must_use]
-    pub fn owns_house(&self, side: Side) -> Option<bool> {
+    pub fn house(&self, side: Side) -> Option<House> {
         match self {
             Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
-            Self::FourRow(position) => position.owns_house(side),
+            Self::FourRow(position) => position.house(side),
         }
     }
 
