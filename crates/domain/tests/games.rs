@@ -5,7 +5,7 @@ use mancala_domain::{
     OfferAnswer, OfferKind, Opponent, PLIES_MAX, Permitted, PlayerId, Ply, PlyAction, Previous, RUNNING_GAMES_MAX,
     Reason, Refusal, ReplayError, Seat, Status, Terms, Visibility, audit,
 };
-use mancala_rules::{AnyOptions, Side, Variant};
+use mancala_rules::{AnyOptions, ParseMoveError, Side, Variant};
 use proptest::prelude::*;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -463,7 +463,7 @@ fn an_agreed_end_is_not_a_move_of_one_player() {
     let table = Table::new(terms(Opponent::Oneself, Variant::Oware, "", Clock::Unlimited));
     let action = Action::Play { ply: 1, word: "agree" };
     let command = Command { player: PEOPLE[0], if_version: None, action };
-    assert_eq!(table.game.decide(&command, &table.context(START)), Err(Refusal::NotAMove));
+    assert_eq!(table.game.decide(&command, &table.context(START)), Err(Refusal::NotAMove(ParseMoveError::OneRow)));
 }
 
 #[test]

@@ -124,7 +124,7 @@ async fn refused(
     };
     Ok(match refusal {
         Refusal::Illegal(illegal) => problem.with_legal_moves(illegal.reason(), legal_moves(position)),
-        Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(position)),
+        Refusal::NotAMove(_) => problem.with_legal_moves("not_a_move", legal_moves(position)),
         Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
             let missed = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
             problem

@@ -209,10 +209,11 @@ impl AnyPosition {
     ///
     /// The text is no move in any position of the game.
     pub fn read_move(&self, word: &str) -> Result<Move, ParseMoveError> {
-        let m: Move = word.parse()?;
-        let has_four_rows = matches!(self, Self::FourRow(_));
-        let is_known = if has_four_rows { !matches!(m, Move::Decline(_)) } else { m.has_two_rows() };
-        is_known.then_some(m).ok_or(ParseMoveError)
+        if matches!(self, Self::FourRow(_)) {
+            return word.parse::<four_row::Move>().map(Move::from);
+        }
+        let m = word.parse().map_err(|_| ParseMoveError::OneRow)?;
+        if Move::has_two_rows(m) { Ok(m) } else { Err(ParseMoveError::OneRow) }
     }
 
     /// The choice inside a turn that the side to move has, if any (R23).

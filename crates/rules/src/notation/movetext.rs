@@ -8,7 +8,7 @@ use super::{
     ending::check_result,
     scan::{Fault, Source, decode},
 };
-use crate::{AnyPosition, BySide, Direction, Effect, History, Move, Pit, ROW_MAX, Side};
+use crate::{AnyPosition, BySide, Direction, Effect, History, Move, Pit, ROW_MAX, Side, four_row};
 
 /// The longest line that is written, unless a single turn is longer.
 const LINE_MAX: usize = 79;
@@ -185,7 +185,8 @@ impl Line {
             return Ok(m);
         }
         let digits = source.take_while(|c| c.is_ascii_digit());
-        format!("{c}{digits}").parse().map_err(|error| Fault::new(at, Problem::Move(error)))
+        let m = format!("{c}{digits}").parse::<four_row::Move>();
+        m.map(Move::from).map_err(|error| Fault::new(at, Problem::Move(error)))
     }
 
     /// Plays a move that was read at `at`.
