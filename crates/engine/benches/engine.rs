@@ -50,6 +50,9 @@ const BIG_TABLE_MIB: usize = 1024;
 /// How many positions the measurement of the rate visits.
 const NODES: u64 = 5_000_000;
 
+/// The plies without a capture before the position with a long history.
+const QUIET_PLIES: usize = 900;
+
 /// How many games two levels play by default.
 const GAMES: u32 = 200;
 
@@ -93,14 +96,40 @@ fn rates() {
     let general = [(Variant::Kalah, "pie=true")].into_iter().chain(others.map(|variant| (variant, "")));
     let general = general.map(|(variant, overrides)| (variant, overrides, NODES / 10));
     for (variant, overrides, nodes) in packed.into_iter().chain(general) {
-        let position = opening(variant, "standard", overrides);
-        let mut engine = Engine::new(TABLE_MIB);
-        let limits = Limits::nodes(nodes);
-        let (found, time) = timed(|| engine.search(&position, limits, &GO_ON));
-        let found = found.expect("the opening has moves");
-        let rate = rate(found.nodes, time);
-        println!("{variant} {overrides}: depth {}, {rate:.1} million positions a second", found.depth);
+        measure_rate(&format!("{variant} {overrides}"), &opening(variant, "standard", overrides), nodes);
     }
+    let quiet = after_quiet_plies(QUIET_PLIES);
+    measure_rate(&format!("bestemshe after {QUIET_PLIES} quiet plies"), &quiet, NODES / 50);
+}
+
+fn measure_rate(name: &str, position: &AnyPosition, nodes: u64) {
+    let mut engine = Engine::new(TABLE_MIB);
+    let limits = Limits::nodes(nodes);
+    let (found, time) = timed(|| engine.search(position, limits, &GO_ON));
+    let found = found.expect("the position has moves");
+    let rate = rate(found.nodes, time);
+    println!("{name}: depth {}, {rate:.2} million positions a second", found.depth);
+}
+
+/// A position after so many plies without a change of the stores, which all can still count for the rule against
+/// repetition. Found by going back from dead ends.
+fn after_quiet_plies(plies: usize) -> AnyPosition {
+    let options = AnyOptions::parse(Variant::Bestemshe, "standard", "pits=12;seeds=1;repetition=5");
+    let text = "1,0,0,0,1,0,0,0,1,0,0,0/1,0,0,0,1,0,0,0,1,0,0,0 9-9 S - 0 1S";
+    let start = AnyPosition::parse(&options.expect("options"), text).expect("a position");
+    let quiet = |position: &AnyPosition| -> Vec<AnyPosition> {
+        let next = position.legal_moves().into_iter().map(|m| position.play(m).expect("it is legal").0);
+        next.filter(|next| next.outcome().is_none() && next.history().is_some_and(|history| !history.is_empty()))
+            .collect()
+    };
+    let mut line = vec![(start.clone(), quiet(&start))];
+    while line.len() <= plies {
+        match line.last_mut().and_then(|(_, open)| open.pop()) {
+            Some(next) => line.push((next.clone(), quiet(&next))),
+            None => drop(line.pop().expect("there is a line that is long enough")),
+        }
+    }
+    line.pop().expect("the line is not empty").0
 }
 
 /// Solves boards, and compares their values.

@@ -62,7 +62,7 @@ mod side;
 mod sowing;
 mod variant;
 
-pub use any::{AnyBoard, AnyOptions, AnyPosition, Pending};
+pub use any::{AnyBoard, AnyOptions, AnyPosition, Line, Pending};
 pub use board::Board;
 pub use congkak::Lockstep;
 pub use effect::Effect;
