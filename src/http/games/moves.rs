@@ -164,7 +164,10 @@ pub async fn list_moves(
     let remembered = if query.0.include.is_some() { None } else { remembered_history(&state, &found).await? };
     let (history, skipped) = match remembered {
         Some(whole) => (whole, after),
-        None => (Arc::new(History::of(&games::plies(&state.db, game, after, limit + 1).await?, view)), 0),
+        None => {
+            let plies = state.reads.run(|db| async move { games::plies(&db, game, after, limit + 1).await }).await?;
+            (Arc::new(History::of(&plies, view)), 0)
+        }
     };
     let page = history.page(skipped, limit);
     let next_cursor = page.more.then(|| cursor_after(&state.cursors, game, after + limit));
@@ -187,7 +190,8 @@ async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result
     if let Some(history) = &found.history {
         return Ok(Some(history.clone()));
     }
-    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply()).await?, MoveView::of));
+    let plies = state.reads.run(|db| async move { games::plies(&db, game, 0, game.ply()).await }).await?;
+    let history = Arc::new(History::of(&plies, MoveView::of));
     state.recent.keep(&found.with_history(history.clone()));
     Ok(Some(history))
 }
