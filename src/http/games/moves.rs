@@ -162,12 +162,11 @@ pub async fn list_moves(
     let after = query.0.after(game, &state.cursors)?;
     let view = if query.0.include.is_some() { MoveView::with_board } else { MoveView::of };
     let remembered = if query.0.include.is_some() { None } else { remembered_history(&state, &found).await? };
-    let (history, skipped) = match remembered {
-        Some(whole) => (whole, after),
-        None => {
-            let plies = state.reads.run(|db| async move { games::plies(&db, game, after, limit + 1).await }).await?;
-            (Arc::new(History::of(&plies, view)), 0)
-        }
+    let (history, skipped) = if let Some(whole) = remembered {
+        (whole, after)
+    } else {
+        let plies = state.reads.run(|db| async move { games::plies(&db, game, after, limit + 1).await }).await?;
+        (Arc::new(History::of(&plies, view)), 0)
     };
     let page = history.page(skipped, limit);
     let next_cursor = page.more.then(|| cursor_after(&state.cursors, game, after + limit));
