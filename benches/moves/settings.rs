@@ -21,6 +21,8 @@ pub struct Settings {
     pub games: usize,
     pub seed: u64,
     pub disk: Disk,
+    /// Whether PostgreSQL counts the time of each statement.
+    pub statements: bool,
 }
 
 impl Settings {
@@ -36,6 +38,7 @@ impl Settings {
             games,
             seed: parse("SEED", 1)?,
             disk,
+            statements: counts_statements(),
         })
     }
 
@@ -43,6 +46,11 @@ impl Settings {
     pub fn round(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
+}
+
+/// Whether PostgreSQL counts the time of each statement.
+pub fn counts_statements() -> bool {
+    env::var("STATEMENTS").is_ok_and(|word| word == "on")
 }
 
 /// Whether the server limits the rate of calls.
