@@ -62,6 +62,11 @@ impl Moment {
         format!("{}:{}:{}", self.oldest, self.next, under_way.join(","))
     }
 
+    /// The time of the oldest event that may be stored after this moment.
+    fn oldest_event(&self) -> OffsetDateTime {
+        OffsetDateTime::from_unix_timestamp(self.at).expect("the time of a moment") - LATE_MAX
+    }
+
     /// Whether the database can tell, at a later moment, what had not ended at this one.
     pub fn is_known_at(&self, now: &Self) -> bool {
         self.history == now.history && now.next.checked_sub(self.next).is_some_and(|begun| begun < BEGUN_SINCE_MAX)
@@ -109,6 +114,8 @@ impl FromStr for Moment {
 pub struct FeedQuery<'a> {
     /// Events that had not been stored by this moment.
     pub since: &'a Moment,
+    /// Of these games only events after this `seq`: the others were read by name.
+    pub ahead: &'a [(GameId, u32)],
     /// For the rest of an earlier read: events that had been stored by the moment of that read.
     pub until: Option<&'a Moment>,
     /// Only events after this one, in the order of games and of their events.
@@ -164,7 +171,8 @@ pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
 /// The new events in a player's games, and in those to which the player is invited.
 pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Result<News, DbError> {
     let (past_game, past_seq) = query.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
-    let oldest = OffsetDateTime::from_unix_timestamp(query.since.at).expect("the time of a moment") - LATE_MAX;
+    let oldest = query.since.oldest_event();
+    let (ahead, read_seqs): (Vec<_>, Vec<_>) = query.ahead.iter().map(|(game, seq)| (game.0, bounded(*seq))).unzip();
     // One statement reads the events and the present moment. The moment comes also if there are no events.
     let rows = sqlx::query!(
         r#"
@@ -218,9 +226,12 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
             select distinct id from legs, present
             where id >= $7 and updated_at >= $4 and is_unseen(xmin, $6::text::pg_snapshot, next)
         ), happened as (
-            select id, first_seq, last_seq from changed, present cross join lateral (
+            select id, first_seq, last_seq
+            from changed left join unnest($11::uuid[], $12::integer[]) as ahead (game_id, read_seq) on ahead.game_id = id
+            cross join present cross join lateral (
                 select min(seq) as first_seq, max(seq) as last_seq from event
-                where game_id = id and at >= $4 and is_unseen(event.xmin, $6::text::pg_snapshot, next)
+                where event.game_id = id and seq > coalesce(read_seq, 0)
+                  and at >= $4 and is_unseen(event.xmin, $6::text::pg_snapshot, next)
                   and (id > $7 or seq > $8)
                   and not is_unseen(event.xmin, coalesce($10::text::pg_snapshot, snapshot), next)
             ) new where first_seq is not null
@@ -238,9 +249,11 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
         FINISHED_MAX,
         query.since.snapshot(),
         past_game,
-        i32::try_from(past_seq).unwrap_or(i32::MAX),
+        bounded(past_seq),
         i64::from(query.limit),
         query.until.map(Moment::snapshot),
+        &ahead,
+        &read_seqs,
     )
     .fetch_all(pool)
     .instrument(statement("select events of a player"))
@@ -253,6 +266,50 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
         Ok(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? })
     };
     Ok(News { now, games: games.map(changed).collect::<Result<_, DbError>>()? })
+}
+
+/// A `seq` of a client's position, as a column has it.
+fn bounded(seq: u32) -> i32 {
+    i32::try_from(seq).unwrap_or(i32::MAX)
+}
+
+/// The first new events of some games.
+#[derive(Debug)]
+pub struct FirstUnseen {
+    /// When they were read.
+    pub now: Moment,
+    /// The `seq` of the first event of each game that has new ones.
+    pub first_seqs: Vec<(GameId, u32)>,
+}
+
+/// The first events of these games that had not been stored by a moment. All later ones had not been either: the events of a game
+/// are stored in the order of their `seq`.
+pub async fn first_unseen(pool: &PgPool, since: &Moment, games: &[GameId]) -> Result<FirstUnseen, DbError> {
+    let ids: Vec<_> = games.iter().map(|game| game.0).collect();
+    let rows = sqlx::query!(
+        r#"
+        select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!",
+            id as "id?", first_seq as "first_seq?"
+        from (select) one left join (
+            unnest($1::uuid[]) as named (id) cross join lateral (
+                select min(seq) as first_seq from event
+                where game_id = id and at >= $2
+                  and is_unseen(event.xmin, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot()))
+            ) new
+        ) on first_seq is not null
+        "#,
+        &ids,
+        since.oldest_event(),
+        since.snapshot(),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select first events of games"))
+    .await?;
+    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SNAPSHOT_FORM));
+    let now = now.expect("a row comes even without events");
+    let firsts = rows.into_iter().filter_map(|row| Some((row.id?, row.first_seq?)));
+    let first = |(id, seq)| Ok((GameId(id), number("event", "seq", id, seq)?));
+    Ok(FirstUnseen { now, first_seqs: firsts.map(first).collect::<Result<_, DbError>>()? })
 }
 
 #[cfg(test)]
