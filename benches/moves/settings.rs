@@ -18,6 +18,8 @@ pub struct Settings {
     pub clients: Vec<usize>,
     pub variants: Vec<Variant>,
     pub rate: u32,
+    /// The rate while streams are followed.
+    pub stream_rate: u32,
     pub games: usize,
     pub seed: u64,
     pub disk: Disk,
@@ -35,6 +37,7 @@ impl Settings {
             clients: parse_list("CLIENTS", &[1, 8, 32, 128])?,
             variants: parse_list("VARIANTS", &Variant::ALL)?,
             rate: parse("RATE", 4000)?,
+            stream_rate: parse("STREAM_RATE", 1000)?,
             games,
             seed: parse("SEED", 1)?,
             disk,

@@ -52,9 +52,6 @@ impl Followed {
     }
 }
 
-/// Moves a second over all of them.
-const RATE: u32 = 1000;
-
 /// Games at once while each player has a stream of all their games.
 const GAMES_AT_ONCE: usize = 32;
 
@@ -137,7 +134,8 @@ async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server, by: Foll
     let (pair_count, games_of_a_pair) = by.pairs_and_games();
     let games = pair_count * games_of_a_pair;
     let each = if by == Followed::Games { "game" } else { "player" };
-    heading(&format!("streams: {RATE} moves a second over {games} games, each {each} followed through another server"));
+    let rate = bench.settings.stream_rate;
+    heading(&format!("streams: {rate} moves a second over {games} games, each {each} followed through another server"));
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").map_err(io::Error::other)?;
     let mut connection = Connection::open(&one.address).await?;
     let mut pairs = vec![];
@@ -162,7 +160,7 @@ async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server, by: Foll
         statements.reset().await?;
     }
     let time = bench.settings.round() * u32::try_from(bench.settings.rounds).expect("a handful");
-    let played = load.play_at(RATE, time).await?;
+    let played = load.play_at(rate, time).await?;
     let answered: HashMap<_, _> = load.take_answered().into_iter().map(|(game, ply, at)| ((game, ply), at)).collect();
     let of_followed = answered.keys().filter(|(game, _)| followed.contains(game)).count() * by.streams_of_a_move();
     wait_for_moves(&streams, of_followed).await?;
