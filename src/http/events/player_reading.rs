@@ -147,7 +147,7 @@ pub async fn read_named(
     Ok(Batch { events, position: end, is_last })
 }
 
-/// The last event before a position in each of these games, if there may be later ones.
+/// The last event before a position in each of these games.
 async fn read_until(
     state: &AppState,
     position: &FeedPosition,
@@ -158,11 +158,11 @@ async fn read_until(
     let mut until: HashMap<_, _> = ahead.into_iter().filter_map(|(game, seq)| Some((game, seq?))).collect();
     if !others.is_empty() {
         let others: Vec<_> = others.into_iter().map(|(game, _)| game).collect();
-        let unseen = player_feed::first_unseen(&state.db, &position.since, &others).await?;
-        if !position.since.is_known_at(&unseen.now) {
+        let seen = player_feed::last_seen(&state.db, &position.since, &others).await?;
+        if !position.since.is_known_at(&seen.now) {
             return Err(Problem::invalid("?after", UNKNOWN));
         }
-        until.extend(unseen.first_seqs.into_iter().map(|(game, first)| (game, first.saturating_sub(1))));
+        until.extend(seen.seqs);
     }
     Ok(until)
 }

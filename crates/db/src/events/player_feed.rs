@@ -273,43 +273,42 @@ fn bounded(seq: u32) -> i32 {
     i32::try_from(seq).unwrap_or(i32::MAX)
 }
 
-/// The first new events of some games.
+/// The last events of some games that are not new to the reader.
 #[derive(Debug)]
-pub struct FirstUnseen {
+pub struct LastSeen {
     /// When they were read.
     pub now: Moment,
-    /// The `seq` of the first event of each game that has new ones.
-    pub first_seqs: Vec<(GameId, u32)>,
+    /// The `seq` of the last event of each game that had been stored; 0 if none had.
+    pub seqs: Vec<(GameId, u32)>,
 }
 
-/// The first events of these games that had not been stored by a moment. All later ones had not been either: the events of a game
-/// are stored in the order of their `seq`.
-pub async fn first_unseen(pool: &PgPool, since: &Moment, games: &[GameId]) -> Result<FirstUnseen, DbError> {
+/// The last events of these games that had been stored by a moment. No later one had been, and all earlier ones had: the events of a
+/// game are stored in the order of their `seq`. So only the new ones and one more are looked at.
+pub async fn last_seen(pool: &PgPool, moment: &Moment, games: &[GameId]) -> Result<LastSeen, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.0).collect();
     let rows = sqlx::query!(
         r#"
         select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!",
-            id as "id?", first_seq as "first_seq?"
-        from (select) one left join (
-            unnest($1::uuid[]) as named (id) cross join lateral (
-                select min(seq) as first_seq from event
-                where game_id = id and at >= $2
-                  and is_unseen(event.xmin, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot()))
-            ) new
-        ) on first_seq is not null
+            id as "id?", seq as "seq?"
+        from (select) one left join unnest($1::uuid[]) as named (id) on true left join lateral (
+            select seq from event
+            where game_id = id
+              and (at < $2 or not is_unseen(event.xmin, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot())))
+            order by seq desc limit 1
+        ) seen on true
         "#,
         &ids,
-        since.oldest_event(),
-        since.snapshot(),
+        moment.oldest_event(),
+        moment.snapshot(),
     )
     .fetch_all(pool)
-    .instrument(statement("select first events of games"))
+    .instrument(statement("select last seen events of games"))
     .await?;
     let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SNAPSHOT_FORM));
-    let now = now.expect("a row comes even without events");
-    let firsts = rows.into_iter().filter_map(|row| Some((row.id?, row.first_seq?)));
-    let first = |(id, seq)| Ok((GameId(id), number("event", "seq", id, seq)?));
-    Ok(FirstUnseen { now, first_seqs: firsts.map(first).collect::<Result<_, DbError>>()? })
+    let now = now.expect("a row comes even without games");
+    let seq = |id, seq: Option<i32>| seq.map_or(Ok(0), |seq| number("event", "seq", id, seq));
+    let seqs = rows.into_iter().filter_map(|row| row.id.map(|id| Ok((GameId(id), seq(id, row.seq)?))));
+    Ok(LastSeen { now, seqs: seqs.collect::<Result<_, DbError>>()? })
 }
 
 #[cfg(test)]
