@@ -3,7 +3,7 @@
 use mancala_domain::{
     Action, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, GameResult, Level, NothingToOffer,
     OfferAnswer, OfferKind, Opponent, PLIES_MAX, Permitted, PlayerId, Ply, PlyAction, Previous, RUNNING_GAMES_MAX,
-    Reason, Refusal, ReplayError, Seat, Status, Terms, Visibility, audit,
+    Reason, Refusal, ReplayError, Seat, Start, Status, Terms, Visibility, audit,
 };
 use mancala_rules::{AnyOptions, ParseMoveError, Side, Variant};
 use proptest::prelude::*;
@@ -20,6 +20,8 @@ const CLOCKS: [Clock; 3] = [
     Clock::PerMove { allowance: Duration::seconds(200) },
     Clock::Bank { initial: Duration::seconds(400), increment: Duration::seconds(20), max: Duration::seconds(500) },
 ];
+
+const FIRST_GAME: GameId = GameId(Uuid::from_u128(0x0199_0000_0000_7000_8000_0000_0000_0123));
 
 fn terms(opponent: Opponent, variant: Variant, options: &str, clock: Clock) -> Terms {
     Terms {
@@ -43,7 +45,7 @@ struct Table {
 
 impl Table {
     fn new(terms: Terms) -> Self {
-        let (game, created) = Game::create(GameId(Uuid::nil()), terms, PEOPLE[0], Duration::days(14), START);
+        let (game, created) = Game::create(FIRST_GAME, terms, PEOPLE[0], Duration::days(14), START);
         Self { game, log: vec![created], plies: vec![] }
     }
 
@@ -292,6 +294,8 @@ fn a_rematch_exchanges_the_sides_and_begins_at_once() {
     table.offer(second, OfferKind::Rematch).expect("the game is over");
     let events = table.answer(first, OfferKind::Rematch, OfferAnswer::Accept).expect("it was offered");
     let Fact::Rematched { game: id, .. } = events[0].fact else { panic!("{events:?}") };
+    // Of the id only the slot is not as it was given.
+    assert_eq!((id, table.game.id()), (GameId(Uuid::from_u128(9)).in_slot(FIRST_GAME.slot()), FIRST_GAME));
     assert_eq!(table.answer(first, OfferKind::Rematch, OfferAnswer::Accept), Ok(vec![]));
     assert_eq!(table.offer(second, OfferKind::Rematch), Ok(vec![]));
     let (again, log) = table.game.begin_rematch(&events).expect("it was agreed on");
@@ -299,6 +303,17 @@ fn a_rematch_exchanges_the_sides_and_begins_at_once() {
     assert_eq!((again.player_at(Side::South), again.player_at(Side::North)), (Some(second), Some(first)));
     assert_eq!((again.status(), again.players()[again.terms().creator]), (Status::Active, Some(second)));
     assert_eq!(Game::replay(id, &log), Ok(again));
+}
+
+#[test]
+fn a_game_that_continues_another_is_in_its_slot() {
+    let opening = terms(Opponent::Open, Variant::Kalah, "", CLOCKS[0]);
+    assert_eq!(opening.slot(PEOPLE[1]), PEOPLE[1].slot());
+    let position = opening.opening();
+    for (from, slot) in [(None, PEOPLE[1].slot()), (Some((FIRST_GAME, 3)), FIRST_GAME.slot())] {
+        let continued = Terms { start: Some(Start { position: position.clone(), from }), ..opening.clone() };
+        assert_eq!(continued.slot(PEOPLE[1]), slot);
+    }
 }
 
 /// Practice against the computer, in which the player sits at the second seat.

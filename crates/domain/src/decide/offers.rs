@@ -85,7 +85,10 @@ impl Game {
             OfferKind::End => self.moved_to(self.seat_at(self.position().turn()), Move::Agree),
             OfferKind::Takeback => self.take_back(offer.seat, context.newest_plies),
             OfferKind::Pause => Ok(vec![Fact::Paused { seat }].into()),
-            OfferKind::Rematch => Ok(vec![Fact::Rematched { seat, game: (context.new_game_id)() }].into()),
+            OfferKind::Rematch => {
+                let game = (context.new_game_id)().in_slot(self.id().slot());
+                Ok(vec![Fact::Rematched { seat, game }].into())
+            }
         }
     }
 
