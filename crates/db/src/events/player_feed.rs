@@ -159,10 +159,16 @@ const FINISHED_MAX: i64 = 50;
 /// Why a snapshot can be parsed.
 const SNAPSHOT_FORM: &str = "PostgreSQL writes snapshots so";
 
-/// The present moment.
+/// The present moment. The history is the database's function `present_history`, written out: PostgreSQL would plan the function's
+/// statement for every call, which takes longer than the rest.
 pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
     let present = sqlx::query!(
-        r#"select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!""#
+        r#"
+        select pg_current_snapshot()::text as "snapshot!",
+            hashtext((select system_identifier::text from pg_control_system())
+                || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
+            now() as "at!"
+        "#
     );
     let now = present.fetch_one(pool).instrument(statement("select snapshot")).await?;
     Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SNAPSHOT_FORM))
@@ -237,8 +243,10 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
             ) new where first_seq is not null
             order by id limit $9
         )
-        select snapshot::text as "snapshot!", present_history() as "history!", now() as "at!",
-            id as "id?", first_seq as "first_seq?", last_seq as "last_seq?"
+        select snapshot::text as "snapshot!",
+            hashtext((select system_identifier::text from pg_control_system())
+                || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
+            now() as "at!", id as "id?", first_seq as "first_seq?", last_seq as "last_seq?"
         from present left join happened on true
         order by id
         "#,
@@ -288,8 +296,10 @@ pub async fn last_seen(pool: &PgPool, moment: &Moment, games: &[GameId]) -> Resu
     let ids: Vec<_> = games.iter().map(|game| game.0).collect();
     let rows = sqlx::query!(
         r#"
-        select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!",
-            id as "id?", seq as "seq?"
+        select pg_current_snapshot()::text as "snapshot!",
+            hashtext((select system_identifier::text from pg_control_system())
+                || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
+            now() as "at!", id as "id?", seq as "seq?"
         from (select) one left join unnest($1::uuid[]) as named (id) on true left join lateral (
             select seq from event
             where game_id = id
