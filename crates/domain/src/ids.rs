@@ -24,7 +24,6 @@ impl Slot {
 
     const MASK: u128 = (1 << Self::BITS) - 1;
 
-    #[expect(clippy::cast_possible_truncation, reason = "the mask leaves ten bits")]
     const fn of(id: Uuid) -> Self {
         Self((id.as_u128() & Self::MASK) as u16)
     }
