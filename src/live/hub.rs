@@ -96,7 +96,7 @@ impl Hub {
         for (holder, _) in client.holders(max) {
             *state.held.entry(holder).or_default() += 1;
         }
-        let value = state.topics.entry(topic).or_insert_with(|| watch::Sender::default()).subscribe();
+        let value = state.topics.entry(topic).or_default().subscribe();
         Some(Waiter { hub: Arc::clone(self), topic, client, value })
     }
 
