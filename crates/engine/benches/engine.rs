@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_engine::{Engine, Level, Limits, Signal};
+use mancala_engine::{Engine, Level, Limits, Progress, Signal};
 use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
 
 /// A signal that never stops a search.
@@ -137,11 +137,19 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
     for &(preset, pits, seeds, value, moves) in boards {
         let position = opening(Variant::Kalah, preset, &format!("pits={pits};seeds={seeds}"));
         let mut engine = Engine::new(table_mib);
-        let (solution, time) = timed(|| engine.solve(&position, &GO_ON, |_| {}));
+        // The first progress of a solved move follows the proof of the value.
+        let (start, mut at_value) = (Instant::now(), Duration::ZERO);
+        let note = |progress: Progress| {
+            if progress.moves_solved == 0 {
+                at_value = start.elapsed();
+            }
+        };
+        let (solution, time) = timed(|| engine.solve(&position, &GO_ON, note));
         let solution = solution.expect("nothing stops it");
         let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
-        let (nodes, seconds) = (solution.nodes, time.as_secs_f64());
-        println!("{preset} ({pits},{seeds}): {:+} {values:+?}, {nodes} positions, {seconds:.2} s", solution.value);
+        let (nodes, alone, seconds) = (solution.nodes, solution.nodes_of_value, time.as_secs_f64());
+        print!("{preset} ({pits},{seeds}): {:+} {values:+?}, {nodes} positions, {seconds:.2} s; ", solution.value);
+        println!("the value alone {alone} positions, {:.2} s", at_value.as_secs_f64());
         assert_eq!(solution.value, value);
         assert!(moves.is_empty() || values == moves);
     }

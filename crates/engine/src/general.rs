@@ -150,6 +150,11 @@ impl Tree for General {
         }
     }
 
+    /// Never looks ahead: this form is too slow for that.
+    fn floor(&self, position: &Position, _: i32) -> i32 {
+        self.margin_range(position).bounds().low
+    }
+
     /// Everything but the history, and but the ply number where no rule depends on it.
     fn key(&self, position: &Position) -> Key {
         let Position { position, pie } = position;
