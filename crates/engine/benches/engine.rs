@@ -4,6 +4,7 @@
 //! which it asserts. Other runs, after `--`:
 //!
 //! - `solve-6-4`: the values of Kalah with six pits of four seeds, which takes minutes and [`BIG_TABLE_MIB`] of memory;
+//! - `analysis`: what the analysis of a random game costs, ply by ply from the last one, as the server analyses games;
 //! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each by
 //!   default.
 
@@ -65,6 +66,16 @@ const OPENING_PLIES: u32 = 4;
 /// The longest game: a bound that no game has reached.
 const PLIES_MAX: u32 = 2_000;
 
+/// How many random games are analysed.
+const ANALYSED_GAMES: u32 = 4;
+
+/// How many plies of each.
+const ANALYSED_PLIES: usize = 60;
+
+/// The bound of positions for each ply, and the table, as in the server's analyses.
+const ANALYSIS_NODES: u64 = 200_000;
+const ANALYSIS_TABLE_MIB: usize = 64;
+
 fn main() {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
@@ -74,6 +85,7 @@ fn main() {
             solve(&SOLVED, TABLE_MIB);
         }
         ["solve-6-4"] => solve(&SOLVED_BY_HAND, BIG_TABLE_MIB),
+        ["analysis"] => [Variant::Kalah, Variant::Oware, Variant::Congkak].into_iter().for_each(analyse),
         ["tournament", ref rest @ ..] => {
             let games = rest.iter().find_map(|word| word.parse().ok()).unwrap_or(GAMES);
             let wanted: Vec<Variant> = rest.iter().filter_map(|word| word.parse().ok()).collect();
@@ -84,7 +96,7 @@ fn main() {
                 }
             }
         }
-        _ => println!("after `--`: nothing, `solve-6-4`, or `tournament [games] [variant] [level=N]`"),
+        _ => println!("after `--`: nothing, `solve-6-4`, `analysis`, or `tournament [games] [variant] [level=N]`"),
     }
 }
 
@@ -153,6 +165,34 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
         assert_eq!(solution.value, value);
         assert!(moves.is_empty() || values == moves);
     }
+}
+
+/// Reviews the first plies of some random games, as the server does.
+fn analyse(variant: Variant) {
+    let (mut nodes, mut seconds, mut exact) = (0, 0.0, 0);
+    for game in 0..ANALYSED_GAMES {
+        let (mut random, mut position) = (Random(u64::from(game) + 1), opening(variant, "standard", ""));
+        let mut plies = Vec::new();
+        while plies.len() < ANALYSED_PLIES && position.outcome().is_none() {
+            let moves = position.legal_moves();
+            let m = moves[random.draw(moves.len())];
+            plies.push((position.clone(), m));
+            position.play_unchecked(m);
+        }
+        let mut engine = Engine::new(ANALYSIS_TABLE_MIB);
+        for (before, m) in plies.iter().rev() {
+            let (review, time) = timed(|| engine.review(before, *m, Limits::nodes(ANALYSIS_NODES), &GO_ON));
+            let review = review.expect("the move is legal");
+            (nodes, seconds) = (nodes + review.nodes, seconds + time.as_secs_f64());
+            exact += u32::from(review.is_exact);
+        }
+    }
+    let games = f64::from(ANALYSED_GAMES);
+    println!(
+        "{variant}: {} positions and {:.2} s a game, {exact} plies exact",
+        nodes / u64::from(ANALYSED_GAMES),
+        seconds / games
+    );
 }
 
 /// Each level against the one below.

@@ -150,7 +150,11 @@ impl Tree for General {
         }
     }
 
-    /// Never looks ahead: this form is too slow for that.
+    /// Never: this form is too slow to look ahead for it.
+    fn has_floor(&self) -> bool {
+        false
+    }
+
     fn floor(&self, position: &Position, _: i32) -> i32 {
         self.margin_range(position).bounds().low
     }

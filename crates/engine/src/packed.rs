@@ -203,6 +203,11 @@ impl<G: Game> Tree for Packed<G> {
         MarginRange { margin, reach: if position.is_over() { 0 } else { rows() } }
     }
 
+    #[inline]
+    fn has_floor(&self) -> bool {
+        self.extends
+    }
+
     /// Plays the extra moves that are nearest to the store, one after the other, then each move that is left.
     fn floor(&self, position: &Position, wanted: i32) -> i32 {
         let turn = position.turn();
@@ -211,9 +216,6 @@ impl<G: Game> Tree for Packed<G> {
             if after.turn() == turn { bounds.low } else { -bounds.high }
         };
         let mut low = least(position);
-        if !self.extends {
-            return low;
-        }
         let mut last = *position;
         while let Some(pit) = self.game.extra_pit(&last) {
             last = self.game.play(&last, pit, &self.path);

@@ -258,8 +258,10 @@ impl<'a, T: Tree> Search<'a, T> {
                 child.bounds = if child.same_player { bounds } else { bounds.turned() };
             }
         }
-        for child in children.iter_mut() {
-            self.secure(child, window);
+        if self.tree.has_floor() {
+            for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
+                self.secure(child, window);
+            }
         }
         children
     }
@@ -268,9 +270,6 @@ impl<'a, T: Tree> Search<'a, T> {
     /// the move for the window.
     #[inline]
     fn secure(&self, child: &mut Child<T::Position, T::Move>, window: Window) {
-        if child.bounds.is_exact() {
-            return;
-        }
         let seen = window.after_move(window.alpha, window.beta, child.same_player);
         let bounds = if child.same_player { child.bounds } else { child.bounds.turned() };
         let wanted = seen.beta.div_euclid(POINTS_PER_SEED) + i32::from(seen.beta.rem_euclid(POINTS_PER_SEED) > 0);
