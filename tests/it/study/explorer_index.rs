@@ -12,6 +12,7 @@ use mancala_server::{
         DbError, games,
         records::import::{self, Whole},
         study::{
+            explorer::{MoveStats, Origin, find},
             explorer_index,
             rebuild::{reading, state::begin, swap},
         },
@@ -24,7 +25,6 @@ use mancala_server::{
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use sqlx::FromRow;
 use time::{Duration, OffsetDateTime, macros::datetime};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -54,19 +54,57 @@ const RULES: [(Variant, &str, &str); 5] = [
 
 const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
 
-/// What a row of the explorer says.
-#[derive(Clone, Debug, Default, PartialEq, FromRow)]
+/// What the explorer says of a move in a position; of games that ended there, how many they are.
+#[derive(Clone, Debug, Default)]
 pub struct Row {
-    games: i32,
-    south_wins: i32,
-    north_wins: i32,
-    played_out: i32,
-    lead_sum: i64,
+    games: u64,
+    south_wins: u64,
+    north_wins: u64,
+    average_lead: Option<f64>,
+    /// Of games that are counted by hand, how many were played to their end, and the sum of South's lead in them.
+    leads: (u32, i64),
     pub last_played_at: Option<OffsetDateTime>,
     pub sample_game_ids: Vec<Uuid>,
 }
 
-/// Everything that the explorer knows: rows by position, origin and move, and games by position.
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        let said = |row: &Self| (row.games, row.south_wins, row.north_wins, row.average_lead, row.last_played_at);
+        said(self) == said(other) && self.sample_game_ids == other.sample_game_ids
+    }
+}
+
+impl Row {
+    /// Adds games that are counted by hand.
+    #[expect(clippy::cast_precision_loss, reason = "few games lead by few seeds")]
+    fn add(&mut self, other: &Self) {
+        self.games += other.games;
+        self.south_wins += other.south_wins;
+        self.north_wins += other.north_wins;
+        self.leads = (self.leads.0 + other.leads.0, self.leads.1 + other.leads.1);
+        self.average_lead = (self.leads.0 > 0).then(|| self.leads.1 as f64 / f64::from(self.leads.0));
+        self.last_played_at = self.last_played_at.max(other.last_played_at);
+        self.sample_game_ids.extend(&other.sample_game_ids);
+        self.sample_game_ids.sort_unstable_by(|one, other| other.cmp(one));
+        self.sample_game_ids.truncate(4);
+    }
+}
+
+impl From<&MoveStats> for Row {
+    fn from(stats: &MoveStats) -> Self {
+        Self {
+            games: stats.games,
+            south_wins: stats.south_wins,
+            north_wins: stats.north_wins,
+            average_lead: stats.average_lead,
+            leads: (0, 0),
+            last_played_at: Some(stats.last_played_at),
+            sample_game_ids: stats.sample.iter().map(|game| game.0).collect(),
+        }
+    }
+}
+
+/// Everything that the explorer says: rows by position, origin and move, and games by position.
 #[derive(Debug, Default, PartialEq)]
 pub struct Everything {
     pub rows: BTreeMap<(i64, bool, String), Row>,
@@ -75,26 +113,38 @@ pub struct Everything {
 
 impl Everything {
     pub async fn stored(app: &TestApp) -> Self {
-        let rows = "select position, is_imported, move, first_visits from explored_move";
-        let rows = sqlx::query_as::<_, (i64, bool, String, i32)>(rows);
-        let mut first_visits = BTreeMap::<i64, i32>::new();
         let mut everything = Self::default();
-        for (position, is_imported, mv, firsts) in rows.fetch_all(&app.db).await.expect("rows") {
-            *first_visits.entry(position).or_default() += firsts;
-            let row = "select * from explored_move where position = $1 and is_imported = $2 and move = $3";
-            let row = sqlx::query_as(row).bind(position).bind(is_imported).bind(&mv);
-            let row = row.fetch_one(&app.db).await.expect("a row");
-            everything.rows.insert((position, is_imported, mv), row);
-        }
         let games: Vec<(i64, Uuid)> =
             sqlx::query_as("select position, game_id from explored_game").fetch_all(&app.db).await.expect("rows");
         for (position, game) in games {
             everything.games.entry(position).or_default().insert(game);
         }
-        let count = |games: &BTreeSet<_>| i32::try_from(games.len()).expect("a count");
-        let counts: BTreeMap<i64, i32> =
-            everything.games.iter().map(|(position, games)| (*position, count(games))).collect();
-        assert_eq!(first_visits, counts, "first visits, added up, are the games that came to a position");
+        let frequent = "select distinct position from explored_move";
+        let frequent: BTreeSet<i64> =
+            sqlx::query_scalar(frequent).fetch_all(&app.db).await.expect("rows").into_iter().collect();
+        assert!(frequent.iter().all(|position| everything.games.contains_key(position)), "no counts without games");
+        let imports: i64 = sqlx::query_scalar("select count(*) from game where opponent = 'imported'")
+            .fetch_one(&app.db)
+            .await
+            .expect("a count");
+        let all: i64 = sqlx::query_scalar("select count(*) from game").fetch_one(&app.db).await.expect("a count");
+        // Reading each position twice takes a minute.
+        let origins = [(Origin::Here, false), (Origin::Imported, true)].into_iter().skip(usize::from(imports == all));
+        let origins: Vec<_> = origins.collect();
+        for (position, games) in &everything.games {
+            assert!(games.len() < 6 || frequent.contains(position), "the counts of frequent positions are stored");
+            let mut count = 0;
+            for (origin, is_imported) in origins.iter().copied() {
+                let key = PositionKey(position.cast_unsigned());
+                let stats = find(&app.db, key, origin).await.expect("a database");
+                count += stats.games;
+                let moves = stats.moves.iter().map(|stats| (stats.mv.to_string(), Row::from(stats)));
+                let ended = (String::new(), Row { games: stats.ended, ..Row::default() });
+                let rows = moves.chain((stats.ended > 0).then_some(ended));
+                everything.rows.extend(rows.map(|(mv, row)| ((*position, is_imported, mv), row)));
+            }
+            assert_eq!(count, games.len() as u64, "the games of a position are those of both origins");
+        }
         everything
     }
 
@@ -129,16 +179,19 @@ impl Everything {
         }
         for ((position, mv), at) in visits {
             self.games.entry(position).or_default().insert(game);
-            let row = self.rows.entry((position, true, mv)).or_default();
-            row.games += 1;
-            row.south_wins += i32::from(winner == Some(Side::South));
-            row.north_wins += i32::from(winner == Some(Side::North));
-            row.played_out += i32::from(lead.is_some());
-            row.lead_sum += lead.unwrap_or_default();
-            row.last_played_at = row.last_played_at.max(Some(at));
-            row.sample_game_ids.push(game);
-            row.sample_game_ids.sort_unstable_by(|one, other| other.cmp(one));
-            row.sample_game_ids.truncate(4);
+            let row = match mv.as_str() {
+                "" => Row { games: 1, ..Row::default() },
+                _ => Row {
+                    games: 1,
+                    south_wins: u64::from(winner == Some(Side::South)),
+                    north_wins: u64::from(winner == Some(Side::North)),
+                    average_lead: None,
+                    leads: (u32::from(lead.is_some()), lead.unwrap_or_default()),
+                    last_played_at: Some(at),
+                    sample_game_ids: vec![game],
+                },
+            };
+            self.rows.entry((position, true, mv)).or_default().add(&row);
         }
     }
 }
@@ -277,10 +330,10 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
     // Some games came to a position twice, and played something else there.
     let visits =
         |position| expected.rows.range((position, true, String::new())..).take_while(move |row| row.0.0 == position);
-    let came_again = expected.games.iter().filter(|(position, games)| {
-        visits(**position).map(|(_, row)| i64::from(row.games)).sum::<i64>()
-            > i64::try_from(games.len()).expect("a count")
-    });
+    let came_again = expected
+        .games
+        .iter()
+        .filter(|(position, games)| visits(**position).map(|(_, row)| row.games).sum::<u64>() > games.len() as u64);
     assert!(expected.rows.len() > 2000 && came_again.count() > 0, "{}", expected.rows.len());
     assert_eq!(stored, expected);
     assert_eq!(waiting(&app).await, 0);
@@ -298,8 +351,8 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
             let mut best = 0;
             for mv in position.legal_moves() {
                 let row = expected.rows.get(&(column, true, mv.to_string())).cloned().unwrap_or_default();
-                let [games, south, north] = [row.games, row.south_wins, row.north_wins].map(i32::unsigned_abs);
-                assert_eq!(counts(&told, &mv.to_string()), [games, south, games - south - north, north].map(u64::from));
+                let [games, south, north] = [row.games, row.south_wins, row.north_wins];
+                assert_eq!(counts(&told, &mv.to_string()), [games, south, games - south - north, north]);
                 best = best.max(row.games);
             }
             assert_eq!(
@@ -365,16 +418,7 @@ async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
         // More games end; the server counts them by itself, or leaves them to the next command.
         let more = store_by_chance(&app, 4, 10).await;
         for (key, row) in more.rows {
-            let known = expected.rows.entry(key).or_default();
-            known.games += row.games;
-            known.south_wins += row.south_wins;
-            known.north_wins += row.north_wins;
-            known.played_out += row.played_out;
-            known.lead_sum += row.lead_sum;
-            known.last_played_at = known.last_played_at.max(row.last_played_at);
-            known.sample_game_ids.extend(row.sample_game_ids);
-            known.sample_game_ids.sort_unstable_by(|one, other| other.cmp(one));
-            known.sample_game_ids.truncate(4);
+            expected.rows.entry(key).or_default().add(&row);
         }
         for (position, games) in more.games {
             expected.games.entry(position).or_default().extend(games);

@@ -187,7 +187,9 @@ async fn readers_see_the_former_explorer_until_the_new_one_is_whole() {
     let app = TestApp::start().await;
     resigned(&app, "C").await;
     explore(&app).await;
-    sqlx::raw_sql("update explored_move set first_visits = 7").execute(&app.db).await.expect("rows change");
+    let more = "insert into explored_move values
+        (x'100ca454399fa86a'::bigint, 'C', 7, 7, 0, 7, 0, 0, now(), '{}')";
+    sqlx::raw_sql(more).execute(&app.db).await.expect("a row");
     let mut backup = app.db.begin().await.expect("a transaction");
     sqlx::raw_sql("select count(*) from explored_move").execute(&mut *backup).await.expect("it reads");
     let (pool, done) = (mancala_server::db::pool(app.options.clone(), 1), CancellationToken::new());

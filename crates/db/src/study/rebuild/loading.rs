@@ -8,7 +8,7 @@ use tracing::Instrument;
 
 use super::{
     state::{Rebuild, hold},
-    visits::{BYTES, Row, Visit, game, is_first, position, rows},
+    visits::{BYTES, Row, Visit, by_position, game, is_first, is_frequent, position, rows},
 };
 use crate::{
     connection::{DbError, copy::CopyRows, statement},
@@ -102,7 +102,7 @@ impl Sorted {
     }
 }
 
-/// Stores the rows of `explored_move` for a part, unless they are there. After about every `step` visits it calls `pause` with
+/// Stores the rows of `explored_move` for the frequent positions of a part, unless they are there. After about every `step` visits it calls `pause` with
 /// their number. `None` if another process has taken the rebuild over.
 pub async fn load_moves(
     pool: &PgPool,
@@ -116,24 +116,31 @@ pub async fn load_moves(
         .fetch_one(&mut *transaction)
         .instrument(statement("select explored_move_next"))
         .await?;
-    let write = |values: &mut CopyRows, (visits, row): (&[Visit], Row<'_>)| {
-        values.value(&row.position.to_be_bytes());
-        values.value(row.mv.as_bytes());
-        for count in [row.games, row.first_visits, row.south_wins, row.north_wins, row.played_out] {
-            values.value(&count.to_be_bytes());
+    let write = |values: &mut CopyRows, visits: &[Visit]| {
+        if is_frequent(visits) {
+            rows(visits).for_each(|row| write_move(values, &row));
         }
-        values.value(&row.lead_sum.to_be_bytes());
-        values.value(&row.last_played_at.to_be_bytes());
-        values.value(&array_of_games(row.sample));
-        values.value(&[u8::from(row.is_imported)]);
         visits.len()
     };
-    let rows = rows(part.behind(last));
-    copy(&mut transaction, COPY_MOVES, MOVE_COLUMNS, rows, write, step, pause)
+    let positions = by_position(part.behind(last));
+    copy(&mut transaction, COPY_MOVES, MOVE_COLUMNS, positions, write, step, pause)
         .instrument(statement("copy explored_move_next"))
         .await?;
     transaction.commit().await?;
     Ok(Some(()))
+}
+
+fn write_move(values: &mut CopyRows, row: &Row<'_>) {
+    values.begin_row();
+    values.value(&row.position.to_be_bytes());
+    values.value(row.mv.as_bytes());
+    for count in [row.games, row.first_visits, row.south_wins, row.north_wins, row.played_out] {
+        values.value(&count.to_be_bytes());
+    }
+    values.value(&row.lead_sum.to_be_bytes());
+    values.value(&row.last_played_at.to_be_bytes());
+    values.value(&array_of_games(row.sample));
+    values.value(&[u8::from(row.is_imported)]);
 }
 
 /// The same for the rows of `explored_game`.
@@ -150,6 +157,7 @@ pub async fn load_games(
         .instrument(statement("select explored_game_next"))
         .await?;
     let write = |values: &mut CopyRows, visit: &Visit| {
+        values.begin_row();
         values.value(&position(visit).to_be_bytes());
         values.value(game(visit).as_bytes());
         1
@@ -169,7 +177,7 @@ async fn begin(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<Transaction<'s
     Ok(hold(&mut transaction, rebuild.token).await?.then_some(transaction))
 }
 
-/// Copies one row for each item. `write` writes its values and says how many visits it stands for.
+/// Copies the rows of each item. `write` writes them and says how many visits it stands for.
 async fn copy<T>(
     connection: &mut PgConnection,
     into: &str,
@@ -182,7 +190,6 @@ async fn copy<T>(
     let mut copy = connection.copy_in_raw(into).await?;
     let (mut rows, mut visits) = (CopyRows::new(columns), 0);
     for item in items {
-        rows.begin_row();
         visits += write(&mut rows, item);
         if visits >= step || rows.len() >= SENT_BYTES {
             copy.send(rows.take()).await?;

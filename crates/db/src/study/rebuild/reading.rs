@@ -12,7 +12,10 @@ use super::{
 use crate::{
     connection::{DbError, copy::CopyRows, statement},
     games::columns::column,
-    study::{explored_games, explorer_index::allow_long_work},
+    study::{
+        explored_games::{self, Counted},
+        explorer_index::allow_long_work,
+    },
 };
 
 /// A batch is stored when it has so many games, or so many visits (26 MB). An interrupted rebuild reads at most as much again.
@@ -79,11 +82,11 @@ pub async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<Read, DbError> {
     match stored {
         Ok(stored) => {
             for game in stored {
-                let (id, is_imported) = (game.id(), game.is_imported());
-                match game.exploration() {
-                    Ok(Some(exploration)) => {
+                let id = game.id();
+                match Counted::of(game) {
+                    Ok(Some(game)) => {
                         read.games.push((id, true));
-                        read.visits.extend(of_game(id, is_imported, &exploration));
+                        read.visits.extend(of_game(&game));
                     }
                     // It counts no longer.
                     Ok(None) => {}

@@ -16,9 +16,9 @@ use crate::{
     connection::{DbError, statement},
     games::columns::column,
     study::{
+        entries,
         explorer_batch::PUT_OFF_FOR,
         explorer_index::{allow_long_work, lock},
-        explorer_removal::delete_next_visited,
         tallies::{MoveColumns, MoveRow},
     },
 };
@@ -144,9 +144,9 @@ async fn remove_deleted(connection: &mut PgConnection) -> Result<(), DbError> {
     }
     for (batch, deleted) in batches {
         let visits = visits_of(connection, batch, &deleted).await?;
-        let moves = MoveColumns::of(rows_of(&visits).map(|(_, row)| MoveRow::from(row)));
+        let moves = MoveColumns::of(rows_of(&visits).map(MoveRow::from));
         let visited = visits.iter().filter(|visit| is_first(visit));
-        delete_next_visited(connection, visited.map(|visit| (position(visit), game(visit))).collect()).await?;
+        entries::delete_next(connection, visited.map(|visit| (position(visit), game(visit))).collect()).await?;
         moves.remove_next(connection, &deleted.into_iter().collect::<Vec<_>>()).await?;
     }
     Ok(())

@@ -2,7 +2,6 @@
 //!
 //! A visit is ordered by its bytes: by position as the database orders it, origin, move and game. The rest follows.
 
-use mancala_domain::Exploration;
 use mancala_rules::Side;
 use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
@@ -10,7 +9,9 @@ use uuid::Uuid;
 use crate::{
     connection::copy::microseconds,
     study::{
+        explored_games::Counted,
         explorer::{SAMPLE_GAMES, position_column},
+        frequent::FREQUENT_FROM,
         tallies::MoveRow,
     },
 };
@@ -51,11 +52,8 @@ const RANGE_BITS: u32 = 10;
 const EPOCH: OffsetDateTime = datetime!(2000-01-01 00:00 UTC);
 
 /// The visits of a game.
-pub(super) fn of_game(
-    game: Uuid,
-    is_imported: bool,
-    exploration: &Exploration,
-) -> impl Iterator<Item = Visit> + use<'_> {
+pub(super) fn of_game(game: &Counted) -> impl Iterator<Item = Visit> {
+    let Counted { id, is_imported, exploration } = game;
     let won = match exploration.winner {
         Some(Side::South) => SOUTH_WON,
         Some(Side::North) => NORTH_WON,
@@ -67,9 +65,9 @@ pub(super) fn of_game(
         let flags = won | if visit.is_first { FIRST } else { 0 };
         let mut bytes = [0; BYTES];
         bytes[..8].copy_from_slice(&position.to_be_bytes());
-        bytes[8] = u8::from(is_imported);
+        bytes[8] = u8::from(*is_imported);
         bytes[9..9 + mv.len()].copy_from_slice(mv.as_bytes());
-        bytes[KEY..GAME_END].copy_from_slice(game.as_bytes());
+        bytes[KEY..GAME_END].copy_from_slice(id.as_bytes());
         bytes[GAME_END..GAME_END + 8].copy_from_slice(&microseconds(visit.at).to_be_bytes());
         bytes[GAME_END + 8..GAME_END + 12].copy_from_slice(&exploration.lead.unwrap_or(NO_LEAD).to_be_bytes());
         bytes[BYTES - 1] = flags;
@@ -98,9 +96,19 @@ pub(super) const fn is_first(visit: &Visit) -> bool {
     visit[BYTES - 1] & FIRST != 0
 }
 
-/// The rows of `explored_move` for sorted visits, each with the visits that it is made of.
-pub(super) fn rows(visits: &[Visit]) -> impl Iterator<Item = (&[Visit], Row<'_>)> {
-    visits.chunk_by(|one, other| one[..KEY] == other[..KEY]).map(|visits| (visits, Row::of(visits)))
+/// The rows of `explored_move` for sorted visits, whether their positions are frequent or not.
+pub(super) fn rows(visits: &[Visit]) -> impl Iterator<Item = Row<'_>> {
+    visits.chunk_by(|one, other| one[..KEY] == other[..KEY]).map(Row::of)
+}
+
+/// Sorted visits, divided by position.
+pub(super) fn by_position(visits: &[Visit]) -> impl Iterator<Item = &[Visit]> {
+    visits.chunk_by(|one, other| one[..8] == other[..8])
+}
+
+/// Whether so many games came to a position that it has rows. All visits to it are given.
+pub(super) fn is_frequent(visits: &[Visit]) -> bool {
+    visits.len() >= FREQUENT_FROM && visits.iter().filter(|visit| is_first(visit)).count() >= FREQUENT_FROM
 }
 
 /// What visits with the same position, origin and move add to a row of `explored_move`.
