@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{entries::Entry, explorer::position_column};
+use super::{chunk::Entry, position_column::position_column};
 use crate::{
     connection::{DbError, statement},
     games::{

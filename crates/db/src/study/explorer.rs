@@ -7,11 +7,8 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{frequent, tallies::Tally};
+use super::{frequent, position_column::position_column, tallies::Tally};
 use crate::connection::{DbError, statement};
-
-/// How many games are kept as examples of a move.
-pub(crate) const SAMPLE_GAMES: usize = 4;
 
 /// More than there are moves in any position, of either origin. It limits the rows if two positions have the same key.
 const MOVES_MAX: i64 = 128;
@@ -136,9 +133,4 @@ fn stats(position: PositionKey, rows: Vec<Row>) -> Result<PositionStats, DbError
         });
     }
     Ok(known)
-}
-
-/// A key as its column holds it: PostgreSQL's integers are signed.
-pub(crate) const fn position_column(position: PositionKey) -> i64 {
-    position.0.cast_signed()
 }

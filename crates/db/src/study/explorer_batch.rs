@@ -103,6 +103,7 @@ impl Batch {
         entries.sort_unstable();
         frequent::tallies(connection, games, &entries).await?.columns().store(connection).await?;
         entries::insert(connection, entries).await?;
+        entries::number(connection, &games.iter().map(|game| game.id).collect::<Vec<_>>()).await?;
         let games = u32::try_from(games.len()).expect("a batch is small");
         Ok(Some(Explored { games, unreadable: unreadable.clone(), is_full: *is_full }))
     }

@@ -7,7 +7,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
-    entries,
+    entry_removal,
     explored_games::{Counted, read},
     explorer_index::lock,
     tallies::Tallies,
@@ -29,7 +29,7 @@ pub(crate) async fn remove(connection: &mut PgConnection, ids: &[Uuid]) -> Resul
         games.extend(Counted::of(game)?);
     }
     // A game that ended before there was an explorer was never counted.
-    let counted = entries::delete(connection, games.iter().flat_map(Counted::entries).collect()).await?;
+    let counted = entry_removal::delete(connection, games.iter().flat_map(Counted::entries).collect()).await?;
     let mut tallies = Tallies::default();
     for game in games.iter().filter(|game| counted.contains(&game.id)) {
         tallies.add(game, |_| true);

@@ -10,17 +10,18 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
-    entries::{self, Entry},
+    chunk::Entry,
+    entries,
     explored_games::{Counted, read},
     tallies::Tallies,
 };
 use crate::connection::{DbError, statement};
 
 /// A position that as many games come to gets rows. It keeps them when some of the games are deleted.
-pub(super) const FREQUENT_FROM: usize = 6;
+pub(super) const FREQUENT_FROM: u8 = 6;
 
-/// Fewer come to a position without rows.
-const RARE_MAX: i64 = FREQUENT_FROM as i64 - 1;
+/// No more come to a position without rows.
+const RARE_MAX: u8 = FREQUENT_FROM - 1;
 
 /// How many games are read at once.
 const READ_AT_ONCE: usize = 500;
@@ -36,7 +37,7 @@ pub(super) async fn tallies(
     let positions: Vec<i64> = entries.chunk_by(|one, other| one.0 == other.0).map(|entries| entries[0].0).collect();
     let mut counted = with_rows(connection, &positions).await?;
     let rare: Vec<i64> = positions.into_iter().filter(|position| !counted.contains(position)).collect();
-    let earlier = entries::find(connection, &rare, RARE_MAX).await?;
+    let earlier = entries::find(connection, &rare, i64::from(RARE_MAX)).await?;
     let (promoted, earlier) = promoted(entries, &earlier, &rare);
     let mut tallies = Tallies::default();
     for ids in earlier.chunks(READ_AT_ONCE) {
@@ -58,7 +59,7 @@ fn promoted(entries: &[Entry], earlier: &[Entry], rare: &[i64]) -> (HashSet<i64>
     for position in rare {
         let added = take(&mut entries, *position);
         let known = take(&mut earlier, *position);
-        if added.len() + known.len() >= FREQUENT_FROM {
+        if added.len() + known.len() >= usize::from(FREQUENT_FROM) {
             promoted.insert(*position);
             games.extend(known.iter().map(|(_, game)| *game));
         }
@@ -98,7 +99,7 @@ pub(super) async fn read_counted(connection: &mut PgConnection, ids: &[Uuid]) ->
         match Counted::of(game) {
             Ok(game) => games.extend(game),
             Err(error) => {
-                tracing::error!(game.id = %id, "the explorer cannot read a game that it has counted: {error}")
+                tracing::error!(game.id = %id, "the explorer cannot read a game that it has counted: {error}");
             }
         }
     }
@@ -107,8 +108,8 @@ pub(super) async fn read_counted(connection: &mut PgConnection, ids: &[Uuid]) ->
 
 /// What the games of a position without rows did there.
 pub(super) async fn tallies_of_rare(connection: &mut PgConnection, position: i64) -> Result<Tallies, DbError> {
-    let entries = entries::find(connection, &[position], RARE_MAX).await?;
-    let ids: Vec<Uuid> = entries.into_iter().map(|(_, game)| game).collect();
+    let entries = entries::find(connection, &[position], i64::from(RARE_MAX)).await?;
+    let ids: Vec<Uuid> = entries.into_iter().map(|(_, game)| game).rev().take(usize::from(RARE_MAX)).collect();
     let mut tallies = Tallies::default();
     if !ids.is_empty() {
         for game in read_counted(connection, &ids).await? {

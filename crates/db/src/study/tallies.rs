@@ -8,11 +8,11 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{
-    explored_games::Counted,
-    explorer::{SAMPLE_GAMES, position_column},
-};
+use super::{explored_games::Counted, position_column::position_column};
 use crate::connection::{DbError, columns, statement};
+
+/// How many games are kept as examples of a move.
+pub(super) const SAMPLE_GAMES: usize = 4;
 
 /// What games add to the rows of `explored_move`, in the order of their key: position, whether the games are imported, and move.
 #[derive(Default)]

@@ -10,26 +10,29 @@ use crate::{
     connection::copy::microseconds,
     study::{
         explored_games::Counted,
-        explorer::{SAMPLE_GAMES, position_column},
         frequent::FREQUENT_FROM,
-        tallies::MoveRow,
+        position_column::position_column,
+        tallies::{MoveRow, SAMPLE_GAMES},
     },
 };
 
 /// The number of the form. A change of the bytes below needs another one.
-pub(super) const FORM: i16 = 1;
+pub(super) const FORM: i16 = 2;
 
-/// A visit: position (8 bytes), whether the game was imported (1), move (5), game (16), time (8), lead (4), flags (1).
+/// A visit: position (8 bytes), whether the game was imported (1), move (5), game (16), time (8), lead (4), the game's number (4), flags (1).
 pub(super) type Visit = [u8; BYTES];
 
 /// How many bytes a visit has.
-pub(super) const BYTES: usize = 43;
+pub(super) const BYTES: usize = 47;
 
 /// What tells the rows of `explored_move` apart.
 const KEY: usize = 14;
 
 /// Behind the game's id.
 const GAME_END: usize = KEY + 16;
+
+/// The number of the game ends here, and the flags follow.
+const NUMBER_END: usize = BYTES - 1;
 
 /// The longest move is `agree`. Shorter ones are followed by zeros; where the game ended there is none.
 const MOVE_BYTES: usize = 5;
@@ -51,8 +54,8 @@ const RANGE_BITS: u32 = 10;
 /// From when microseconds are counted.
 const EPOCH: OffsetDateTime = datetime!(2000-01-01 00:00 UTC);
 
-/// The visits of a game.
-pub(super) fn of_game(game: &Counted) -> impl Iterator<Item = Visit> {
+/// The visits of a game with a number.
+pub(super) fn of_game(game: &Counted, number: u32) -> impl Iterator<Item = Visit> {
     let Counted { id, is_imported, exploration } = game;
     let won = match exploration.winner {
         Some(Side::South) => SOUTH_WON,
@@ -70,9 +73,23 @@ pub(super) fn of_game(game: &Counted) -> impl Iterator<Item = Visit> {
         bytes[KEY..GAME_END].copy_from_slice(id.as_bytes());
         bytes[GAME_END..GAME_END + 8].copy_from_slice(&microseconds(visit.at).to_be_bytes());
         bytes[GAME_END + 8..GAME_END + 12].copy_from_slice(&exploration.lead.unwrap_or(NO_LEAD).to_be_bytes());
+        bytes[NUMBER_END - 4..NUMBER_END].copy_from_slice(&number.to_be_bytes());
         bytes[BYTES - 1] = flags;
         bytes
     })
+}
+
+/// The number of a visit's game.
+pub(super) fn number(visit: &Visit) -> u32 {
+    u32::from_be_bytes(array(&visit[NUMBER_END - 4..NUMBER_END]))
+}
+
+/// A visit of which the game has a number that is greater by this.
+pub(super) fn renumbered(visit: &Visit, by: u32) -> Visit {
+    let mut visit = *visit;
+    let number = number(&visit) + by;
+    visit[NUMBER_END - 4..NUMBER_END].copy_from_slice(&number.to_be_bytes());
+    visit
 }
 
 /// The position of a visit, as the database holds it.
@@ -108,7 +125,8 @@ pub(super) fn by_position(visits: &[Visit]) -> impl Iterator<Item = &[Visit]> {
 
 /// Whether so many games came to a position that it has rows. All visits to it are given.
 pub(super) fn is_frequent(visits: &[Visit]) -> bool {
-    visits.len() >= FREQUENT_FROM && visits.iter().filter(|visit| is_first(visit)).count() >= FREQUENT_FROM
+    let least = usize::from(FREQUENT_FROM);
+    visits.len() >= least && visits.iter().filter(|visit| is_first(visit)).count() >= least
 }
 
 /// What visits with the same position, origin and move add to a row of `explored_move`.
