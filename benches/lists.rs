@@ -156,7 +156,7 @@ impl List {
             List::News(player) => {
                 static SINCE: OnceCell<Moment> = OnceCell::const_new();
                 let since = SINCE.get_or_try_init(|| player_feed::now(pool)).await?;
-                let query = FeedQuery { since, until: None, past: None, limit: PAGE };
+                let query = FeedQuery { since, ahead: &[], until: None, past: None, limit: PAGE };
                 return Ok(player_feed::news(pool, player_id(*player), &query).await?.games.len());
             }
             List::Due => {

@@ -161,10 +161,11 @@ fn random_game(variant: Variant, rng: &mut StdRng) -> Import {
     }
 }
 
-/// The number of stored visits, and their bytes on disk.
+/// The number of positions of all games, and the bytes of the explorer on disk.
 async fn index_size(pool: &PgPool) -> Result<(i64, i64), sqlx::Error> {
-    let sizes = "select count(*), pg_total_relation_size('explored_game') + pg_total_relation_size('explored_move')
-        from explored_game";
+    let sizes =
+        "select sum(ply + 1)::bigint, pg_total_relation_size('explored_game') + pg_total_relation_size('explored_move')
+        + pg_total_relation_size('explored_chunk') + pg_total_relation_size('explored_number') from game";
     let mut transaction = pool.begin().await?;
     // It reads the whole table.
     sqlx::raw_sql("set local statement_timeout = 0; set local enable_seqscan = on").execute(&mut *transaction).await?;

@@ -27,6 +27,8 @@ pub struct Demand {
     pub writers: u32,
     pub computer_threads: u32,
     pub analysis_threads: u32,
+    /// Whether a standby answers reads.
+    pub has_standby: bool,
 }
 
 /// The connections of each part of a process.
@@ -42,6 +44,9 @@ pub struct ConnectionPlan {
     pub heavy: u32,
     /// Of the settling of deadlines and of maintenance: two, or one for both.
     pub housekeeping: u32,
+    /// Whether one tells how far the primary's log is. The connections to the standby are not counted: each pool has as many as its
+    /// pool to the primary.
+    pub has_standby: bool,
     /// Of webhooks, the computer, analyses and the explorer.
     pub jobs: JobConnections,
 }
@@ -73,6 +78,7 @@ impl ConnectionPlan {
             has_listener: false,
             heavy: 1,
             housekeeping: 1,
+            has_standby: demand.has_standby,
             jobs: JobConnections::Shared,
         };
         let max = max.unwrap_or(u32::MAX);
@@ -114,7 +120,7 @@ impl ConnectionPlan {
         };
         // One reads revoked credentials, one sends notifications and polls.
         let moves = self.writers + self.workers * (1 + self.reads_each) + 2 + self.has_listener as u32;
-        moves.saturating_add(self.heavy + self.housekeeping).saturating_add(jobs)
+        moves.saturating_add(self.heavy + self.housekeeping + self.has_standby as u32).saturating_add(jobs)
     }
 }
 
@@ -122,7 +128,8 @@ impl ConnectionPlan {
 mod tests {
     use super::*;
 
-    const DEMAND: Demand = Demand { workers: 4, writers: 1, computer_threads: 1, analysis_threads: 1 };
+    const DEMAND: Demand =
+        Demand { workers: 4, writers: 1, computer_threads: 1, analysis_threads: 1, has_standby: false };
 
     #[test]
     fn no_plan_has_more_connections_than_allowed() {
@@ -135,6 +142,8 @@ mod tests {
             before = total;
         }
         assert_eq!(ConnectionPlan::of(DEMAND, None).expect("enough").total(), before);
+        let with_standby = Demand { has_standby: true, ..DEMAND };
+        assert_eq!(ConnectionPlan::of(with_standby, None).expect("enough").total(), before + 1);
         let many = Demand { writers: 32, ..DEMAND };
         assert_eq!(ConnectionPlan::of(many, Some(38)), Err(TooFew { least: 39 }));
     }

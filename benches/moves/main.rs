@@ -21,7 +21,10 @@
 //!
 //! Settings of rounds, by environment: their `SECONDS` (3), `ROUNDS` (3; medians are shown), and `SEED` of the random moves (1).
 //! Settings of the load: `CLIENTS`, the numbers of games at once (1,8,32,128), `VARIANTS` (kalah,oware,congkak), `RATE` in moves
-//! a second (4000), and `GAMES`, the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's programs.
+//! a second (4000), `STREAM_RATE` of the part `streams` (1000), and `GAMES`, the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's programs.
+//!
+//! `STATEMENTS=on` prints which statements take the database's time in the part `streams`: PostgreSQL's module
+//! `pg_stat_statements` counts them, which itself takes some time of every statement.
 //!
 //! `RATE_LIMITS=on` plays the part `games` with rate limits, at most as long as the burst of a player: each client has an address of
 //! its own. `RATE_LIMITS=on CLIENTS=128 SECONDS=1 cargo bench --bench moves -- games`.
@@ -42,6 +45,7 @@ mod reads;
 mod report;
 mod server;
 mod settings;
+mod statements;
 mod streams;
 mod thinking;
 mod webhooks;

@@ -8,6 +8,8 @@ use std::{
     process::Command,
 };
 
+use crate::settings::counts_statements;
+
 /// Enough for the most clients of pgbench and for the service; the embedded PostgreSQL allows 100.
 const CONNECTIONS_MAX: u32 = 400;
 
@@ -51,7 +53,8 @@ pub fn write_wrappers(folder: &Path, own: &Path, disk: Disk) -> io::Result<()> {
     };
     let own = own.display();
     // Only the server gets the option: other uses of the program end with the name of a database.
-    let option = format!("[ \"$1\" = -D ] && set -- \"$@\" -c max_connections={CONNECTIONS_MAX}\n");
+    let counting = if counts_statements() { " -c shared_preload_libraries=pg_stat_statements" } else { "" };
+    let option = format!("[ \"$1\" = -D ] && set -- \"$@\" -c max_connections={CONNECTIONS_MAX}{counting}\n");
     write_program(&folder.join("postgres"), &format!("{preload}{option}exec '{own}/postgres' \"$@\"\n"))?;
     for name in ["initdb", "pgbench"] {
         write_program(&folder.join(name), &format!("exec '{own}/{name}' \"$@\"\n"))?;

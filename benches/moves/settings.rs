@@ -18,9 +18,13 @@ pub struct Settings {
     pub clients: Vec<usize>,
     pub variants: Vec<Variant>,
     pub rate: u32,
+    /// The rate while streams are followed.
+    pub stream_rate: u32,
     pub games: usize,
     pub seed: u64,
     pub disk: Disk,
+    /// Whether PostgreSQL counts the time of each statement.
+    pub statements: bool,
 }
 
 impl Settings {
@@ -33,9 +37,11 @@ impl Settings {
             clients: parse_list("CLIENTS", &[1, 8, 32, 128])?,
             variants: parse_list("VARIANTS", &Variant::ALL)?,
             rate: parse("RATE", 4000)?,
+            stream_rate: parse("STREAM_RATE", 1000)?,
             games,
             seed: parse("SEED", 1)?,
             disk,
+            statements: counts_statements(),
         })
     }
 
@@ -43,6 +49,11 @@ impl Settings {
     pub fn round(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
+}
+
+/// Whether PostgreSQL counts the time of each statement.
+pub fn counts_statements() -> bool {
+    env::var("STATEMENTS").is_ok_and(|word| word == "on")
 }
 
 /// Whether the server limits the rate of calls.

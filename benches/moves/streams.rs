@@ -1,7 +1,7 @@
 //! Streams of events: the delay of a move's event, the memory of a stream, and what streams of all players cost the moves.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io,
     sync::{Arc, Mutex, MutexGuard},
     time::{Duration, Instant},
@@ -22,14 +22,35 @@ use crate::{
     load::{ANSWER_TIMEOUT, Load, count_as_f64, guest, nanoseconds, new_game},
     report::{Figure, Latency, heading, median},
     server::Server,
+    statements::Statements,
 };
 
-/// Pairs of players whose games are followed, and how many games each pair plays by turns.
-const PAIRS: usize = 100;
-const GAMES_OF_A_PAIR: usize = 10;
+/// What the streams of a part follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Followed {
+    /// Each stream follows a game.
+    Games,
+    /// Each stream follows all games of a player.
+    Players,
+}
 
-/// Moves a second over all of them.
-const RATE: u32 = 1000;
+impl Followed {
+    /// Pairs of players, and how many games each pair plays by turns: for a thousand streams.
+    const fn pairs_and_games(self) -> (usize, usize) {
+        match self {
+            Self::Games => (100, 10),
+            Self::Players => (500, 2),
+        }
+    }
+
+    /// How many streams receive a move.
+    const fn streams_of_a_move(self) -> usize {
+        match self {
+            Self::Games => 1,
+            Self::Players => 2,
+        }
+    }
+}
 
 /// Games at once while each player has a stream of all their games.
 const GAMES_AT_ONCE: usize = 32;
@@ -37,9 +58,12 @@ const GAMES_AT_ONCE: usize = 32;
 /// Events of each game before its stream is opened: its creation and the join.
 const EVENTS_BEFORE: u32 = 2;
 
-/// An open stream, with the number and the time of each move that it received.
+/// A move that a stream received: its game, its number, and when.
+type Received = (Uuid, u32, Instant);
+
+/// An open stream, with the moves that it received.
 struct Stream {
-    received: Arc<Mutex<Vec<(u32, Instant)>>>,
+    received: Arc<Mutex<Vec<Received>>>,
     reader: JoinHandle<io::Result<()>>,
 }
 
@@ -65,7 +89,7 @@ impl Stream {
         Ok(Self { received, reader })
     }
 
-    fn received(&self) -> MutexGuard<'_, Vec<(u32, Instant)>> {
+    fn received(&self) -> MutexGuard<'_, Vec<Received>> {
         self.received.lock().expect("nothing panics while it holds the moves")
     }
 
@@ -81,16 +105,17 @@ impl Stream {
     }
 }
 
-/// Records the number and the time of each event that is a move.
-async fn read_moves(mut lines: BufReader<TcpStream>, received: Arc<Mutex<Vec<(u32, Instant)>>>) -> io::Result<()> {
+/// Records each event that is a move.
+async fn read_moves(mut lines: BufReader<TcpStream>, received: Arc<Mutex<Vec<Received>>>) -> io::Result<()> {
     let (mut line, mut is_move) = (String::new(), false);
     while lines.read_line(&mut line).await? > 0 {
         if let Some(kind) = line.strip_prefix("event: ") {
             is_move = kind.trim_end() == "moved";
         } else if let Some(data) = line.strip_prefix("data: ").filter(|_| is_move) {
+            let game = data.split_once(r#""game_id":""#).and_then(|(_, rest)| rest.split_once('"')?.0.parse().ok());
             let seq = data.split_once(r#""seq":"#).and_then(|(_, rest)| rest.split_once(',')?.0.parse().ok());
-            let seq = seq.ok_or_else(|| io::Error::other("an event without a number"))?;
-            received.lock().expect("nothing panics while it holds the moves").push((seq, Instant::now()));
+            let (game, seq) = game.zip(seq).ok_or_else(|| io::Error::other("an event without a game or a number"))?;
+            received.lock().expect("nothing panics while it holds the moves").push((game, seq, Instant::now()));
         }
         line.clear();
     }
@@ -99,45 +124,52 @@ async fn read_moves(mut lines: BufReader<TcpStream>, received: Arc<Mutex<Vec<(u3
 
 pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     let (one, other) = (bench.server()?, bench.server()?);
-    measure_delay(bench, &one, &other).await?;
+    measure_delay(bench, &one, &other, Followed::Games).await?;
+    measure_delay(bench, &one, &other, Followed::Players).await?;
     measure_cost(bench, &one, &other).await
 }
 
-/// Plays through one server at a fixed rate, with a stream of each game at the other one.
-async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server) -> io::Result<()> {
-    let games = PAIRS * GAMES_OF_A_PAIR;
-    heading(&format!("streams: {RATE} moves a second over {games} games, each followed through another server"));
+/// Plays through one server at a fixed rate, with a stream of each game or player at the other one.
+async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server, by: Followed) -> io::Result<()> {
+    let (pair_count, games_of_a_pair) = by.pairs_and_games();
+    let games = pair_count * games_of_a_pair;
+    let each = if by == Followed::Games { "game" } else { "player" };
+    let rate = bench.settings.stream_rate;
+    heading(&format!("streams: {rate} moves a second over {games} games, each {each} followed through another server"));
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").map_err(io::Error::other)?;
     let mut connection = Connection::open(&one.address).await?;
     let mut pairs = vec![];
-    for _ in 0..PAIRS {
+    for _ in 0..pair_count {
         let tokens = [guest(&mut connection).await?, guest(&mut connection).await?];
         let mut games = vec![];
-        for _ in 0..GAMES_OF_A_PAIR {
+        for _ in 0..games_of_a_pair {
             games.push(new_game(&mut connection, &tokens, &options).await?);
         }
         pairs.push((tokens, games));
     }
-    let followed: Vec<Uuid> = pairs.iter().flat_map(|(_, games)| games.clone()).collect();
+    let followed: HashSet<Uuid> = pairs.iter().flat_map(|(_, games)| games.clone()).collect();
     let before = other.resident()?;
-    let mut streams = vec![];
-    for game in &followed {
-        let path = format!("/v1/games/{game}/events?after={EVENTS_BEFORE}");
-        streams.push(Stream::open(&other.address, &path, "").await?);
-    }
-    let kibibytes = (other.resident()? - before) * 1024.0 / count_as_f64(games);
+    let streams = open_streams(other, by, &pairs).await?;
+    let kibibytes = (other.resident()? - before) * 1024.0 / count_as_f64(streams.len());
     println!("an idle stream: {kibibytes:.1} KiB of the server's memory");
 
     let mut load = Load::resume(&one.address, Variant::Kalah, pairs).await?;
     load.track_answers();
+    let mut statements = Statements::counted(bench).await?;
+    if let Some(statements) = &mut statements {
+        statements.reset().await?;
+    }
     let time = bench.settings.round() * u32::try_from(bench.settings.rounds).expect("a handful");
-    let played = load.play_at(RATE, time).await?;
+    let played = load.play_at(rate, time).await?;
     let answered: HashMap<_, _> = load.take_answered().into_iter().map(|(game, ply, at)| ((game, ply), at)).collect();
-    let of_followed = answered.keys().filter(|(game, _)| followed.contains(game)).count();
+    let of_followed = answered.keys().filter(|(game, _)| followed.contains(game)).count() * by.streams_of_a_move();
     wait_for_moves(&streams, of_followed).await?;
+    if let Some(statements) = &mut statements {
+        statements.print().await?;
+    }
     let mut took = vec![];
-    for (game, stream) in followed.iter().zip(streams) {
-        for (seq, received) in stream.received().iter() {
+    for stream in streams {
+        for (game, seq, received) in stream.received().iter() {
             let answered = answered.get(&(*game, seq - EVENTS_BEFORE));
             let answered = answered.ok_or_else(|| io::Error::other("a stream sent a move that no client played"))?;
             // The stream may send the move before its player has the answer.
@@ -150,6 +182,27 @@ async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server) -> io::R
     bench.check(load.records()).await
 }
 
+/// A stream of each game, or of each player.
+async fn open_streams(server: &Server, by: Followed, pairs: &[([String; 2], Vec<Uuid>)]) -> io::Result<Vec<Stream>> {
+    let mut streams = vec![];
+    for (tokens, games) in pairs {
+        match by {
+            Followed::Games => {
+                for game in games {
+                    let path = format!("/v1/games/{game}/events?after={EVENTS_BEFORE}");
+                    streams.push(Stream::open(&server.address, &path, "").await?);
+                }
+            }
+            Followed::Players => {
+                for token in tokens {
+                    streams.push(Stream::open(&server.address, "/v1/me/events", token).await?);
+                }
+            }
+        }
+    }
+    Ok(streams)
+}
+
 /// Plays as fast as possible, in turns without streams and with one for each player at the other server, of all the player's
 /// games.
 async fn measure_cost(bench: &mut Bench, one: &Server, other: &Server) -> io::Result<()> {
@@ -158,6 +211,7 @@ async fn measure_cost(bench: &mut Bench, one: &Server, other: &Server) -> io::Re
     let (time, seed) = (bench.settings.round(), bench.settings.seed);
     let mut load =
         Load::new(std::slice::from_ref(&one.address), Variant::Kalah, GAMES_AT_ONCE, seed.wrapping_add(7)).await?;
+    let mut statements = Statements::counted(bench).await?;
     let (mut without, mut with, mut ratios) = (vec![], vec![], vec![]);
     for _ in 0..bench.settings.rounds {
         without.push(bench.round(&mut load, &pids, time).await?.played.rate());
@@ -167,9 +221,15 @@ async fn measure_cost(bench: &mut Bench, one: &Server, other: &Server) -> io::Re
         for token in load.tokens() {
             streams.push(Stream::open(&other.address, "/v1/me/events", &token).await?);
         }
+        if let Some(statements) = &mut statements {
+            statements.reset().await?;
+        }
         let played = load.play(time).await?;
         with.push(played.rate());
         wait_for_moves(&streams, played.moves * 2).await?;
+        if let Some(statements) = &mut statements {
+            statements.print().await?;
+        }
         for stream in streams {
             stream.close().await?;
         }

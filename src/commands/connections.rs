@@ -53,7 +53,7 @@ pub async fn fitted(demand: Demand, plan: ConnectionPlan, database: &Database) -
 }
 
 fn log(plan: &ConnectionPlan, message: &'static str) {
-    let ConnectionPlan { writers, workers, reads_each, has_listener, heavy, housekeeping, jobs } = plan;
+    let ConnectionPlan { writers, workers, reads_each, has_listener, heavy, housekeeping, has_standby, jobs } = plan;
     tracing::info!(
         total = plan.total(),
         writers,
@@ -62,6 +62,7 @@ fn log(plan: &ConnectionPlan, message: &'static str) {
         has_listener,
         heavy,
         housekeeping,
+        has_standby,
         jobs = ?jobs,
         "{message}"
     );

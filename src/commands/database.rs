@@ -76,6 +76,21 @@ pub async fn open(
     Ok((!is_stopped).then(|| embedded::connect_options(running).into()))
 }
 
+/// The standby that answers reads, if the options name one.
+pub fn standby(options: &config::Database) -> Result<Option<Database>, Failure> {
+    let Some(url) = &options.read_database_url else { return Ok(None) };
+    let wrong =
+        |error: &dyn std::fmt::Display| Failure::misuse(format!("--read-database-url or READ_DATABASE_URL: {error}"));
+    if options.database_url.is_none() {
+        return Err(wrong(&"a standby needs DATABASE_URL, the primary that it follows"));
+    }
+    let standby: Database = url.parse().map_err(|error| wrong(&error))?;
+    if standby.has_several_hosts() {
+        return Err(wrong(&"one host; a proxy may stand before several standbys"));
+    }
+    Ok(Some(standby))
+}
+
 /// The folder of the embedded PostgreSQL and its signing key.
 pub fn data_folder(options: &config::Database) -> Result<PathBuf, Failure> {
     options.folder().ok_or_else(|| Failure::misuse("no home folder was found for the database: set DATA_DIR"))

@@ -44,6 +44,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let mut stops = StopSignals::new()?;
     let accepted = keys::accepted(options)?;
     let given = keys::given(options)?;
+    let standby = database::standby(&options.database)?;
     // After the options are known to be good: their error is the only line of a start that fails.
     tracing::info!("mancala-server {}, commit {}", build_info::VERSION, build_info::COMMIT);
     let bound = Bound::to(options.listen)?;
@@ -81,6 +82,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let background = Background::start(options, Bounds { plan, files, jobs_delay }, &database, &writers, &metrics)?;
     let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);
     service.access_log.clone_from(&access_log);
+    service.standby = standby;
     let drain = Duration::from_secs(options.drain_s);
     let served = server::run(bound, metrics_bound, service, drain, stops).await;
     background.stop().await;
@@ -99,6 +101,7 @@ fn demand(options: &Serve) -> Demand {
         writers: options.writers,
         computer_threads: options.computer_threads.into(),
         analysis_threads: options.analysis_threads.into(),
+        has_standby: options.database.read_database_url.is_some(),
     }
 }
 
@@ -116,6 +119,7 @@ fn service(
 ) -> Service {
     Service {
         database,
+        standby: None,
         writers,
         tokens,
         cors_origins: options.cors_origins.clone(),

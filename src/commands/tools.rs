@@ -118,7 +118,12 @@ mod tests {
     use super::*;
 
     fn arguments(url: &str, present: &str) -> (Vec<String>, Option<String>) {
-        let options = Database { database_url: Some(url.to_owned()), database_wait_s: 60, data_dir: None };
+        let options = Database {
+            database_url: Some(url.to_owned()),
+            read_database_url: None,
+            database_wait_s: 60,
+            data_dir: None,
+        };
         let mut command = Command::new("pg_dump");
         connect(&mut command, &options, &present.parse().expect("a URL"), None);
         let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();

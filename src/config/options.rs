@@ -213,6 +213,12 @@ pub struct Database {
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub database_url: Option<String>,
 
+    /// A standby of the database at `DATABASE_URL`, such as `postgres://user:password@standby/database`. It answers lists, profiles,
+    /// histories, exports and the explorer as long as it has replayed all that was acknowledged before a request; otherwise the
+    /// database answers. Unless set, the database answers everything
+    #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
+    pub read_database_url: Option<String>,
+
     /// Seconds for which the start waits for the database to answer and to take writes, and migrations for the locks of tables
     #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
     pub database_wait_s: u64,
@@ -236,12 +242,15 @@ impl Database {
     }
 }
 
-/// Hides the URL, which may hold a password.
+/// Hides the URLs, which may hold passwords.
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.database_url.as_ref().map(|_| "…");
+        let [url, read_url] = [&self.database_url, &self.read_database_url].map(|url| url.as_ref().map(|_| "…"));
         let mut shown = f.debug_struct("Database");
-        shown.field("database_url", &url).field("database_wait_s", &self.database_wait_s);
+        shown
+            .field("database_url", &url)
+            .field("read_database_url", &read_url)
+            .field("database_wait_s", &self.database_wait_s);
         shown.field("data_dir", &self.data_dir).finish()
     }
 }

@@ -14,6 +14,7 @@ use actix_web::{
     web::{Data, ServiceConfig},
 };
 use ipnet::IpNet;
+use sqlx::PgPool;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
@@ -45,7 +46,7 @@ use crate::{
     access_log::AccessLog,
     connection_plan::ConnectionPlan,
     db::{
-        self, Database, Lookups, Writers,
+        self, Database, Freshness, Lookups, Reads, Standby, StandbyEvent, Writers,
         connection::{
             notifications,
             sight::{Continuity, Sight},
@@ -54,7 +55,7 @@ use crate::{
     domain::ReservedNames,
     file_plan::FilePlan,
     live::{self, Hub},
-    metrics::{Connections, Metrics, Waiters},
+    metrics::{Connections, Metrics, Reader, Waiters},
     outage::Outage,
     repeats,
     webhook::Reach,
@@ -64,9 +65,15 @@ use crate::{
 const APPENDS_FAIL: &str = "moves cannot be stored: the database is away or takes no writes";
 const APPENDS_WORK: &str = "moves are stored again";
 
+/// The log's lines about a standby that may not answer.
+const STANDBY_FAILS: &str = "the standby answers no reads, so the primary answers them";
+const STANDBY_WORKS: &str = "the standby answers reads again";
+
 /// The parameters of a service.
 pub struct Service {
     pub database: Database,
+    /// A standby that answers reads.
+    pub standby: Option<Database>,
     /// The caller ends them after the server has ended.
     pub writers: Arc<Writers>,
     pub tokens: Tokens,
@@ -272,6 +279,7 @@ fn documentation(public_url: Option<String>) -> Documentation {
 #[derive(Clone)]
 struct Shared {
     database: Database,
+    standby: Option<(Database, Arc<Freshness>)>,
     plan: ConnectionPlan,
     writers: Arc<Writers>,
     tokens: Arc<Tokens>,
@@ -299,9 +307,24 @@ impl Shared {
     fn start(service: Service) -> io::Result<Self> {
         // Behind a proxy that is not known as one, all guests seem to share a network: without rate limits they share nothing.
         let network_key = (service.rate_limits != RateLimits::Off).then(|| service.tokens.network_key());
+        let standby = service.standby.map(|standby| {
+            let outage = Outage::new(STANDBY_FAILS, STANDBY_WORKS);
+            let metrics = service.metrics.clone();
+            let observe = move |event: StandbyEvent<'_>| match event {
+                StandbyEvent::CaughtUp => outage.works(),
+                StandbyEvent::OutOfUse(cause) => outage.failed(cause),
+                StandbyEvent::Answered => metrics.standby_read(Reader::Standby),
+                StandbyEvent::FellBack => metrics.standby_read(Reader::Primary),
+            };
+            let freshness = Freshness::start(service.database.clone(), standby.clone(), observe);
+            (standby, Arc::new(freshness))
+        });
+        let heavy_reads =
+            || reads(db::pool(service.database.clone(), service.plan.heavy), standby.as_ref(), service.plan.heavy);
         Ok(Self {
-            heavy: Arc::new(Heavy::start(service.database.clone(), service.plan.heavy)?),
+            heavy: Arc::new(Heavy::start(heavy_reads)?),
             database: service.database,
+            standby,
             plan: service.plan,
             writers: service.writers,
             tokens: Arc::new(service.tokens),
@@ -328,8 +351,10 @@ impl Shared {
     /// The state of one more worker, with connections of its own. Call it on the worker's thread.
     fn worker_state(&self) -> Arc<AppState> {
         let read_permits = usize::try_from(self.plan.reads_each / 2).unwrap_or(1).max(1);
+        let db = db::pool_for_moves(self.database.clone(), self.plan.reads_each);
         let state = Arc::new(AppState {
-            db: db::pool_for_moves(self.database.clone(), self.plan.reads_each),
+            reads: reads(db.clone(), self.standby.as_ref(), self.plan.reads_each),
+            db,
             writers: self.writers.clone(),
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
@@ -365,6 +390,15 @@ impl Shared {
         });
         state
     }
+}
+
+/// The pools for reads of one thread.
+fn reads(primary: PgPool, standby: Option<&(Database, Arc<Freshness>)>, connections: u32) -> Reads {
+    let standby = standby.map(|(database, freshness)| {
+        let pool = db::pool(database.clone(), connections);
+        Standby { pool, freshness: freshness.clone() }
+    });
+    Reads::new(primary, standby)
 }
 
 /// Forgets what was read of a database that was set back. After a restart of PostgreSQL the cached games are read anew as well:

@@ -14,7 +14,10 @@ use crate::{
     clock::now,
     db::{
         DbError,
-        study::explorer_index::{self, Batch, Explored, QueuePosition},
+        study::{
+            explorer_index::{self, Batch, Explored, QueuePosition},
+            packing::{self, Least, Place},
+        },
     },
     metrics::Metrics,
     repeats,
@@ -34,12 +37,20 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// the queue grows while games finish faster than that.
 const REST: u32 = 9;
 
+/// How many steps of packing follow a batch: more than it makes rows for.
+const STEPS_OF_BATCH: u32 = 8;
+
+/// For how many games of a larger batch there is a further step.
+const GAMES_OF_STEP: u32 = 16;
+
 /// How long a command waits before it retries while a server holds the lock.
 const WAIT: Duration = Duration::from_millis(100);
 
 /// Runs until `stopping` is cancelled; then it stops at once, and the open transaction is rolled back.
 pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let mut failing = false;
+    // The release before has left rows.
+    let (mut place, mut may_pack) = (Place::FIRST, true);
     while !stopping.is_cancelled() {
         let begun = Instant::now();
         let explored = tokio::select! {
@@ -56,7 +67,17 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
         let pause = match explored {
             Ok(Some(explored)) => {
                 log_unreadable(&explored);
-                if explored.is_full { begun.elapsed() * REST } else { PAUSE }
+                if may_pack || explored.games > 0 {
+                    let packed = tokio::select! {
+                        () = stopping.cancelled() => return,
+                        packed = pack(&pool, &mut place, STEPS_OF_BATCH) => packed,
+                    };
+                    may_pack = packed.unwrap_or_else(|error| {
+                        tracing::warn!("the explorer packs no entries until more games are counted: {error}");
+                        false
+                    });
+                }
+                if explored.is_full || may_pack { begun.elapsed() * REST } else { PAUSE }
             }
             Ok(None) | Err(_) => PAUSE,
         };
@@ -65,6 +86,17 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
             () = sleep(pause) => {}
         }
     }
+}
+
+/// Packs entries, in so many steps at most; returns whether there may be more.
+async fn pack(pool: &PgPool, place: &mut Place, steps: u32) -> Result<bool, DbError> {
+    for _ in 0..steps {
+        match packing::pack(pool, *place, Least::USUAL).await? {
+            Some(behind) => *place = behind,
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
 }
 
 /// Indexes all games in the queue, and calls `on_batch` after each batch. Servers may index at the same time.
@@ -77,6 +109,7 @@ pub async fn explore_all(
     mut on_batch: impl FnMut(Explored),
 ) -> Result<(), DbError> {
     let limit = pace.batch(LARGE_BATCH);
+    let mut place = Place::FIRST;
     let mut next = read_ahead(pool, patience, limit, QueuePosition::FIRST);
     loop {
         let batch = next.await.expect("reading games does not panic");
@@ -96,6 +129,10 @@ pub async fn explore_all(
         let anew = || read_ahead(pool, patience, limit, QueuePosition::FIRST);
         next = if let Some(explored) = explored {
             let is_full = explored.is_full;
+            for _ in 0..STEPS_OF_BATCH + explored.games / GAMES_OF_STEP {
+                let Some(behind) = patience.retry(|| packing::pack(pool, place, Least::USUAL)).await? else { break };
+                place = behind;
+            }
             pace.take(explored.games as usize).await;
             on_batch(explored);
             if !is_full {

@@ -12,14 +12,17 @@ use crate::db::connection::notifications;
 /// sent together, so that the database's load does not grow with their number.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// The pause after a lost notification. The next one says that something has changed.
+const PAUSE_AFTER_LOSS: Duration = Duration::from_secs(1);
+
 /// The timeout of a notification: longer than those of the pool and of PostgreSQL.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The interval at which the task checks that the hub still exists.
 const HUB_CHECK: Duration = Duration::from_secs(10);
 
-/// Sends notifications until the hub is gone. A change does not wait for them. After a lost notification the other processes see
-/// the change with their next poll (`follow`).
+/// Sends notifications until the hub is gone. A change does not wait for them. After a lost notification the next one asks the other
+/// processes to poll; they may also poll before (`follow`).
 pub async fn announce(hub: Weak<Hub>, pool: PgPool) {
     let mut failing = false;
     while let Some(changes) = hub.upgrade().map(|hub| hub.changes.clone()) {
@@ -37,6 +40,9 @@ pub async fn announce(hub: Weak<Hub>, pool: PgPool) {
             tracing::warn!(cause, "other servers see changes later until the database answers again");
         }
         failing = cause.is_some();
-        sleep(PAUSE).await;
+        if failing {
+            changes.add_lost();
+        }
+        sleep(if failing { PAUSE_AFTER_LOSS } else { PAUSE }).await;
     }
 }

@@ -34,7 +34,14 @@ pub(super) struct Changes {
 struct Pending {
     /// The last change of each game.
     games: HashMap<GameId, Change>,
-    are_too_many: bool,
+    /// Whether games changed that are not among them.
+    are_others: bool,
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        self.games.is_empty() && !self.are_others
+    }
 }
 
 /// The content of a notification.
@@ -55,23 +62,29 @@ impl Changes {
                 *known = change;
             }
         } else {
-            pending.are_too_many = true;
+            pending.are_others = true;
         }
         drop(pending);
         self.added.notify_one();
     }
 
+    /// Records that a notification was lost: the next one asks for a poll.
+    pub(super) fn add_lost(&self) {
+        self.lock().are_others = true;
+        self.added.notify_one();
+    }
+
     /// Waits until there is a change. Cancel-safe.
     pub(super) async fn wait_for_some(&self) {
-        while self.lock().games.is_empty() {
+        while self.lock().is_empty() {
             self.added.notified().await;
         }
     }
 
     /// Removes all changes, and returns them as notifications.
     pub(super) fn take(&self) -> Vec<String> {
-        let Pending { games, are_too_many } = mem::take(&mut *self.lock());
-        if are_too_many { vec![ANYTHING.to_owned()] } else { notifications(games.into_values()) }
+        let Pending { games, are_others } = mem::take(&mut *self.lock());
+        if are_others { vec![ANYTHING.to_owned()] } else { notifications(games.into_values()) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Pending> {
@@ -207,6 +220,18 @@ mod tests {
         changes.add(change_of(1, 1));
         assert_eq!(changes.wait_for_some().now_or_never(), Some(()));
         changes.take();
+        assert_eq!(changes.wait_for_some().now_or_never(), None);
+    }
+
+    #[test]
+    fn a_lost_notification_is_followed_by_a_request_to_poll() {
+        let changes = Changes::default();
+        changes.add(change_of(1, 1));
+        changes.take();
+        changes.add_lost();
+        assert_eq!(changes.wait_for_some().now_or_never(), Some(()));
+        changes.add(change_of(2, 1));
+        assert_eq!(changes.take(), [ANYTHING]);
         assert_eq!(changes.wait_for_some().now_or_never(), None);
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use super::{
     audience::{Audience, Holder},
     changes::Changes,
+    topic::{Changed, TopicValue},
 };
 use crate::domain::{Change, GameId, PlayerId};
 
@@ -55,7 +56,7 @@ pub struct Hub {
 #[derive(Debug, Default)]
 struct State {
     /// The topics with waiters, each with its last reported value: 0 before the first report.
-    topics: HashMap<Topic, watch::Sender<u32>>,
+    topics: HashMap<Topic, watch::Sender<TopicValue>>,
     waiters: usize,
     /// The most waiters, if the process has fewer connections than usual.
     max: Option<usize>,
@@ -95,7 +96,7 @@ impl Hub {
         for (holder, _) in client.holders(max) {
             *state.held.entry(holder).or_default() += 1;
         }
-        let value = state.topics.entry(topic).or_insert_with(|| watch::Sender::new(0)).subscribe();
+        let value = state.topics.entry(topic).or_default().subscribe();
         Some(Waiter { hub: Arc::clone(self), topic, client, value })
     }
 
@@ -107,11 +108,7 @@ impl Hub {
     /// Wakes the waiters for a game that have seen an earlier version. Call it after the commit.
     pub fn notify(&self, game: GameId, version: u32) {
         if let Some(value) = self.lock().topics.get(&Topic::Game(game)) {
-            value.send_if_modified(|latest| {
-                let is_new = version > *latest;
-                *latest = version.max(*latest);
-                is_new
-            });
+            value.send_if_modified(|latest| latest.raise(version));
         }
     }
 
@@ -121,7 +118,7 @@ impl Hub {
         let state = self.lock();
         for player in change.people.into_iter().flatten() {
             if let Some(value) = state.topics.get(&Topic::Player(player)) {
-                value.send_modify(|changes| *changes = changes.saturating_add(1));
+                value.send_if_modified(|latest| latest.add(change));
             }
         }
     }
@@ -129,7 +126,7 @@ impl Hub {
     /// Wakes all waiters for players, because the changed games are unknown.
     pub(super) fn notify_all_players(&self) {
         for (_, value) in self.lock().topics.iter().filter(|(topic, _)| matches!(topic, Topic::Player(_))) {
-            value.send_modify(|changes| *changes = changes.saturating_add(1));
+            value.send_modify(TopicValue::add_unnamed);
         }
     }
 
@@ -181,18 +178,23 @@ pub struct Waiter {
     hub: Arc<Hub>,
     topic: Topic,
     client: Client,
-    value: watch::Receiver<u32>,
+    value: watch::Receiver<TopicValue>,
 }
 
 impl Waiter {
     /// The last reported value.
     pub fn latest(&self) -> u32 {
-        *self.value.borrow()
+        self.value.borrow().value()
+    }
+
+    /// What has changed at a player's topic since an earlier value.
+    pub fn changed_since(&self, seen: u32) -> Changed {
+        self.value.borrow().changed_since(seen)
     }
 
     /// Waits until the value is greater than `seen`, and returns it.
     pub async fn past(&mut self, seen: u32) -> Result<u32, Released> {
-        self.value.wait_for(|latest| *latest > seen).await.map(|latest| *latest).map_err(|_| Released)
+        self.value.wait_for(|latest| latest.value() > seen).await.map(|latest| latest.value()).map_err(|_| Released)
     }
 }
 
@@ -209,8 +211,9 @@ impl Drop for Waiter {
             }
         }
         // The receiver of this waiter is still there. After a release, the topic may be a new one.
-        let is_last =
-            |value: &watch::Sender<u32>| value.receiver_count() == 1 && value.subscribe().same_channel(&self.value);
+        let is_last = |value: &watch::Sender<TopicValue>| {
+            value.receiver_count() == 1 && value.subscribe().same_channel(&self.value)
+        };
         if state.topics.get(&self.topic).is_some_and(is_last) {
             state.topics.remove(&self.topic);
         }
@@ -265,9 +268,13 @@ mod tests {
         assert_eq!((first.past(0).now_or_never(), second.past(0).now_or_never()), (Some(Ok(1)), None));
         // The same change may be reported twice.
         hub.notify_change(&Change { game: game(1), version: 9, people: [Some(players[0]), None] });
+        assert_eq!((first.past(1).now_or_never(), third.past(1).now_or_never()), (None, None));
+        hub.notify_change(&Change { game: game(2), version: 1, people: [Some(players[0]), None] });
         assert_eq!((first.past(1).now_or_never(), third.past(1).now_or_never()), (Some(Ok(2)), None));
+        assert_eq!(first.changed_since(1), Changed { latest: 2, games: Some(vec![game(2)]) });
         hub.notify_all_players();
         assert_eq!((first.latest(), second.latest(), third.latest()), (3, 1, 2));
+        assert_eq!(first.changed_since(2), Changed { latest: 3, games: None });
     }
 
     #[test]

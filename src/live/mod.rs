@@ -2,7 +2,7 @@
 //!
 //! The `Hub` is notified of every change that this process stores. `announce` sends these changes to the other processes with
 //! NOTIFY. `follow` receives theirs, and polls the database for changes without a notification. A change carries only versions;
-//! a woken request reads the game again. `follow_revocations` reads which credentials were revoked: their streams end, and their
+//! a woken request reads the game again. A waiter for any game of a player learns which games changed, as far as that is known. `follow_revocations` reads which credentials were revoked: their streams end, and their
 //! tokens are refused. This module knows the database's functions and the domain. It holds no SQL and knows
 //! nothing of HTTP.
 
@@ -13,6 +13,7 @@ mod follower;
 mod hub;
 mod revocation_follower;
 mod revocations;
+mod topic;
 
 pub use announcer::announce;
 pub use audience::{Audience, Holder, STREAMS_OF_ADDRESS_MAX, STREAMS_OF_PLAYER_MAX, StreamGuard};
@@ -20,3 +21,4 @@ pub use follower::follow;
 pub use hub::{Client, Hub, Released, Topic, WAITERS_MAX, Waiter};
 pub use revocation_follower::follow_revocations;
 pub use revocations::Revocations;
+pub use topic::{Changed, NAMED_GAMES_MAX};

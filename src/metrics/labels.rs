@@ -71,3 +71,10 @@ pub enum TokenKind {
     /// The ticket of a stream.
     Ticket,
 }
+
+/// What has answered a read that a standby may answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    Standby,
+    Primary,
+}

@@ -9,6 +9,8 @@ mod registry;
 mod sources;
 mod text;
 
-pub use labels::{AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, TokenKind, Took};
+pub use labels::{
+    AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, Reader, TokenKind, Took,
+};
 pub use registry::Metrics;
 pub use sources::{CacheSize, Connections, Waiters};

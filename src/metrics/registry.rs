@@ -14,7 +14,9 @@ use prometheus_client::{
 };
 
 use super::{
-    labels::{AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, TokenKind, Took},
+    labels::{
+        AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, Reader, TokenKind, Took,
+    },
     process::Process,
     sources::{CacheSize, CacheSource, ConnectionSource, Connections, Resource, WaiterSource, Waiters},
     text::prometheus_text,
@@ -84,6 +86,8 @@ pub struct Metrics {
     analyses_waiting: Gauge,
     /// In the order of [`HintOutcome`].
     hints: [Counter; 3],
+    /// In the order of [`Reader`].
+    standby_reads: [Counter; 2],
     unexplored_games: Gauge,
     unexplored_games_put_off: Gauge,
     games_archived: Counter,
@@ -120,6 +124,7 @@ impl Metrics {
         let deliveries = Family::default();
         let analyses = Family::default();
         let hints = Family::default();
+        let standby_reads = Family::default();
         let metrics = Self {
             registry: Registry::default(),
             connections: Mutex::default(),
@@ -157,6 +162,7 @@ impl Metrics {
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
             analyses_waiting: Gauge::default(),
             hints: ["done", "cancelled", "failed"].map(|word| of(&hints, "outcome", word)),
+            standby_reads: ["standby", "primary"].map(|word| of(&standby_reads, "by", word)),
             unexplored_games: Gauge::default(),
             unexplored_games_put_off: Gauge::default(),
             games_archived: Counter::default(),
@@ -172,6 +178,7 @@ impl Metrics {
         prefixed.register("webhook_deliveries", "Attempts to send to webhooks by outcome", deliveries);
         prefixed.register("analyses", "Analyses that ended, by outcome", analyses);
         prefixed.register("hints", "Hints that ended, by outcome", hints);
+        prefixed.register("standby_reads", "Reads that a standby may answer, by what has answered them", standby_reads);
         Self { registry, ..metrics }
     }
 
@@ -369,6 +376,11 @@ impl Metrics {
     /// Counts a hint that ended.
     pub fn hint_ended(&self, outcome: HintOutcome) {
         self.hints[outcome as usize].inc();
+    }
+
+    /// Counts a read that a standby may answer.
+    pub fn standby_read(&self, by: Reader) {
+        self.standby_reads[by as usize].inc();
     }
 
     /// Sets the number of analyses in the queue.

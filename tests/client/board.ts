@@ -15,6 +15,9 @@ export function apply(board: Board, effects: Effect[]): Board {
   const burnt = { south: board.south.burnt, north: board.north.burnt };
   let round = board.round;
   let roundOver = 0;
+  let points = board.points;
+  // In a lockstep opening: what South has chosen, until both hands are lifted.
+  let chosen = board.chosen;
   // With four rows a choice inside a turn leaves seeds in the hand.
   let hand = board.pending?.seeds ?? 0;
   const house = { south: board.south.house, north: board.north.house };
@@ -25,6 +28,7 @@ export function apply(board: Board, effects: Effect[]): Board {
       case "lift":
       case "relay":
         hand += take(places, given(effect.pit), given(effect.seeds));
+        chosen = undefined;
         break;
       case "sow":
         put(places, given(effect.to), 1);
@@ -76,6 +80,14 @@ export function apply(board: Board, effects: Effect[]): Board {
       }
       case "round_over":
         roundOver = given(effect.round);
+        points = effect.points ?? points;
+        break;
+      case "choose":
+        chosen = given(effect.pit);
+        break;
+      case "hand":
+        // Both hands are added up: only where seeds fall matters here.
+        expect(effect.side !== undefined, "a hand is of a side");
         break;
       case "place":
         put(places, `${sideOf(given(effect.pit))}_reserve`, -given(effect.seeds));
@@ -133,13 +145,20 @@ export function apply(board: Board, effects: Effect[]): Board {
     ...(board[side].blocked !== undefined && { blocked: blocked !== null && sideOf(blocked) === side ? blocked : null }),
   });
   const pending = hand > 0 && { pending: { pit: "", seeds: hand } };
-  return { south: row("south"), north: row("north"), ...(round !== undefined && { round }), ...pending };
+  return {
+    south: row("south"),
+    north: row("north"),
+    ...(round !== undefined && { round }),
+    ...(points !== undefined && { points }),
+    ...(chosen !== undefined && { chosen }),
+    ...pending,
+  };
 }
 
 export function same(one: Board, other: Board): boolean {
   const ofRow = (row: Row) => [row.pits, row.store, row.burnt, row.reserve, row.house, row.blocked, row.tuzdyk];
-  const listed = ({ south, north, round, pending }: Board) =>
-    JSON.stringify([ofRow(south), ofRow(north), round, pending?.seeds ?? 0]);
+  const listed = ({ south, north, round, pending, points, chosen }: Board) =>
+    JSON.stringify([ofRow(south), ofRow(north), round, pending?.seeds ?? 0, points?.south, points?.north, chosen]);
   return listed(one) === listed(other);
 }
 

@@ -23,8 +23,11 @@ const ana = await becomeGuest("Ana");
 const bo = await becomeGuest("Bo");
 const plans: NewGame[] = [
   { variant: "kalah" },
+  { variant: "kalah", options: { capture: "optional" } },
   { variant: "oware", preset: "awari" },
   { variant: "congkak", options: { pits: 4, seeds: 3, rounds: "multi", max_rounds: 3 } },
+  { variant: "congkak", options: { pits: 4, seeds: 3, opening: "lockstep" } },
+  { variant: "congkak", options: { pits: 4, seeds: 3, rounds: "multi", max_rounds: 3, match_victory: "rounds_won" } },
   { variant: "bao" },
   { variant: "omweso", preset: "tournament" },
   { variant: "toguz_kumalak" },
@@ -36,6 +39,7 @@ for (const plan of plans) {
   const finished = await playToTheEnd(started);
   const moves = await readHistory(finished.id);
   checkHistory(started.board, moves, finished);
+  checkWhatThePlanIsFor(plan, started, moves, finished);
   await checkEvents(finished, moves);
   await playWithoutAGame(plan, started, moves);
   console.log(`${plan.variant}: ${moves.map((move) => move.move).join(" ")}; ${finished.position}`);
@@ -67,12 +71,13 @@ async function join(guest: Guest, id: string): Promise<Game> {
   return data;
 }
 
-// Plays some legal move after the other. What can go wrong on the way goes wrong once.
+// Plays some legal move after the other, and declines the captures that may be declined. What can go wrong on the way goes wrong once.
 async function playToTheEnd(started: Game): Promise<Game> {
   let game = started;
   while (game.status === "active") {
     const [mover, waiter] = whoMovesAndWhoWaits(game);
-    const choice = game.legal_moves[(game.ply * 7) % game.legal_moves.length];
+    const declined = game.legal_moves.find((move) => move.endsWith("~"));
+    const choice = declined ?? game.legal_moves[(game.ply * 7) % game.legal_moves.length];
     expect(choice !== undefined, "an active game has a legal move");
     if (game.ply === 2) await tryWhatIsNotAllowed(game, mover, waiter);
     const news = waitForNews(waiter, game);
@@ -176,12 +181,31 @@ function checkHistory(opening: Board, moves: Move[], game: Game): void {
   expect(moves.at(-1)?.position === game.position, "the history ends in another position");
   const { result } = game;
   expect(game.status === "finished" && game.turn === null && result !== null, "the game has a result");
-  const lead = result.score.south - result.score.north;
-  const ahead = lead > 0 ? "south" : lead < 0 ? "north" : null;
-  // With four rows the score decides nothing.
-  expect(opening.south.reserve !== undefined || result.winner === ahead, "who has more seeds wins");
+  // In some matches points decide, with four rows neither those nor the score.
+  const { south, north } = game.board.points ?? result.score;
+  const ahead = south > north ? "south" : south < north ? "north" : null;
+  expect(opening.south.reserve !== undefined || result.winner === ahead, "who has more seeds or points wins");
   const winner = result.winner === null ? null : game.seats[result.winner];
   expect(result.winner_player_id === (winner?.id ?? null), "the winner sits where the result says");
+}
+
+// The options that bring moves, effects and parts of a board that other games lack.
+function checkWhatThePlanIsFor({ options }: NewGame, started: Game, moves: Move[], finished: Game): void {
+  const effects = moves.flatMap((move) => move.effects);
+  if (options?.["capture"] === "optional") {
+    expect(moves.some((move) => move.move.endsWith("~")), "a capture is declined");
+  }
+  if (options?.["opening"] === "lockstep") {
+    expect(started.board.chosen === null, "South chooses first");
+    const choice = effects.find((effect) => effect.type === "choose");
+    expect(choice?.pit === moves[0]?.move && effects.some((effect) => effect.type === "hand"), "both sow at once");
+  }
+  if (options?.["match_victory"] === "rounds_won") {
+    const { points } = finished.board;
+    expect(points !== undefined && points.south + points.north > 0, "rounds are won");
+    const last = effects.filter((effect) => effect.type === "round_over").at(-1);
+    expect(JSON.stringify(last?.points) === JSON.stringify(points), "the last round tells the points");
+  }
 }
 
 // What the history tells of a game is what its line of moves is answered with; and a move too many is refused.

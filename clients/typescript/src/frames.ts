@@ -8,6 +8,8 @@ export interface Frame {
   board: Board;
   /** The seeds in the player's hand; in a lockstep opening those in both hands. */
   hand: number;
+  /** In a lockstep opening, the seeds in the hand of each side; they add up to `hand`. */
+  hands?: Record<Side, number>;
   /** Pits, stores and reserves that have other contents than in the frame before: `A`, `b`, `south_store`, `south_reserve`. */
   changed: string[];
 }
@@ -16,6 +18,9 @@ export interface Frame {
 interface State {
   seeds: Map<string, number>;
   hand: number;
+  /** The seeds of each hand where both sides have one, and the side whose hand the effects are of. */
+  hands: Record<Side, number> | undefined;
+  side: Side;
   /** The pit that the hand came from, and the one where its last seed fell: a choice inside a turn is at one of them. */
   begun: string | undefined;
   fallen: string | undefined;
@@ -44,9 +49,11 @@ export function frames(effects: readonly Effect[], board: Board, final?: Board):
   const shown: Frame[] = [];
   let before = new Map(state.seeds);
   for (const effect of effects) {
+    const { hand } = state;
     if (!apply(effect, state, board)) continue;
+    if (state.hands) state.hands = { ...state.hands, [state.side]: state.hands[state.side] + state.hand - hand };
     const changed = [...state.seeds].filter(([place, seeds]) => before.get(place) !== seeds).map(([place]) => place);
-    shown.push({ effect, board: boardOf(state, board), hand: state.hand, changed });
+    shown.push({ effect, board: boardOf(state, board), hand: state.hand, ...(state.hands && { hands: state.hands }), changed });
     before = new Map(state.seeds);
   }
   if (final) takeOver(shown, board, final);
@@ -191,6 +198,10 @@ function applyMark({ type, pit, side, round, points }: Effect, state: State, boa
       state.chosen = pit;
       return pit !== undefined;
     case "hand":
+      if (side === undefined) return false;
+      state.side = side;
+      state.hands ??= { south: 0, north: 0 };
+      return true;
     case "pass":
     case "swap":
     case "takeback":
@@ -228,6 +239,8 @@ function stateOf(board: Board): State {
   return {
     seeds,
     hand: pending?.seeds ?? 0,
+    hands: undefined,
+    side: "south",
     begun: pending?.pit,
     fallen: undefined,
     pending,

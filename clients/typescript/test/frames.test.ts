@@ -56,6 +56,27 @@ for (const [n, plan] of PLANS.entries()) {
 
 const EMPTY: Board["south"] = { pits: [0, 0, 0, 0], store: 0, reserve: 0 };
 
+test("both hands of a lockstep opening are told apart", () => {
+  const row: Board["south"] = { pits: [1, 0, 2], store: 0 };
+  const effects: Effect[] = [
+    { type: "hand", side: "south" },
+    { type: "lift", pit: "C", seeds: 2 },
+    { type: "hand", side: "north" },
+    { type: "lift", pit: "a", seeds: 1 },
+    { type: "hand", side: "south" },
+    { type: "sow", to: "south_store" },
+    { type: "hand", side: "north" },
+    { type: "sow", to: "b" },
+    { type: "hand", side: "south" },
+    { type: "sow", to: "a" },
+  ];
+  const shown = frames(effects, { south: row, north: row, chosen: "C" });
+  const hands = shown.filter(({ effect }) => effect.type !== "hand").map(({ hand, hands }) => [hand, hands?.south, hands?.north]);
+  assert.deepEqual(hands, [[2, 2, 0], [3, 2, 1], [2, 1, 1], [1, 1, 0], [0, 0, 0]]);
+  const alone = frames([{ type: "lift", pit: "C", seeds: 2 }], { south: row, north: row });
+  assert.equal(alone[0]?.hands, undefined, "elsewhere there is one hand");
+});
+
 test("a choice inside a turn keeps its seeds in the hand, and is over with the next effect", () => {
   const board: Board = { south: { ...EMPTY, pits: [0, 2, 0, 1] }, north: { ...EMPTY, pits: [3, 0, 0, 4] } };
   const effects: Effect[] = [

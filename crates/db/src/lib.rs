@@ -35,7 +35,9 @@ pub mod records;
 pub mod study;
 pub mod webhooks;
 
-pub use connection::{Database, DbError, Unusable, WrongUrl, pool, pool_for_moves};
+pub use connection::{
+    Database, DbError, Freshness, Reads, Standby, StandbyEvent, Unusable, WrongUrl, pool, pool_for_moves,
+};
 pub use games::{
     lookups::{Fingerprint, Lookups},
     writers::{WriterTasks, Writers},

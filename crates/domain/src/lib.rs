@@ -85,7 +85,7 @@ pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,
     PLIES_MAX, Ply, PlyAction, Previous, Reason, ReplayError, Start, Status, Terms, UnplayableError, Visibility,
 };
-pub use ids::{GameId, PlayerId};
+pub use ids::{GameId, PlayerId, Slot};
 pub use import::{Import, ImportError, ImportRejection, ImportedPly, TextLocation};
 pub use level::{Level, LevelError};
 pub use note::{NoteText, NoteTextError};

@@ -3,9 +3,9 @@
 use mancala_domain::{
     Action, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, GameResult, Level, NothingToOffer,
     OfferAnswer, OfferKind, Opponent, PLIES_MAX, Permitted, PlayerId, Ply, PlyAction, Previous, RUNNING_GAMES_MAX,
-    Reason, Refusal, ReplayError, Seat, Status, Terms, Visibility, audit,
+    Reason, Refusal, ReplayError, Seat, Start, Status, Terms, Visibility, audit,
 };
-use mancala_rules::{AnyOptions, Side, Variant};
+use mancala_rules::{AnyOptions, ParseMoveError, Side, Variant};
 use proptest::prelude::*;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -20,6 +20,8 @@ const CLOCKS: [Clock; 3] = [
     Clock::PerMove { allowance: Duration::seconds(200) },
     Clock::Bank { initial: Duration::seconds(400), increment: Duration::seconds(20), max: Duration::seconds(500) },
 ];
+
+const FIRST_GAME: GameId = GameId(Uuid::from_u128(0x0199_0000_0000_7000_8000_0000_0000_0123));
 
 fn terms(opponent: Opponent, variant: Variant, options: &str, clock: Clock) -> Terms {
     Terms {
@@ -43,7 +45,7 @@ struct Table {
 
 impl Table {
     fn new(terms: Terms) -> Self {
-        let (game, created) = Game::create(GameId(Uuid::nil()), terms, PEOPLE[0], Duration::days(14), START);
+        let (game, created) = Game::create(FIRST_GAME, terms, PEOPLE[0], Duration::days(14), START);
         Self { game, log: vec![created], plies: vec![] }
     }
 
@@ -292,6 +294,8 @@ fn a_rematch_exchanges_the_sides_and_begins_at_once() {
     table.offer(second, OfferKind::Rematch).expect("the game is over");
     let events = table.answer(first, OfferKind::Rematch, OfferAnswer::Accept).expect("it was offered");
     let Fact::Rematched { game: id, .. } = events[0].fact else { panic!("{events:?}") };
+    // Of the id only the slot is not as it was given.
+    assert_eq!((id, table.game.id()), (GameId(Uuid::from_u128(9)).in_slot(FIRST_GAME.slot()), FIRST_GAME));
     assert_eq!(table.answer(first, OfferKind::Rematch, OfferAnswer::Accept), Ok(vec![]));
     assert_eq!(table.offer(second, OfferKind::Rematch), Ok(vec![]));
     let (again, log) = table.game.begin_rematch(&events).expect("it was agreed on");
@@ -299,6 +303,17 @@ fn a_rematch_exchanges_the_sides_and_begins_at_once() {
     assert_eq!((again.player_at(Side::South), again.player_at(Side::North)), (Some(second), Some(first)));
     assert_eq!((again.status(), again.players()[again.terms().creator]), (Status::Active, Some(second)));
     assert_eq!(Game::replay(id, &log), Ok(again));
+}
+
+#[test]
+fn a_game_that_continues_another_is_in_its_slot() {
+    let opening = terms(Opponent::Open, Variant::Kalah, "", CLOCKS[0]);
+    assert_eq!(opening.slot(PEOPLE[1]), PEOPLE[1].slot());
+    let position = opening.opening();
+    for (from, slot) in [(None, PEOPLE[1].slot()), (Some((FIRST_GAME, 3)), FIRST_GAME.slot())] {
+        let continued = Terms { start: Some(Start { position: position.clone(), from }), ..opening.clone() };
+        assert_eq!(continued.slot(PEOPLE[1]), slot);
+    }
 }
 
 /// Practice against the computer, in which the player sits at the second seat.
@@ -430,6 +445,25 @@ fn an_offer_that_the_game_does_not_allow_is_refused() {
 }
 
 #[test]
+fn an_agreed_draw_is_no_agreed_end_and_the_other_way_round() {
+    let pairs = [
+        (Variant::Kalah, OfferKind::Draw, OfferKind::End),
+        (Variant::Oware, OfferKind::Draw, OfferKind::End),
+        (Variant::Oware, OfferKind::End, OfferKind::Draw),
+    ];
+    for (variant, agreed, other) in pairs {
+        let mut table = Table::of_two(variant, Clock::Unlimited);
+        table.offer(PEOPLE[0], agreed).expect("it can be offered");
+        table.answer(PEOPLE[1], agreed, OfferAnswer::Accept).expect("it can be accepted");
+        // A client that heard no answer repeats the request.
+        assert_eq!(table.offer(PEOPLE[0], agreed), Ok(vec![]));
+        assert_eq!(table.answer(PEOPLE[1], agreed, OfferAnswer::Accept), Ok(vec![]));
+        assert_eq!(table.offer(PEOPLE[0], other), Err(Refusal::Over), "{variant} {other:?}");
+        assert_eq!(table.answer(PEOPLE[1], other, OfferAnswer::Accept), Err(Refusal::NoSuchOffer));
+    }
+}
+
+#[test]
 fn an_open_game_expires_unless_a_player_joins_in_time() {
     let mut table = Table::new(terms(Opponent::Open, Variant::Kalah, "", CLOCKS[1]));
     let expires_at = START + Duration::days(14);
@@ -444,7 +478,7 @@ fn an_agreed_end_is_not_a_move_of_one_player() {
     let table = Table::new(terms(Opponent::Oneself, Variant::Oware, "", Clock::Unlimited));
     let action = Action::Play { ply: 1, word: "agree" };
     let command = Command { player: PEOPLE[0], if_version: None, action };
-    assert_eq!(table.game.decide(&command, &table.context(START)), Err(Refusal::NotAMove));
+    assert_eq!(table.game.decide(&command, &table.context(START)), Err(Refusal::NotAMove(ParseMoveError::OneRow)));
 }
 
 #[test]

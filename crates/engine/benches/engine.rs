@@ -4,6 +4,7 @@
 //! which it asserts. Other runs, after `--`:
 //!
 //! - `solve-6-4`: the values of Kalah with six pits of four seeds, which takes minutes and [`BIG_TABLE_MIB`] of memory;
+//! - `analysis`: what the analysis of a random game costs, ply by ply from the last one, as the server analyses games;
 //! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each by
 //!   default.
 
@@ -15,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_engine::{Engine, Level, Limits, Signal};
+use mancala_engine::{Engine, Level, Limits, Progress, Signal};
 use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
 
 /// A signal that never stops a search.
@@ -50,6 +51,9 @@ const BIG_TABLE_MIB: usize = 1024;
 /// How many positions the measurement of the rate visits.
 const NODES: u64 = 5_000_000;
 
+/// The plies without a capture before the position with a long history.
+const QUIET_PLIES: usize = 900;
+
 /// How many games two levels play by default.
 const GAMES: u32 = 200;
 
@@ -62,6 +66,16 @@ const OPENING_PLIES: u32 = 4;
 /// The longest game: a bound that no game has reached.
 const PLIES_MAX: u32 = 2_000;
 
+/// How many random games are analysed.
+const ANALYSED_GAMES: u32 = 4;
+
+/// How many plies of each.
+const ANALYSED_PLIES: usize = 60;
+
+/// The bound of positions for each ply, and the table, as in the server's analyses.
+const ANALYSIS_NODES: u64 = 200_000;
+const ANALYSIS_TABLE_MIB: usize = 64;
+
 fn main() {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
@@ -71,6 +85,7 @@ fn main() {
             solve(&SOLVED, TABLE_MIB);
         }
         ["solve-6-4"] => solve(&SOLVED_BY_HAND, BIG_TABLE_MIB),
+        ["analysis"] => [Variant::Kalah, Variant::Oware, Variant::Congkak].into_iter().for_each(analyse),
         ["tournament", ref rest @ ..] => {
             let games = rest.iter().find_map(|word| word.parse().ok()).unwrap_or(GAMES);
             let wanted: Vec<Variant> = rest.iter().filter_map(|word| word.parse().ok()).collect();
@@ -81,7 +96,7 @@ fn main() {
                 }
             }
         }
-        _ => println!("after `--`: nothing, `solve-6-4`, or `tournament [games] [variant] [level=N]`"),
+        _ => println!("after `--`: nothing, `solve-6-4`, `analysis`, or `tournament [games] [variant] [level=N]`"),
     }
 }
 
@@ -93,14 +108,40 @@ fn rates() {
     let general = [(Variant::Kalah, "pie=true")].into_iter().chain(others.map(|variant| (variant, "")));
     let general = general.map(|(variant, overrides)| (variant, overrides, NODES / 10));
     for (variant, overrides, nodes) in packed.into_iter().chain(general) {
-        let position = opening(variant, "standard", overrides);
-        let mut engine = Engine::new(TABLE_MIB);
-        let limits = Limits::nodes(nodes);
-        let (found, time) = timed(|| engine.search(&position, limits, &GO_ON));
-        let found = found.expect("the opening has moves");
-        let rate = rate(found.nodes, time);
-        println!("{variant} {overrides}: depth {}, {rate:.1} million positions a second", found.depth);
+        measure_rate(&format!("{variant} {overrides}"), &opening(variant, "standard", overrides), nodes);
     }
+    let quiet = after_quiet_plies(QUIET_PLIES);
+    measure_rate(&format!("bestemshe after {QUIET_PLIES} quiet plies"), &quiet, NODES / 50);
+}
+
+fn measure_rate(name: &str, position: &AnyPosition, nodes: u64) {
+    let mut engine = Engine::new(TABLE_MIB);
+    let limits = Limits::nodes(nodes);
+    let (found, time) = timed(|| engine.search(position, limits, &GO_ON));
+    let found = found.expect("the position has moves");
+    let rate = rate(found.nodes, time);
+    println!("{name}: depth {}, {rate:.2} million positions a second", found.depth);
+}
+
+/// A position after so many plies without a change of the stores, which all can still count for the rule against
+/// repetition. Found by going back from dead ends.
+fn after_quiet_plies(plies: usize) -> AnyPosition {
+    let options = AnyOptions::parse(Variant::Bestemshe, "standard", "pits=12;seeds=1;repetition=5");
+    let text = "1,0,0,0,1,0,0,0,1,0,0,0/1,0,0,0,1,0,0,0,1,0,0,0 9-9 S - 0 1S";
+    let start = AnyPosition::parse(&options.expect("options"), text).expect("a position");
+    let quiet = |position: &AnyPosition| -> Vec<AnyPosition> {
+        let next = position.legal_moves().into_iter().map(|m| position.play(m).expect("it is legal").0);
+        next.filter(|next| next.outcome().is_none() && next.history().is_some_and(|history| !history.is_empty()))
+            .collect()
+    };
+    let mut line = vec![(start.clone(), quiet(&start))];
+    while line.len() <= plies {
+        match line.last_mut().and_then(|(_, open)| open.pop()) {
+            Some(next) => line.push((next.clone(), quiet(&next))),
+            None => drop(line.pop().expect("there is a line that is long enough")),
+        }
+    }
+    line.pop().expect("the line is not empty").0
 }
 
 /// Solves boards, and compares their values.
@@ -108,14 +149,50 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
     for &(preset, pits, seeds, value, moves) in boards {
         let position = opening(Variant::Kalah, preset, &format!("pits={pits};seeds={seeds}"));
         let mut engine = Engine::new(table_mib);
-        let (solution, time) = timed(|| engine.solve(&position, &GO_ON, |_| {}));
+        // The first progress of a solved move follows the proof of the value.
+        let (start, mut at_value) = (Instant::now(), Duration::ZERO);
+        let note = |progress: Progress| {
+            if progress.moves_solved == 0 {
+                at_value = start.elapsed();
+            }
+        };
+        let (solution, time) = timed(|| engine.solve(&position, &GO_ON, note));
         let solution = solution.expect("nothing stops it");
         let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
-        let (nodes, seconds) = (solution.nodes, time.as_secs_f64());
-        println!("{preset} ({pits},{seeds}): {:+} {values:+?}, {nodes} positions, {seconds:.2} s", solution.value);
+        let (nodes, alone, seconds) = (solution.nodes, solution.nodes_of_value, time.as_secs_f64());
+        print!("{preset} ({pits},{seeds}): {:+} {values:+?}, {nodes} positions, {seconds:.2} s; ", solution.value);
+        println!("the value alone {alone} positions, {:.2} s", at_value.as_secs_f64());
         assert_eq!(solution.value, value);
         assert!(moves.is_empty() || values == moves);
     }
+}
+
+/// Reviews the first plies of some random games, as the server does.
+fn analyse(variant: Variant) {
+    let (mut nodes, mut seconds, mut exact) = (0, 0.0, 0);
+    for game in 0..ANALYSED_GAMES {
+        let (mut random, mut position) = (Random(u64::from(game) + 1), opening(variant, "standard", ""));
+        let mut plies = Vec::new();
+        while plies.len() < ANALYSED_PLIES && position.outcome().is_none() {
+            let moves = position.legal_moves();
+            let m = moves[random.draw(moves.len())];
+            plies.push((position.clone(), m));
+            position.play_unchecked(m);
+        }
+        let mut engine = Engine::new(ANALYSIS_TABLE_MIB);
+        for (before, m) in plies.iter().rev() {
+            let (review, time) = timed(|| engine.review(before, *m, Limits::nodes(ANALYSIS_NODES), &GO_ON));
+            let review = review.expect("the move is legal");
+            (nodes, seconds) = (nodes + review.nodes, seconds + time.as_secs_f64());
+            exact += u32::from(review.is_exact);
+        }
+    }
+    let games = f64::from(ANALYSED_GAMES);
+    println!(
+        "{variant}: {} positions and {:.2} s a game, {exact} plies exact",
+        nodes / u64::from(ANALYSED_GAMES),
+        seconds / games
+    );
 }
 
 /// Each level against the one below.

@@ -1,6 +1,6 @@
 //! The static estimate of a position, without looking ahead. Knows the weights of seeds in pits and of the move.
 
-use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
+use mancala_rules::{AnyOptions, AnyPosition, House, Side, Variant};
 
 use crate::value::POINTS_PER_SEED;
 
@@ -66,7 +66,7 @@ impl Weights {
             let front: u16 = pits.iter().take(FRONT).sum();
             let movable = pits.iter().filter(|&&seeds| seeds >= 2).count();
             let movable = i32::try_from(movable).unwrap_or(0);
-            let house = i32::from(position.owns_house(side) == Some(true));
+            let house = i32::from(position.house(side).is_some_and(House::is_owned));
             i32::from(score[side]) * POINTS_PER_SEED
                 + i32::from(front) * self.front
                 + movable * self.mobility

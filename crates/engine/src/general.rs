@@ -3,7 +3,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use mancala_rules::{AnyPosition, History, Move, MoveList, OptionValue, PITS_MAX, Side, four_row};
+use mancala_rules::{AnyPosition, Line, Move, MoveList, OptionValue, PITS_MAX, Side, four_row};
 
 use crate::{
     child::Child,
@@ -25,6 +25,8 @@ pub(crate) struct General {
     total: i32,
     /// The ply that ends the game with a draw; `None` in a game without that rule (R31).
     plies_max: Option<u32>,
+    /// The positions before the one that is searched. They are no part of a position, which would copy them.
+    line: Line,
 }
 
 /// A position, with state that its type does not expose.
@@ -43,14 +45,14 @@ impl General {
             OptionValue::Integer(plies) if name == "max_plies" => u32::try_from(plies).ok(),
             _ => None,
         });
-        Self { weights: Weights::of(&options), total: position.total().into(), plies_max }
+        Self { weights: Weights::of(&options), total: position.total().into(), plies_max, line: Line::to(position) }
     }
 
     /// The position that a search starts from.
     pub fn start(position: &AnyPosition) -> Position {
         // When South is to move, only the text notation says whether North may swap later: flag `p` of R12.
         let pie = position.to_string().split(' ').nth(3).is_some_and(|flags| flags.contains('p'));
-        Position { position: position.clone(), pie }
+        Position { position: position.afresh(), pie }
     }
 
     /// The margin by the stores alone, from the view of the side to move. With four rows there are none, and the winner
@@ -96,11 +98,9 @@ impl Tree for General {
     }
 
     fn play(&self, before: &Position, m: Move) -> Position {
-        let mut position = before.position.clone();
-        let turn = position.turn();
-        position.play_unchecked(m);
         // North's first action ends its right to swap (R7).
-        Position { position, pie: before.pie && turn == Side::South }
+        let pie = before.pie && before.position.turn() == Side::South;
+        Position { position: self.line.play(&before.position, m), pie }
     }
 
     fn to_move(m: Move, _: Side) -> Move {
@@ -119,10 +119,13 @@ impl Tree for General {
         m == Move::Swap
     }
 
-    /// The history is part of the position.
-    fn enter(&mut self, _: &Position) {}
+    fn enter(&mut self, position: &Position) {
+        self.line.enter(&position.position);
+    }
 
-    fn leave(&mut self) {}
+    fn leave(&mut self) {
+        self.line.leave();
+    }
 
     fn turn(&self, position: &Position) -> Side {
         position.position.turn()
@@ -147,10 +150,19 @@ impl Tree for General {
         }
     }
 
+    /// Never: this form is too slow to look ahead for it.
+    fn has_floor(&self) -> bool {
+        false
+    }
+
+    fn floor(&self, position: &Position, _: i32) -> i32 {
+        self.margin_range(position).bounds().low
+    }
+
     /// Everything but the history, and but the ply number where no rule depends on it.
     fn key(&self, position: &Position) -> Key {
         let Position { position, pie } = position;
-        let is_sound = position.history().is_none_or(History::is_empty);
+        let is_sound = !self.line.has_history(position);
         let [tag, place] = if let AnyPosition::FourRow(four_row) = position {
             hashes((four_row.without_plies(), self.late_ply(position)))
         } else {

@@ -86,21 +86,21 @@ const TOGUZ_KUMALAK: Strengths = [
     strength(1, 15_000),
     strength(1, 4_500),
     strength(30, 2_300),
-    strength(150, 1_500),
-    strength(400, 1_050),
-    strength(800, 750),
-    strength(2_000, 450),
+    strength(150, 1_400),
+    strength(550, 750),
+    strength(900, 620),
+    strength(2_500, 350),
     strength(NODES_MAX_IN_GENERAL_FORM, 0),
 ];
 
 const BESTEMSHE: Strengths = [
     strength(1, 8_000),
-    strength(1, 700),
-    strength(60, 500),
-    strength(120, 400),
-    strength(200, 340),
-    strength(400, 270),
-    strength(1_000, 180),
+    strength(1, 790),
+    strength(80, 410),
+    strength(160, 310),
+    strength(260, 275),
+    strength(480, 205),
+    strength(1_300, 110),
     strength(NODES_MAX_IN_GENERAL_FORM, 0),
 ];
 

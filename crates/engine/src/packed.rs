@@ -24,8 +24,8 @@ pub(crate) struct Packed<G> {
     pits: u8,
     depends_on: DependsOn,
     weights: Weights,
-    /// Whether the search extends positions with an extra move beyond its depth. In Congkak turns are too long for
-    /// that.
+    /// Whether the search extends positions with an extra move beyond its depth, and looks at what extra moves bank. In
+    /// Congkak turns are too long for that.
     extends: bool,
     path: Path,
     /// Whether a history of this length can drop positions during the search, so that keys are not sound.
@@ -204,6 +204,31 @@ impl<G: Game> Tree for Packed<G> {
     }
 
     #[inline]
+    fn has_floor(&self) -> bool {
+        self.extends
+    }
+
+    /// Plays the extra moves that are nearest to the store, one after the other, then each move that is left.
+    fn floor(&self, position: &Position, wanted: i32) -> i32 {
+        let turn = position.turn();
+        let least = |after: &Position| {
+            let bounds = self.margin_range(after).bounds();
+            if after.turn() == turn { bounds.low } else { -bounds.high }
+        };
+        let mut low = least(position);
+        let mut last = *position;
+        while let Some(pit) = self.game.extra_pit(&last) {
+            last = self.game.play(&last, pit, &self.path);
+            low = low.max(least(&last));
+            if low >= wanted || last.is_over() {
+                return low;
+            }
+        }
+        let moves = self.game.legal_pits(&last).map(|pit| least(&self.game.play(&last, pit, &self.path)));
+        moves.fold(low, i32::max)
+    }
+
+    #[inline]
     fn key(&self, position: &Position) -> Key {
         let (tag, place) = self.unary(position).map_or_else(|| self.hashes(position), |tag| (tag, mix(tag)));
         if self.depends_on != DependsOn::History {
@@ -232,5 +257,45 @@ fn of_turn(position: &Position) -> u64 {
     match position.turn() {
         Side::South => 0,
         Side::North => mix(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+    use crate::{engine::Engine, signal::Signal};
+    use mancala_rules::{AnyOptions, packed::Kalah};
+
+    #[test]
+    fn a_floor_is_a_margin_that_is_reached() {
+        let (mut engine, mut higher) = (Engine::new(1), 0);
+        for (seed, (preset, overrides)) in
+            [("standard", "pits=4;seeds=2"), ("empty_capture", "pits=3;seeds=3"), ("bga", "pits=3")]
+                .into_iter()
+                .cycle()
+                .take(60)
+                .enumerate()
+        {
+            let options = AnyOptions::parse(Variant::Kalah, preset, overrides).expect("the options are valid");
+            let mut any = AnyPosition::opening(&options);
+            for ply in 0..seed / 3 {
+                let moves = any.legal_moves();
+                let Some(&m) = moves.get(seed.wrapping_mul(31).wrapping_add(ply * 7) % moves.len().max(1)) else {
+                    break;
+                };
+                any.play_unchecked(m);
+            }
+            let Some(solution) = engine.solve(&any, &Signal::new(), |_| {}) else { continue };
+            let AnyPosition::Kalah(position) = &any else { unreachable!("the game is Kalah") };
+            let game = Kalah::new(position).expect("the board is small");
+            let start = game.pack(position).expect("it is of this game");
+            let tree = Packed::new(game, &any, DependsOn::Stores, Path::default());
+            let value = if any.turn() == Side::South { solution.value } else { -solution.value };
+            let floor = tree.floor(&start, i32::MAX);
+            assert!(floor <= value, "{floor} in {any}, which is worth {value}");
+            higher += i32::from(floor > tree.margin_range(&start).bounds().low);
+        }
+        assert!(higher > 10, "{higher} floors say more than the stores");
     }
 }

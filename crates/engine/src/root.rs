@@ -49,7 +49,7 @@ pub(crate) struct Ranked {
 impl<'a, T: Tree> Root<'a, T> {
     /// A position that is not over.
     pub fn new(mut search: Search<'a, T>, position: T::Position) -> Self {
-        let mut children: Vec<_> = search.children(&position, MovePlace::NONE, DEPTH_MAX).into_iter().collect();
+        let mut children: Vec<_> = search.children(&position, MovePlace::NONE, Window::WIDEST).into_iter().collect();
         children.sort_by_key(Child::rank);
         let estimate = |child: &Child<T::Position, T::Move>| {
             let points = search.tree.estimate(&child.position);
@@ -111,13 +111,59 @@ impl<'a, T: Tree> Root<'a, T> {
         (0..ranked.len()).map(|index| Ranked { value: ranked[index], line: self.line(index) }).collect()
     }
 
-    /// Proves the exact value of each move, without estimates. Calls `progress` after each null-window search. Returns
-    /// whether all values are proven: not if the search stops, or where lines are longer than any depth.
-    pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> bool {
+    /// Takes the estimated value of a move from another search, in points from the view of the player to move.
+    pub fn expect(&mut self, m: Move, points: i32) {
+        let turn = self.search.tree.turn(&self.position);
+        for (child, value) in self.children.iter().zip(&mut self.values) {
+            if T::to_move(child.m, turn) == m {
+                value.points = points;
+            }
+        }
+    }
+
+    /// Proves the value of the position, without estimates. Each round of null-window searches asks whether a move is
+    /// worth some margin or more. Returns whether the value is proven: not if the search stops, or where lines are
+    /// longer than any depth.
+    pub fn prove_best(&mut self, mut report: impl FnMut(u64)) -> bool {
+        self.sort();
+        let mut guess = self.value().points / POINTS_PER_SEED;
+        while !self.bounds().is_exact() {
+            let before = self.bounds();
+            guess = guess.clamp(before.low + 1, before.high);
+            for index in 0..self.children.len() {
+                if self.children[index].bounds.high < guess {
+                    continue;
+                }
+                self.ask(index, guess);
+                report(self.search.nodes);
+                if self.search.is_stopped {
+                    return false;
+                }
+                if self.bounds().low >= guess {
+                    break;
+                }
+            }
+            let after = self.bounds();
+            if after.low < guess && after.high >= guess {
+                return false;
+            }
+            guess = if after.low >= guess { after.low + 1 } else { after.high };
+        }
+        true
+    }
+
+    /// Proves the exact value of each move, without estimates, that of the best move first. Calls `progress` after each
+    /// null-window search. Returns how many positions were visited until the value of the position was proven; `None`
+    /// if not all values are proven, as in [`prove_best`](Self::prove_best).
+    pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> Option<u64> {
         let moves = self.children.len();
-        (0..moves).all(|moves_solved| {
-            self.prove_child(moves_solved, |nodes| progress(Progress { moves_solved, moves, nodes }))
-        })
+        if !self.prove_best(|nodes| progress(Progress { moves_solved: 0, moves, nodes })) {
+            return None;
+        }
+        let nodes_of_value = self.search.nodes;
+        let proves =
+            |moves_solved| self.prove_child(moves_solved, |nodes| progress(Progress { moves_solved, moves, nodes }));
+        (0..moves).all(proves).then_some(nodes_of_value)
     }
 
     /// The moves with their proven bounds.
@@ -126,28 +172,31 @@ impl<'a, T: Tree> Root<'a, T> {
         self.children.iter().map(move |child| (T::to_move(child.m, turn), child.bounds))
     }
 
-    /// Narrows the proven bounds of a child until they are exact. Each null-window search asks whether the child is
-    /// worth some margin or more, and so excludes that margin or the one below.
+    /// Narrows the proven bounds of a child until they are exact.
     fn prove_child(&mut self, index: usize, mut report: impl FnMut(u64)) -> bool {
         let mut guess = self.values[index].points / POINTS_PER_SEED;
         while !self.children[index].bounds.is_exact() {
-            let child = &self.children[index];
-            guess = guess.clamp(child.bounds.low + 1, child.bounds.high);
-            let beta = guess * POINTS_PER_SEED;
-            let window = Window { alpha: beta - 1, beta, depth: DEPTH_MAX, ply: 0 };
-            let value = self.search.child_value(child, beta - 1, beta, window);
-            if self.search.is_stopped {
+            let before = self.children[index].bounds;
+            guess = guess.clamp(before.low + 1, before.high);
+            self.ask(index, guess);
+            let after = self.children[index].bounds;
+            if self.search.is_stopped || after.low < guess && after.high >= guess {
                 return false;
             }
-            let bounds = child.bounds.and(value.bounds);
-            if bounds.low < guess && bounds.high >= guess {
-                return false;
-            }
-            guess = if bounds.low >= guess { bounds.low + 1 } else { bounds.high };
-            self.children[index].bounds = bounds;
+            guess = if after.low >= guess { after.low + 1 } else { after.high };
             report(self.search.nodes);
         }
         true
+    }
+
+    /// Asks whether a child is worth some margin or more, by a null window, and so excludes that margin or the one below.
+    fn ask(&mut self, index: usize, margin: i32) {
+        let beta = margin * POINTS_PER_SEED;
+        let child = &self.children[index];
+        let value = self.search.child_value(child, beta - 1, beta, Window { alpha: beta - 1, beta, ..Window::WIDEST });
+        if !self.search.is_stopped {
+            self.children[index].bounds = child.bounds.and(value.bounds);
+        }
     }
 
     /// Finds the value of one move, within so many more positions. It searches to the depth that all moves were

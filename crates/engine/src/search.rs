@@ -8,7 +8,7 @@
 
 use crate::{
     child::Child,
-    limits::PLIES_MAX,
+    limits::{DEPTH_MAX, PLIES_MAX},
     signal::Signal,
     table::{BoundKind, Entry, Key, MovePlace, Table},
     tree::{Tree, same_player},
@@ -29,6 +29,10 @@ const EXTRA_MOVE_FIRST: i32 = 1000;
 /// From this depth on, the table entries of all moves are looked up before a move is searched. Nearer to the leaves,
 /// the memory access takes longer than it saves.
 const LOOK_UP_DEPTH: u8 = 3;
+
+/// How far the wanted margin may be from the least one, in seeds, for a look at what the next moves bank: each seed counts
+/// twice. Where it is farther, they seldom suffice.
+const FLOOR_REACH: i32 = 32;
 
 /// A running search.
 pub(crate) struct Search<'a, T> {
@@ -54,6 +58,9 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// Every value, as deep as there is.
+    pub const WIDEST: Self = Self { alpha: -INFINITE, beta: INFINITE, depth: DEPTH_MAX, ply: 0 };
+
     /// The window for the position after a move.
     const fn after_move(self, alpha: i32, beta: i32, same_player: bool) -> Self {
         let (alpha, beta) = if same_player { (alpha, beta) } else { (-beta, -alpha) };
@@ -146,7 +153,7 @@ impl<'a, T: Tree> Search<'a, T> {
         if window.depth == 1 {
             return self.best_by_estimate(position, bounds, window);
         }
-        let mut children = self.children(position, first, window.depth);
+        let mut children = self.children(position, first, window);
         let before = bounds.and(best_bounds(&children));
         if let Some(value) = decided(before, window) {
             return (value, MovePlace::NONE);
@@ -220,7 +227,7 @@ impl<'a, T: Tree> Search<'a, T> {
 
     /// The moves of a position that is searched to a depth, with their proven bounds so far.
     #[inline(never)]
-    pub fn children(&mut self, position: &T::Position, first: MovePlace, depth: u8) -> T::Children {
+    pub fn children(&mut self, position: &T::Position, first: MovePlace, window: Window) -> T::Children {
         let margin = self.tree.margin_range(position).margin;
         let child = |(index, m)| {
             let place = MovePlace::of(index);
@@ -244,14 +251,33 @@ impl<'a, T: Tree> Search<'a, T> {
             child.key = self.tree.key(&child.position);
         }
         self.tree.leave();
-        if depth >= LOOK_UP_DEPTH {
+        if window.depth >= LOOK_UP_DEPTH {
             // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
             for child in children.iter_mut() {
                 let bounds = self.proven_bounds(&child.position, child.key);
                 child.bounds = if child.same_player { bounds } else { bounds.turned() };
             }
         }
+        if self.tree.has_floor() {
+            for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
+                self.secure(child, window);
+            }
+        }
         children
+    }
+
+    /// Narrows the proven bounds of a move by what the player to move after it has for certain, where that can decide
+    /// the move for the window.
+    #[inline]
+    fn secure(&self, child: &mut Child<T::Position, T::Move>, window: Window) {
+        let seen = window.after_move(window.alpha, window.beta, child.same_player);
+        let bounds = if child.same_player { child.bounds } else { child.bounds.turned() };
+        let wanted = seen.beta.div_euclid(POINTS_PER_SEED) + i32::from(seen.beta.rem_euclid(POINTS_PER_SEED) > 0);
+        if bounds.low < wanted && bounds.high >= wanted && wanted - bounds.low <= FLOOR_REACH {
+            let low = self.tree.floor(&child.position, wanted).max(bounds.low);
+            let bounds = Bounds { low, ..bounds };
+            child.bounds = if child.same_player { bounds } else { bounds.turned() };
+        }
     }
 
     /// The proven bounds of a position so far, from the view of the player to move.

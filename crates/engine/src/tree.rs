@@ -52,6 +52,13 @@ pub(crate) trait Tree {
     /// The margins at the end of the game that are possible.
     fn margin_range(&self, position: &Self::Position) -> MarginRange;
 
+    /// Whether [`floor`](Self::floor) can say more than [`margin_range`](Self::margin_range).
+    fn has_floor(&self) -> bool;
+
+    /// A margin at the end that the player to move has for certain: by the seeds that its next moves bank, if the other
+    /// side got all others. Looks no further than to a margin that is `wanted`.
+    fn floor(&self, position: &Self::Position, wanted: i32) -> i32;
+
     /// The position's key in the table. The position before it must have been entered.
     fn key(&self, position: &Self::Position) -> Key;
 

@@ -2,7 +2,7 @@
 //! is `words`'s.
 
 use askama::Template;
-use mancala_rules::{Effect, Pit, Place, Side};
+use mancala_rules::{Effect, House, Pit, Place, Side};
 
 use crate::{
     layout::{self, Area, Layout, Spot},
@@ -118,7 +118,7 @@ struct Hollow {
     /// Whether the pit is out of play, and drawn with a lid.
     is_burnt: bool,
     /// Around the hollow of a house that its side still owns.
-    house: Option<Area>,
+    house: Option<(House, Area)>,
     /// Whether the pit is blocked, and crossed out.
     is_blocked: bool,
     /// Whether the other side has won the pit, which then has two circles in it.
@@ -140,12 +140,12 @@ impl Hollow {
             Place::Store(side) => (board.reserve(side).unwrap_or(board.store(side)), false, None),
         };
         let (house, is_blocked) = match place {
-            Place::Pit(pit) => {
-                (words::is_owned_house(scene, pit).then(|| area.around(HOUSE_DISTANCE)), board.blocked() == Some(pit))
-            }
+            Place::Pit(pit) => (
+                words::house_at(scene.position, pit).map(|house| (house, area.around(HOUSE_DISTANCE))),
+                board.blocked() == Some(pit),
+            ),
             Place::Store(_) => (None, false),
         };
-        let effects = scene.last.as_ref().map_or(&[][..], |last| last.effects);
         Self {
             name: match place {
                 Place::Store(side) if board.reserve(side).is_some() => format!("{side}_reserve"),
@@ -156,7 +156,7 @@ impl Hollow {
             house,
             is_blocked,
             is_tuzdyk: matches!(place, Place::Pit(pit) if board.tuzdyk(!pit.side) == Some(pit)),
-            ring: Mark::of(place, effects).map(|mark| (mark, area.around(layout.ring_distance()))),
+            ring: Mark::of(place, scene).map(|mark| (mark, area.around(layout.ring_distance()))),
             letter,
             count,
             count_at: layout.count(place),
@@ -173,10 +173,10 @@ impl BoardSvg {
     }
 }
 
-/// What the last move did at a place: the first of these that applies.
+/// What the last move did at a place, or will be done first: the first of these that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// The move lifted the seeds of this pit, or chose it.
+    /// The move lifted the seeds of this pit, or South has chosen it and not yet sown.
     Lifted,
     /// The move captured the seeds of this pit.
     Captured,
@@ -185,9 +185,11 @@ enum Mark {
 }
 
 impl Mark {
-    fn of(place: Place, effects: &[Effect]) -> Option<Self> {
+    fn of(place: Place, scene: &Scene) -> Option<Self> {
+        let effects = scene.last.as_ref().map_or(&[][..], |last| last.effects);
+        let is_chosen = words::chosen_pit(scene.position).is_some_and(|pit| Place::Pit(pit) == place);
         let is_lifted = |effect: &Effect| match effect {
-            Effect::Lift { pit, .. } | Effect::Tax { pit, .. } | Effect::Choose { pit } => Place::Pit(*pit) == place,
+            Effect::Lift { pit, .. } | Effect::Tax { pit, .. } => Place::Pit(*pit) == place,
             _ => false,
         };
         let is_captured = |effect: &Effect| match effect {
@@ -201,7 +203,7 @@ impl Mark {
             Effect::Capture { to, .. } => Place::Store(*to) == place,
             _ => false,
         };
-        if effects.iter().any(is_lifted) {
+        if is_chosen || effects.iter().any(is_lifted) {
             Some(Self::Lifted)
         } else if effects.iter().any(is_captured) {
             Some(Self::Captured)
@@ -217,5 +219,43 @@ impl Mark {
             Self::Captured => "captured",
             Self::Sown => "sown",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mancala_rules::{AnyOptions, AnyPosition, BySide, Variant};
+
+    /// The places of a position's picture, each with its part of the drawing.
+    fn places(variant: Variant, options: &str, text: &str) -> Vec<(String, String)> {
+        let options = AnyOptions::parse(variant, "standard", options).unwrap();
+        let position = AnyPosition::parse(&options, text).unwrap();
+        let status = SceneStatus::of(&position);
+        let scene = Scene { position: &position, names: BySide::default(), ply: 0, last: None, status };
+        let svg = draw_board(&scene, View::PLAIN);
+        let places = svg.split("data-place=\"").skip(1).filter_map(|rest| rest.split_once('"'));
+        places.map(|(place, drawn)| (place.to_owned(), drawn.to_owned())).collect()
+    }
+
+    fn marked(places: &[(String, String)], class: &str) -> Vec<String> {
+        let class = format!("class=\"{class}\"");
+        places.iter().filter(|(_, drawn)| drawn.contains(&class)).map(|(place, _)| place.clone()).collect()
+    }
+
+    #[test]
+    fn the_chosen_pit_of_a_lockstep_opening_is_marked_without_a_move() {
+        let lockstep = |text| places(Variant::Congkak, "pits=3;seeds=2;opening=lockstep", text);
+        assert_eq!(marked(&lockstep("2,2,2/2,2,2 0-0 N lB 1 1S"), "lifted"), ["B"]);
+        assert!(marked(&lockstep("2,2,2/2,2,2 0-0 S l 0 1S"), "lifted").is_empty());
+    }
+
+    #[test]
+    fn houses_that_work_idle_ones_and_lost_ones_look_different() {
+        let bao = |text| places(Variant::Bao, "", text);
+        let shown = bao("0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,5n,3,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S");
+        assert_eq!((marked(&shown, "house"), marked(&shown, "idle")), (vec!["E".to_owned()], vec!["e".to_owned()]));
+        let shown = bao("0,0,0,0,6,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,5n,3,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S");
+        assert!(marked(&shown, "house").is_empty());
     }
 }

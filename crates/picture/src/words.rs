@@ -1,6 +1,6 @@
 //! The text of pictures: titles, descriptions for screen readers, and labels. Knows nothing of where it stands.
 
-use mancala_rules::{BySide, Effect, Pit, Side, Variant};
+use mancala_rules::{AnyPosition, BySide, Effect, House, Pit, Side, Variant};
 
 use crate::{
     font::Room,
@@ -100,6 +100,9 @@ pub fn description(scene: &Scene, bottom: Side, language: Language) -> String {
         0 => fill(words.goes_on, &[&pending.pit.to_string()]),
         hand => fill(words.goes_on_with, &[&pending.pit.to_string(), &hand.to_string()]),
     }));
+    sentences.extend(
+        chosen_pit(scene.position).map(|pit| fill(words.has_chosen, &[&speaker.player(pit.side), &pit.to_string()])),
+    );
     sentences.extend(last_move(scene, speaker));
     sentences.push(status(scene, language));
     sentences.join(" ")
@@ -167,8 +170,10 @@ fn row(scene: &Scene, speaker: Speaker, side: Side, at: &str) -> String {
             return fill(speaker.words.tuzdyk, &[&pit.to_string()]);
         }
         let mut text = format!("{pit} {}", board.seeds(pit));
-        if is_owned_house(scene, pit) {
-            text = fill(speaker.words.house, &[&text]);
+        match house_at(scene.position, pit) {
+            Some(House::Working) => text = fill(speaker.words.house, &[&text]),
+            Some(House::Idle) => text = fill(speaker.words.idle_house, &[&text]),
+            Some(House::Lost) | None => {}
         }
         if board.blocked() == Some(pit) {
             text = fill(speaker.words.blocked, &[&text]);
@@ -186,9 +191,14 @@ fn row(scene: &Scene, speaker: Speaker, side: Side, at: &str) -> String {
     fill(text, &[&label, at, &pits.join(", "), &off_the_pits.to_string()])
 }
 
-/// Whether a pit is a house that its side still owns.
-pub fn is_owned_house(scene: &Scene, pit: Pit) -> bool {
-    pit.index == HOUSE && scene.position.owns_house(pit.side) == Some(true)
+/// The house of a side, if it is this pit and still owned.
+pub fn house_at(position: &AnyPosition, pit: Pit) -> Option<House> {
+    position.house(pit.side).filter(|house| pit.index == HOUSE && house.is_owned())
+}
+
+/// In a lockstep opening, the pit that South has chosen and not yet sown.
+pub fn chosen_pit(position: &AnyPosition) -> Option<Pit> {
+    position.lockstep()?.chosen
 }
 
 fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
@@ -196,13 +206,20 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
     let words = speaker.words;
     let by = last.name.map_or_else(|| speaker.side(last.side).to_owned(), |label| speaker.marked(label));
     let mut parts = vec![fill(words.last_move, &[&last.word, &by])];
+    // In a lockstep opening a move sows with the hands of both sides.
+    let mut hand = None;
     for effect in last.effects {
         match effect {
             Effect::Capture { seeds, .. } | Effect::Take { seeds, .. } => {
                 let from = captured_pits(effect);
                 let text = if *seeds == 1 { words.captured_one } else { words.captured };
-                parts.push(fill(text, &[&from.join(", "), &seeds.to_string()]));
+                let text = fill(text, &[&from.join(", "), &seeds.to_string()]);
+                parts.push(match hand {
+                    None => text,
+                    Some(side) => fill(words.done_by, &[&text, &speaker.player(side)]),
+                });
             }
+            Effect::Hand { side } => hand = Some(*side),
             Effect::ExtraTurn => parts.push(words.another_turn.to_owned()),
             Effect::RoundOver { score, .. } => {
                 parts.push(fill(words.round_over, &[&score.south.to_string(), &score.north.to_string()]));
@@ -215,7 +232,6 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
             | Effect::Sweep { .. }
             | Effect::Split { .. }
             | Effect::Choose { .. }
-            | Effect::Hand { .. }
             | Effect::Level { .. }
             | Effect::Tuzdyk { .. }
             | Effect::Refill { .. }
@@ -244,7 +260,8 @@ fn captured_pits(effect: &Effect) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::font::Font;
+    use crate::{LastMove, font::Font};
+    use mancala_rules::AnyOptions;
 
     #[test]
     fn a_mark_stays_when_its_name_is_cut() {
@@ -264,6 +281,55 @@ mod tests {
             assert_eq!(shown(name, mark, place), [place, "Nord"]);
         }
         assert_eq!(shown("Anabella", guest, ""), ["… (Gast)", "Nord"]);
+    }
+
+    /// The description of a position, after a move if there was one.
+    fn described(position: &AnyPosition, last: Option<LastMove>, language: Language) -> String {
+        let names = BySide { south: None, north: Some(PlayerLabel { name: "Bo", mark: None }) };
+        description(
+            &Scene { position, names, ply: position.plies(), last, status: SceneStatus::of(position) },
+            Side::South,
+            language,
+        )
+    }
+
+    #[test]
+    fn a_house_that_does_not_work_is_told_from_one_that_does() {
+        let text = "0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,5n,3,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S";
+        let bao = AnyOptions::parse(Variant::Bao, "standard", "").unwrap();
+        let position = AnyPosition::parse(&bao, text).unwrap();
+        let said = described(&position, None, Language::En);
+        assert!(said.contains(" E 6 house, F 2,") && said.contains(" e 5 idle house, f 3,"), "{said}");
+    }
+
+    #[test]
+    fn a_lockstep_opening_tells_who_has_chosen_and_who_captured() {
+        let congkak = AnyOptions::parse(Variant::Congkak, "standard", "pits=3;seeds=2;opening=lockstep").unwrap();
+        let opening = AnyPosition::opening(&congkak);
+        assert!(!described(&opening, None, Language::En).contains("chosen"));
+        let chosen = AnyPosition::parse(&congkak, "2,2,2/2,2,2 0-0 N lA 1 1S").unwrap();
+        let said = described(&chosen, None, Language::En);
+        assert!(said.ends_with("store 0. South has chosen A. Bo to move."), "{said}");
+        let (position, effects) = chosen.play("a".parse().unwrap()).unwrap();
+        for (language, sentence) in [
+            (
+                Language::En,
+                "Last move: a by Bo, 2 seeds captured from A, c by South, 2 seeds captured from a, C by Bo.",
+            ),
+            (
+                Language::De,
+                "Letzter Zug: a von Bo, 2 Samen aus A, c geschlagen von Süd, 2 Samen aus a, C geschlagen von Bo.",
+            ),
+        ] {
+            let last = LastMove {
+                word: "a".to_owned(),
+                side: Side::North,
+                name: Some(PlayerLabel { name: "Bo", mark: None }),
+                effects: &effects,
+            };
+            let said = described(&position, Some(last), language);
+            assert!(said.contains(sentence), "{said}");
+        }
     }
 
     #[test]

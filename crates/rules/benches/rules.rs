@@ -19,7 +19,7 @@ use mancala_rules::{
 /// Variant, preset, depth, and the expected number of sequences, which a second program confirmed. These presets of
 /// Kalah differ from depth 10 on. In Oware `wari` takes the longest, because every sowing is tried before it counts as
 /// legal.
-const COUNTS: [(Variant, &str, u32, u64); 9] = [
+const COUNTS: [(Variant, &str, u32, u64); 12] = [
     (Variant::Kalah, "standard", 9, 2_763_490),
     (Variant::Kalah, "standard", 10, 13_519_607),
     (Variant::Kalah, "bga", 10, 13_519_612),
@@ -29,6 +29,9 @@ const COUNTS: [(Variant, &str, u32, u64); 9] = [
     (Variant::Congkak, "standard", 9, 8_721_354),
     (Variant::ToguzKumalak, "standard", 6, 360_035),
     (Variant::Bestemshe, "standard", 8, 153_588),
+    (Variant::Bao, "standard", 9, 70_959),
+    (Variant::Omweso, "standard", 6, 141_323),
+    (Variant::Omweso, "tournament", 5, 1_193_266),
 ];
 
 /// How long each measurement repeats its rounds. On a shared machine, the best of many short rounds is more accurate

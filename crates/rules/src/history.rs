@@ -21,6 +21,9 @@ pub struct History {
 }
 
 impl History {
+    /// The history of a position without earlier ones that matter.
+    pub(super) const EMPTY: Self = Self { seen: VecDeque::new() };
+
     /// How many positions it holds: the plies since the last capture or since the first known position, at most
     /// [`HISTORY_MAX`].
     #[must_use]
@@ -45,11 +48,24 @@ impl History {
         self.seen.iter().map(|(board, turn)| (board, *turn))
     }
 
-    pub(super) fn push(&mut self, board: Board, turn: Side) {
-        if self.seen.len() == HISTORY_MAX {
-            self.seen.pop_front();
-        }
+    /// The newest board.
+    pub(super) fn newest(&self) -> Option<&Board> {
+        self.seen.back().map(|(board, _)| board)
+    }
+
+    /// Adds a position; the answer is the oldest one if there was no more room for it.
+    pub(super) fn push(&mut self, board: Board, turn: Side) -> Option<(Board, Side)> {
+        let dropped = if self.seen.len() == HISTORY_MAX { self.seen.pop_front() } else { None };
         self.seen.push_back((board, turn));
+        dropped
+    }
+
+    /// Removes the newest position, and puts back the oldest one that it left no room for.
+    pub(super) fn pop(&mut self, dropped: Option<(Board, Side)>) {
+        self.seen.pop_back();
+        if let Some(oldest) = dropped {
+            self.seen.push_front(oldest);
+        }
     }
 
     pub(super) fn clear(&mut self) {

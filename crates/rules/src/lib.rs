@@ -62,11 +62,11 @@ mod side;
 mod sowing;
 mod variant;
 
-pub use any::{AnyBoard, AnyOptions, AnyPosition, Pending};
+pub use any::{AnyBoard, AnyOptions, AnyPosition, Line, Pending};
 pub use board::Board;
 pub use congkak::Lockstep;
 pub use effect::Effect;
-pub use four_row::{Direction, ParseMoveError};
+pub use four_row::{Direction, House, ParseMoveError};
 pub use history::{HISTORY_MAX, History};
 pub use illegal_move::IllegalMove;
 pub use moves::{MOVES_MAX, Move, MoveList};

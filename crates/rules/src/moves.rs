@@ -103,8 +103,8 @@ impl FromStr for Move {
 
     fn from_str(text: &str) -> Result<Self, ParseMoveError> {
         match text.strip_suffix(DECLINED) {
-            Some(pit) => pit.parse().map(Self::Decline).map_err(|_| ParseMoveError),
-            None => text.parse::<four_row::Move>().map(Self::from),
+            Some(pit) => pit.parse().map(Self::Decline).map_err(|_| ParseMoveError::Any),
+            None => text.parse::<four_row::Move>().map(Self::from).map_err(|_| ParseMoveError::Any),
         }
     }
 }

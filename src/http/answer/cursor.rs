@@ -15,7 +15,7 @@ use chacha20poly1305::{
 const NONCE_BYTES: usize = 24;
 
 /// The longest cursor that is read; ours are shorter.
-const CURSOR_CHARS_MAX: usize = 1024;
+const CURSOR_CHARS_MAX: usize = 4096;
 
 /// Makes and reads cursors, with a key that all servers with the same signing key share.
 #[derive(Clone)]

@@ -403,7 +403,7 @@ impl From<&Refusal> for Problem {
             Refusal::Over => Code::GameOver,
             Refusal::StalePly { .. } => Code::StalePly,
             Refusal::NotYourTurn => Code::NotYourTurn,
-            Refusal::Illegal(_) | Refusal::NotAMove => Code::IllegalMove,
+            Refusal::Illegal(_) | Refusal::NotAMove(_) => Code::IllegalMove,
             Refusal::NoSuchOffer => Code::NoSuchOffer,
             Refusal::OfferPending => Code::OfferPending,
             Refusal::NothingToOffer(_) => Code::OfferNotPossible,

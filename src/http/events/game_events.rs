@@ -116,7 +116,7 @@ async fn page(
         found = with_read_permit(state, Box::pin(find_visible(state, id, reader))).await?;
     }
     let game = &found.seated.game;
-    let slice = game_log::read(&state.db, game, position.after, limit).await?;
+    let slice = state.reads.run(|db| async move { game_log::read(&db, game, position.after, limit).await }).await?;
     let items = views(&found.seated, &slice)?;
     let last = items.last().map_or(position.after, |event| event.seq);
     let next_cursor = (last < game.version()).then(|| state.cursors.seal(&last.to_string(), &cursor_scope(id)));

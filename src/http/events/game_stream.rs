@@ -29,7 +29,7 @@ use crate::{
         },
         view::event::{Follows, REMATCH_AWAITED, views, what_follows},
     },
-    live::Topic,
+    live::{Topic, Waiter},
 };
 
 /// Events of one read: a few milliseconds' work. They stay in memory until the client has received most of them.
@@ -103,8 +103,8 @@ impl Feed for GameFeed {
         self.sent
     }
 
-    fn notified(&mut self, version: u32) {
-        self.known = version;
+    fn notified(&mut self, waiter: &Waiter) {
+        self.known = waiter.latest();
     }
 
     fn checkpoint(&mut self) -> Option<Bytes> {

@@ -3,6 +3,7 @@
 pub(crate) mod game_events;
 pub(crate) mod game_stream;
 pub(crate) mod player_events;
+pub(crate) mod player_position;
 pub(crate) mod player_reading;
 pub(crate) mod player_stream;
 pub(crate) mod resume;

@@ -6,7 +6,8 @@ use tokio::time::{Instant, timeout_at};
 use utoipa::IntoParams;
 
 use super::{
-    player_reading::{FeedPosition, PlayerEventPage, ResumeFrom, begin, read},
+    player_position::FeedPosition,
+    player_reading::{PlayerEventPage, ResumeFrom, begin, read, read_named},
     player_stream,
     resume::{LAST_EVENT_ID, LastEventId, VARIES},
     tickets,
@@ -105,15 +106,22 @@ async fn page(
         while batch.events.is_empty() && batch.is_last {
             has_waited = true;
             position = batch.position.clone();
-            match timeout_at(until, waiter.past(known)).await {
-                Ok(Ok(latest)) => known = latest,
+            let changed = match timeout_at(until, waiter.past(known)).await {
+                Ok(Ok(_)) => waiter.changed_since(known),
                 Ok(Err(_)) => {
                     granted_s = None;
                     break;
                 }
                 Err(_) => break,
-            }
-            batch = with_read_permit(state, Box::pin(read(state, player, &position, limit))).await?;
+            };
+            known = changed.latest;
+            let again = async {
+                match &changed.games {
+                    Some(games) => read_named(state, player, &position, games, limit).await,
+                    None => read(state, player, &position, limit).await,
+                }
+            };
+            batch = with_read_permit(state, Box::pin(again)).await?;
         }
     }
     let last_event_id = batch.position.seal(&state.cursors, player);

@@ -1,45 +1,28 @@
-//! Reads the events of all of a player's games after a position. Knows no page and no stream.
+//! Reads the events of a player's games after a position: of all games, or of those that a notification has named. Knows no page
+//! and no stream.
 
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
+use super::player_position::{FeedPosition, Rest};
 use crate::{
     db::{
         events::{
             game_log::{self, LogRange},
-            player_feed::{self, ChangedGame, FeedQuery, Moment},
+            player_feed::{self, ChangedGame, FeedQuery},
         },
-        games,
+        games::{self, SeatedGame},
     },
     domain::{GameId, PlayerId},
     http::{
-        answer::{cursor::Cursors, problem::Problem},
+        answer::problem::Problem,
         games::find::with_read_permit,
         state::AppState,
         view::event::{EventView, views},
     },
 };
-
-/// A position in the feed of a player's events.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FeedPosition {
-    /// Transactions that were not over at this moment are still to be read.
-    since: Moment,
-    /// Set if some of their events were read already.
-    rest: Option<Rest>,
-}
-
-/// The unread rest of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rest {
-    /// The last event that was read, in the order of games and of their `seq`.
-    past: (GameId, u32),
-    /// The moment of the first read, from which the feed goes on after the rest.
-    next: Moment,
-}
 
 /// The position from which a client resumes.
 #[derive(Clone, Debug)]
@@ -57,7 +40,7 @@ pub(crate) const UNKNOWN: &str =
 pub async fn begin(state: &AppState, resume: Option<ResumeFrom>) -> Result<FeedPosition, Problem> {
     let now = with_read_permit(state, async { player_feed::now(&state.db).await.map_err(Problem::from) }).await?;
     match resume {
-        None => Ok(FeedPosition { since: now, rest: None }),
+        None => Ok(FeedPosition::at(now)),
         Some(ResumeFrom { position, .. }) if position.since.is_known_at(&now) => Ok(position),
         Some(ResumeFrom { source, .. }) => Err(Problem::invalid(source, UNKNOWN)),
     }
@@ -71,7 +54,7 @@ pub struct Batch {
     pub is_last: bool,
 }
 
-/// Up to `limit` events after a position.
+/// Up to `limit` events after a position, of all games of the player.
 pub async fn read(state: &AppState, player: PlayerId, position: &FeedPosition, limit: u32) -> Result<Batch, Problem> {
     let mut batch = read_once(state, player, position, limit).await?;
     if position.rest.is_some() && batch.position.rest.is_none() {
@@ -88,15 +71,11 @@ pub async fn read(state: &AppState, player: PlayerId, position: &FeedPosition, l
 }
 
 /// The same, but a rest is not followed by newer events.
-pub(crate) async fn read_once(
-    state: &AppState,
-    player: PlayerId,
-    position: &FeedPosition,
-    limit: u32,
-) -> Result<Batch, Problem> {
+async fn read_once(state: &AppState, player: PlayerId, position: &FeedPosition, limit: u32) -> Result<Batch, Problem> {
     let rest = position.rest.as_ref();
     let query = FeedQuery {
         since: &position.since,
+        ahead: &position.ahead,
         until: rest.map(|rest| &rest.next),
         past: rest.map(|rest| rest.past),
         limit,
@@ -120,13 +99,13 @@ pub(crate) async fn read_once(
         room -= last_seq + 1 - changed.first_seq;
         taken.push(changed);
     }
-    let after = |past| FeedPosition { since: position.since.clone(), rest: Some(Rest { past, next: next.clone() }) };
+    let after = |past| FeedPosition { rest: Some(Rest { past, next: next.clone() }), ..position.clone() };
     let end = match taken.last() {
         Some(last) if !is_last => after((last.game, last.last_seq)),
-        _ => FeedPosition { since: next.clone(), rest: None },
+        _ => FeedPosition::at(next.clone()),
     };
     let mut events = vec![];
-    for event in load(state, &taken).await? {
+    for event in load_changed(state, &taken).await? {
         let id = after((GameId(event.game_id), event.seq)).seal(&state.cursors, player);
         events.push(PlayerEventView { id, event });
     }
@@ -136,63 +115,85 @@ pub(crate) async fn read_once(
     Ok(Batch { events, position: end, is_last })
 }
 
-/// The events of these games in their ranges of `seq`.
-pub(crate) async fn load(state: &AppState, changed: &[ChangedGame]) -> Result<Vec<EventView>, Problem> {
+/// Up to `limit` events after a position, of these games only: a notification has named them. Other games are read if these are
+/// too many, or if a read of all games has begun.
+pub async fn read_named(
+    state: &AppState,
+    player: PlayerId,
+    position: &FeedPosition,
+    named: &[GameId],
+    limit: u32,
+) -> Result<Batch, Problem> {
+    if !position.has_room_for(named) {
+        return Box::pin(read(state, player, position, limit)).await;
+    }
+    let known = read_until(state, position, named).await?;
+    let found = games::find_all(&state.db, named).await?;
+    let (mut room, mut is_last, mut ranges) = (limit, true, vec![]);
+    for seated in found.iter().filter(|seated| seated.game.change().people.contains(&Some(player))) {
+        let Some(after) = known.get(&seated.game.id()) else { continue };
+        let until = seated.game.version().min(after.saturating_add(room));
+        is_last &= until == seated.game.version();
+        if until > *after {
+            room -= until - after;
+            ranges.push((seated, LogRange { game: &seated.game, after: *after, until }));
+        }
+    }
+    let (mut events, mut end) = (vec![], position.clone());
+    for event in load(state, &ranges).await? {
+        end.advance(GameId(event.game_id), event.seq);
+        events.push(PlayerEventView { id: end.seal(&state.cursors, player), event });
+    }
+    Ok(Batch { events, position: end, is_last })
+}
+
+/// The last event before a position in each of these games.
+async fn read_until(
+    state: &AppState,
+    position: &FeedPosition,
+    games: &[GameId],
+) -> Result<HashMap<GameId, u32>, Problem> {
+    let (ahead, others): (Vec<_>, Vec<_>) =
+        games.iter().map(|game| (*game, position.ahead_in(*game))).partition(|(_, seq)| seq.is_some());
+    let mut until: HashMap<_, _> = ahead.into_iter().filter_map(|(game, seq)| Some((game, seq?))).collect();
+    if !others.is_empty() {
+        let others: Vec<_> = others.into_iter().map(|(game, _)| game).collect();
+        let seen = player_feed::last_seen(&state.db, &position.since, &others).await?;
+        if !position.since.is_known_at(&seen.now) {
+            return Err(Problem::invalid("?after", UNKNOWN));
+        }
+        until.extend(seen.seqs);
+    }
+    Ok(until)
+}
+
+/// The events of games in ranges of `seq`.
+async fn load(state: &AppState, ranges: &[(&SeatedGame, LogRange<'_>)]) -> Result<Vec<EventView>, Problem> {
+    if ranges.is_empty() {
+        return Ok(vec![]);
+    }
+    let slices = game_log::read_all(&state.db, &ranges.iter().map(|(_, range)| *range).collect::<Vec<_>>()).await?;
+    let mut all = vec![];
+    for ((seated, _), slice) in ranges.iter().zip(&slices) {
+        all.extend(views(seated, slice)?);
+    }
+    Ok(all)
+}
+
+/// The same for changed games.
+async fn load_changed(state: &AppState, changed: &[ChangedGame]) -> Result<Vec<EventView>, Problem> {
     if changed.is_empty() {
         return Ok(vec![]);
     }
     let ids: Vec<_> = changed.iter().map(|changed| changed.game).collect();
     let found: HashMap<_, _> =
         games::find_all(&state.db, &ids).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
-    let pairs: Vec<_> = changed.iter().filter_map(|changed| Some((found.get(&changed.game)?, changed))).collect();
-    let ranges = pairs.iter().map(|(seated, changed)| LogRange {
-        game: &seated.game,
-        after: changed.first_seq - 1,
-        until: changed.last_seq,
-    });
-    let slices = game_log::read_all(&state.db, &ranges.collect::<Vec<_>>()).await?;
-    let mut all = vec![];
-    for ((seated, _), slice) in pairs.iter().zip(&slices) {
-        all.extend(views(seated, slice)?);
-    }
-    Ok(all)
-}
-
-impl FeedPosition {
-    /// As a cursor that is valid for this player only.
-    pub fn seal(&self, cursors: &Cursors, player: PlayerId) -> String {
-        cursors.seal(&self.to_string(), &cursor_scope(player))
-    }
-
-    pub(crate) fn open(text: &str, cursors: &Cursors, player: PlayerId) -> Option<Self> {
-        let text = cursors.open(text, &cursor_scope(player))?;
-        let mut words = text.split(' ');
-        let since = words.next()?.parse().ok()?;
-        let rest = match words.next() {
-            None => None,
-            Some(game) => {
-                let past = (GameId(Uuid::try_parse(game).ok()?), words.next()?.parse().ok()?);
-                Some(Rest { past, next: words.next()?.parse().ok()? })
-            }
-        };
-        Some(Self { since, rest })
-    }
-}
-
-/// `<moment>`, or with a rest `<moment> <game> <seq> <moment>`.
-impl fmt::Display for FeedPosition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.since)?;
-        if let Some(Rest { past: (game, seq), next }) = &self.rest {
-            write!(f, " {} {seq} {next}", game.0.simple())?;
-        }
-        Ok(())
-    }
-}
-
-/// The list to which a cursor of these events is bound.
-pub(crate) fn cursor_scope(player: PlayerId) -> String {
-    format!("events of {}", player.0)
+    let pairs = changed.iter().filter_map(|changed| Some((found.get(&changed.game)?, changed)));
+    let range = |(seated, changed): (_, &ChangedGame)| {
+        let seated: &SeatedGame = seated;
+        (seated, LogRange { game: &seated.game, after: changed.first_seq - 1, until: changed.last_seq })
+    };
+    load(state, &pairs.map(range).collect::<Vec<_>>()).await
 }
 
 /// An event of one of the caller's games.
@@ -214,26 +215,4 @@ pub(crate) struct PlayerEventPage {
     pub(crate) next_cursor: Option<String>,
     /// The `after` with which to go on later, also if the page is empty.
     pub(crate) last_event_id: String,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sealed_position_opens_for_its_player_only() {
-        let cursors = Cursors::new([7; 32]);
-        let (ana, bo) = (PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)));
-        let moment = |text: &str| text.parse::<Moment>().expect("a moment");
-        let whole = FeedPosition { since: moment("18446744073709551000:600:0,1,599:-1:1800000000"), rest: None };
-        let rest = Rest { past: (GameId(Uuid::from_u128(3)), u32::MAX), next: moment("9:0::2:1800000000") };
-        for position in [whole.clone(), FeedPosition { rest: Some(rest), ..whole.clone() }] {
-            let text = position.seal(&cursors, ana);
-            assert_eq!(FeedPosition::open(&text, &cursors, ana), Some(position));
-            assert_eq!(FeedPosition::open(&text, &cursors, bo), None);
-        }
-        for text in ["", "1", "1:0::0:0 2 3", "x y"] {
-            assert_eq!(FeedPosition::open(&cursors.seal(text, &cursor_scope(ana)), &cursors, ana), None, "{text}");
-        }
-    }
 }

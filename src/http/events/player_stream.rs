@@ -1,7 +1,8 @@
 //! The events of all of a player's games as a stream.
 //!
-//! On each notification a stream reads the transactions that were not over at its last read (`db::events::player_feed`). So it misses
-//! no event, whichever process stored it, even if notifications are lost. `stream` knows how to wait and what to send.
+//! On a notification a stream reads the games that it names. Now and then, and whenever the changed games are unknown, it reads all
+//! games of the player: the transactions that were not over when it did so last (`db::events::player_feed`). So it misses no event,
+//! whichever process stored it, even if notifications are lost. `stream` knows how to wait and what to send.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -10,28 +11,33 @@ use actix_web::{
 use tokio::time::{Duration, Instant};
 
 use super::{
-    player_reading::{self, FeedPosition, ResumeFrom},
+    player_position::FeedPosition,
+    player_reading::{self, Batch, ResumeFrom},
     stream::{self, BodyChunk, Feed, FeedRead, Subscription, write_event},
 };
 use crate::{
-    domain::PlayerId,
+    domain::{GameId, PlayerId},
     http::{
         answer::problem::Problem,
         games::find::with_read_permit,
         request::player,
         state::{AppState, tokens::Caller},
     },
-    live::Topic,
+    live::{Topic, Waiter},
 };
 
 /// Events of one read: a few milliseconds' work.
 const EVENTS_AT_ONCE: u32 = 32;
 
-/// The minimum time between two reads. In a fast game, events are sent in batches, and the database is not read for each of them.
-const READ_INTERVAL_MIN: Duration = Duration::from_millis(100);
+/// The time between two reads on average. In a fast game, events are sent in batches, and the database is not read for each of them.
+const READ_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The interval of polls for changes whose notification was lost.
-const POLL_INTERVAL: Duration = Duration::from_mins(1);
+/// How many reads may follow each other without that time, after a pause: a move and the answer to it.
+const READS_AT_ONCE: u32 = 4;
+
+/// The longest time between two reads of all games; the shortest is half of it. They find changes whose notification was lost. At
+/// random, so that streams that opened together do not read together.
+const SWEEP_INTERVAL_MAX: Duration = Duration::from_mins(1);
 
 /// Answers with a stream of the events after a position.
 pub async fn open(
@@ -44,10 +50,25 @@ pub async fn open(
     let subscription = stream::subscribe(&state, request, Some(caller), Topic::Player(caller.player));
     let seen = subscription.as_ref().map_or(0, Subscription::latest);
     player::find(&state, caller).await?;
+    // A new client has no earlier events to read, and is notified of later ones.
+    let is_sweep_due = resume.is_some();
     let position = player_reading::begin(&state, resume).await?;
-    let feed =
-        PlayerFeed { state, player: caller.player, position, seen, last_read: None, is_due: true, sent_position: None };
+    let feed = PlayerFeed {
+        state,
+        player: caller.player,
+        position,
+        seen,
+        changed: vec![],
+        is_sweep_due,
+        sweep_at: next_sweep(),
+        next_read: Instant::now(),
+        sent_position: None,
+    };
     Ok(stream::respond(request, subscription, feed))
+}
+
+fn next_sweep() -> Instant {
+    Instant::now() + SWEEP_INTERVAL_MAX.mul_f64(rand::random_range(0.5..1.0))
 }
 
 /// The events of a player's games, and how far a stream has sent them.
@@ -57,26 +78,61 @@ struct PlayerFeed {
     position: FeedPosition,
     /// The latest notification.
     seen: u32,
-    last_read: Option<Instant>,
-    /// Whether there may be unread events.
-    is_due: bool,
+    /// The games that notifications have named since they were read.
+    changed: Vec<GameId>,
+    /// Whether all games are to be read.
+    is_sweep_due: bool,
+    /// When they are to be read without a notification.
+    sweep_at: Instant,
+    /// When the next read would be due if reads were evenly spaced.
+    next_read: Instant,
     /// The last position that the client has received.
     sent_position: Option<FeedPosition>,
 }
 
+impl PlayerFeed {
+    fn is_due(&self) -> bool {
+        self.is_sweep_due || !self.changed.is_empty()
+    }
+
+    async fn read_batch(&mut self) -> Result<Batch, Problem> {
+        self.is_sweep_due |= !self.position.has_room_for(&self.changed);
+        if !self.is_sweep_due {
+            let named =
+                player_reading::read_named(&self.state, self.player, &self.position, &self.changed, EVENTS_AT_ONCE);
+            let batch = with_read_permit(&self.state, Box::pin(named)).await?;
+            if batch.is_last {
+                self.changed.clear();
+            }
+            return Ok(batch);
+        }
+        if self.position.rest.is_none() {
+            // The read that begins now covers them.
+            self.changed.clear();
+        }
+        let all = player_reading::read(&self.state, self.player, &self.position, EVENTS_AT_ONCE);
+        let batch = with_read_permit(&self.state, Box::pin(all)).await?;
+        if batch.is_last {
+            (self.is_sweep_due, self.sweep_at) = (false, next_sweep());
+        }
+        Ok(batch)
+    }
+}
+
 impl Feed for PlayerFeed {
     async fn read(&mut self) -> Result<FeedRead, Problem> {
-        let since_last = self.last_read.map_or(POLL_INTERVAL, |last| last.elapsed());
-        self.is_due |= since_last >= POLL_INTERVAL;
-        if self.is_due && since_last < READ_INTERVAL_MIN {
-            return Ok(FeedRead::NotBefore(READ_INTERVAL_MIN.saturating_sub(since_last)));
+        self.is_sweep_due |= Instant::now() >= self.sweep_at;
+        let early = Instant::now() + READ_INTERVAL * (READS_AT_ONCE - 1);
+        let pause = self.next_read.saturating_duration_since(early);
+        if self.is_due() && !pause.is_zero() {
+            return Ok(FeedRead::NotBefore(pause));
         }
-        while self.is_due {
-            let read = Box::pin(player_reading::read(&self.state, self.player, &self.position, EVENTS_AT_ONCE));
-            let batch = with_read_permit(&self.state, read).await?;
-            // Later events come with a notification.
-            self.is_due = !batch.is_last;
-            self.last_read = Some(Instant::now()).filter(|_| batch.is_last);
+        while self.is_due() {
+            let batch = self.read_batch().await?;
+            if batch.is_last {
+                // Later events come with a notification.
+                self.next_read = self.next_read.max(Instant::now()) + READ_INTERVAL;
+            }
             self.position = batch.position;
             if !batch.events.is_empty() {
                 let mut text = vec![];
@@ -96,9 +152,16 @@ impl Feed for PlayerFeed {
         self.seen
     }
 
-    fn notified(&mut self, latest: u32) {
-        self.seen = latest;
-        self.is_due = true;
+    fn notified(&mut self, waiter: &Waiter) {
+        let changed = waiter.changed_since(self.seen);
+        self.seen = changed.latest;
+        match changed.games {
+            Some(games) => {
+                let new = games.into_iter().filter(|game| !self.changed.contains(game));
+                self.changed.extend(new.collect::<Vec<_>>());
+            }
+            None => self.is_sweep_due = true,
+        }
     }
 
     fn checkpoint(&mut self) -> Option<Bytes> {

@@ -51,8 +51,8 @@ pub trait Feed: 'static {
     /// The last notification that the last read covers. The stream waits for a greater one.
     fn seen(&self) -> u32;
 
-    /// Records a notification: there may be new events.
-    fn notified(&mut self, latest: u32);
+    /// Records the notifications so far: there may be new events.
+    fn notified(&mut self, waiter: &Waiter);
 
     /// The text of a new position for a client that has every event, if the position has changed since the last text. It is no
     /// event.
@@ -186,7 +186,12 @@ impl<F: Feed> EventStream<F> {
                     }
                 },
                 Ok(FeedRead::NotBefore(pause)) => match self.wait(u32::MAX, pause).await {
-                    Wakeup::Notified | Wakeup::TimedOut => {}
+                    Wakeup::Notified | Wakeup::TimedOut => {
+                        // The next read covers what was notified meanwhile.
+                        if let Some(subscription) = &self.subscription {
+                            self.feed.notified(&subscription.waiter);
+                        }
+                    }
                     Wakeup::End => return None,
                 },
                 Ok(FeedRead::Unavailable) => return self.pause().await,
@@ -216,8 +221,8 @@ impl<F: Feed> EventStream<F> {
             biased;
             () = ended => Wakeup::End,
             latest = waiter.past(seen) => match latest {
-                Ok(latest) => {
-                    self.feed.notified(latest);
+                Ok(_) => {
+                    self.feed.notified(waiter);
                     Wakeup::Notified
                 }
                 // The server is about to stop.

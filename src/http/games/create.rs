@@ -94,7 +94,8 @@ pub async fn create_game(
     if matches!(terms.opponent, Opponent::Computer { .. }) {
         check_computer_games(&state, &creator).await?;
     }
-    let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, caller.player, state.open_for, now());
+    let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
+    let (game, created) = Game::create(id, terms, caller.player, state.open_for, now());
     let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));

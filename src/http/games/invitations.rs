@@ -49,7 +49,8 @@ pub async fn list_invitations(
     };
     let list = format!("invitations {direction:?} {}", caller.player.0);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
-    let page = invitations::list(&state.db, caller.player, direction, after, limit).await?;
+    let list_page = |db| async move { invitations::list(&db, caller.player, direction, after, limit).await };
+    let page = state.reads.run(list_page).await?;
     let seal = |key: &str| state.cursors.seal(key, &list);
     Ok(answer("/v1/me/invitations", &request, &page, Some(caller.player), seal))
 }

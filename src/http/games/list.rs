@@ -64,7 +64,8 @@ pub async fn list_games(state: Data<AppState>, reader: Reader, request: HttpRequ
     // A cursor is bound to the order, the filters and the caller.
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
-    let page = lists::list(&state.db, &filter, after, limit).await?;
+    let wanted = &filter;
+    let page = state.reads.run(|db| async move { lists::list(&db, wanted, after, limit).await }).await?;
     Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
 }
 
@@ -82,7 +83,8 @@ async fn list_by_ids(
     let ids: Result<Vec<_>, _> = texts.iter().map(|id| Uuid::try_parse(id).map(GameId)).collect();
     let ids = ids.map_err(|_| Problem::invalid_as("wrong_format", "?ids", "ids are UUIDs, separated by commas"))?;
     limits::count_more(request, u32::try_from(ids.len().saturating_sub(1)).unwrap_or(u32::MAX) / GAMES_PER_CALL)?;
-    let mut games = games::find_all(&state.db, &ids).await?;
+    let ids = &ids;
+    let mut games = state.reads.run(|db| async move { games::find_all(&db, ids).await }).await?;
     games.retain(|seated| seated.game.is_visible_to(viewer));
     Ok(answer("/v1/games", request, &Page { games, keys: vec![], next: None }, viewer, str::to_owned))
 }

@@ -124,7 +124,7 @@ async fn refused(
     };
     Ok(match refusal {
         Refusal::Illegal(illegal) => problem.with_legal_moves(illegal.reason(), legal_moves(position)),
-        Refusal::NotAMove => problem.with_legal_moves("not_a_move", legal_moves(position)),
+        Refusal::NotAMove(_) => problem.with_legal_moves("not_a_move", legal_moves(position)),
         Refusal::NotStarted | Refusal::Over | Refusal::StalePly { .. } | Refusal::NotYourTurn => {
             let missed = games::plies(&state.db, &seated.game, ply - 1, PAGE_SIZE_MAX).await?;
             problem
@@ -162,9 +162,11 @@ pub async fn list_moves(
     let after = query.0.after(game, &state.cursors)?;
     let view = if query.0.include.is_some() { MoveView::with_board } else { MoveView::of };
     let remembered = if query.0.include.is_some() { None } else { remembered_history(&state, &found).await? };
-    let (history, skipped) = match remembered {
-        Some(whole) => (whole, after),
-        None => (Arc::new(History::of(&games::plies(&state.db, game, after, limit + 1).await?, view)), 0),
+    let (history, skipped) = if let Some(whole) = remembered {
+        (whole, after)
+    } else {
+        let plies = state.reads.run(|db| async move { games::plies(&db, game, after, limit + 1).await }).await?;
+        (Arc::new(History::of(&plies, view)), 0)
     };
     let page = history.page(skipped, limit);
     let next_cursor = page.more.then(|| cursor_after(&state.cursors, game, after + limit));
@@ -187,7 +189,8 @@ async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result
     if let Some(history) = &found.history {
         return Ok(Some(history.clone()));
     }
-    let history = Arc::new(History::of(&games::plies(&state.db, game, 0, game.ply()).await?, MoveView::of));
+    let plies = state.reads.run(|db| async move { games::plies(&db, game, 0, game.ply()).await }).await?;
+    let history = Arc::new(History::of(&plies, MoveView::of));
     state.recent.keep(&found.with_history(history.clone()));
     Ok(Some(history))
 }

@@ -55,7 +55,8 @@ pub async fn get_position(
     let position = match ply.checked_sub(1) {
         None => game.terms().opening(),
         Some(before) if ply <= game.ply() => {
-            games::plies(&state.db, game, before, 1).await?.pop().ok_or_else(unknown)?.position
+            let plies = state.reads.run(|db| async move { games::plies(&db, game, before, 1).await }).await?;
+            plies.into_iter().next().ok_or_else(unknown)?.position
         }
         Some(_) => return Err(unknown()),
     };

@@ -144,8 +144,8 @@ impl Pairing<'_> {
         for attempt in 0..ATTEMPTS_MAX {
             pause_before(state, attempt).await;
             let now = now();
-            let (game, created) =
-                Game::create(GameId(Uuid::now_v7()), self.terms.clone(), self.player.id, state.open_for, now);
+            let id = GameId(Uuid::now_v7()).in_slot(self.terms.slot(self.player.id));
+            let (game, created) = Game::create(id, self.terms.clone(), self.player.id, state.open_for, now);
             let wanted = Seek {
                 player: self.player.id,
                 game: &game,

@@ -136,7 +136,7 @@ async fn replay(state: &AppState, key: Option<&PlayerKey>) -> Result<Option<Http
 )]
 #[get("/players/{player_id}")]
 pub async fn get_player(state: Data<AppState>, path: PlayerPath, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
-    let found = players::find(&state.db, path.0).await?.ok_or_else(no_player)?;
+    let found = state.reads.run(|db| async move { players::find(&db, path.0).await }).await?.ok_or_else(no_player)?;
     let profile = ProfileView::of(&state, &found.player).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
 }
@@ -208,7 +208,8 @@ struct CountsView {
 
 impl ProfileView {
     pub(crate) async fn of(state: &AppState, player: &Player) -> Result<Self, Problem> {
-        let Counts { active, won, lost, drawn } = players::count_games(&state.db, player.id).await?;
+        let counts = state.reads.run(|db| async move { players::count_games(&db, player.id).await }).await?;
+        let Counts { active, won, lost, drawn } = counts;
         Ok(Self {
             id: player.id.0,
             name: player.name.to_string(),

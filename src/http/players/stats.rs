@@ -58,10 +58,12 @@ pub async fn get_player_stats(
     path: PlayerPath,
     query: Query<GetPlayerStats>,
 ) -> Result<HttpResponse, Problem> {
-    let player = players::find(&state.db, path.0).await?.ok_or_else(no_player)?.player.id;
+    let found = state.reads.run(|db| async move { players::find(&db, path.0).await }).await?;
+    let player = found.ok_or_else(no_player)?.player.id;
     let opponents = query.0.opponent_type.map(|words| words.into_iter().map(OpponentKind::from).collect::<Vec<_>>());
     let _permit = permits::acquire(&AT_ONCE, TURN_TIMEOUT, "too many statistics are being computed; try again").await?;
-    let stats = stats::find(&state.db, player, opponents.as_deref()).await?;
+    let opponents = opponents.as_deref();
+    let stats = state.reads.run(|db| async move { stats::find(&db, player, opponents).await }).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(StatsView::of(player, &stats)))
 }
 

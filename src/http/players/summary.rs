@@ -48,7 +48,7 @@ pub async fn get_summary(
     known: IfNoneMatch,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
-    let summary = summary::find(&state.db, caller.player).await?;
+    let summary = state.reads.run(|db| async move { summary::find(&db, caller.player).await }).await?;
     let mut hasher = DefaultHasher::new();
     summary.hash(&mut hasher);
     let etag = EntityTag::new_weak(format!("{:016x}", hasher.finish()));

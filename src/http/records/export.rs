@@ -9,12 +9,14 @@ use actix_web::{
 };
 use futures_util::stream::{self, Stream, StreamExt};
 use serde::Deserialize;
-use sqlx::PgPool;
 use utoipa::{IntoParams, ToSchema};
 
 use super::personal_export::ExportedGame;
 use crate::{
-    db::games::{self, SeatedGame},
+    db::{
+        Reads,
+        games::{self, SeatedGame},
+    },
     domain::{BySeat, PlayerId, PlayerName, Ply, Seat, record},
     http::{
         answer::{code::Code, headers::NOT_KEPT, problem::Problem},
@@ -105,10 +107,10 @@ impl Export {
     /// The whole text; of a long game as JSON, the text up to its first plies.
     async fn text(&self, format: Format) -> Result<String, Problem> {
         let (found, viewer) = (self.found.clone(), self.viewer);
-        self.run(move |db| async move {
+        self.run(move |reads| async move {
             let seated = &found.seated;
             let count = if format == Format::Json { PAGE_PLIES } else { seated.game.ply() };
-            let plies = games::plies(&db, &seated.game, 0, count).await?;
+            let plies = reads.run(|db| async move { games::plies(&db, &seated.game, 0, count).await }).await?;
             Ok(match format {
                 Format::Json => {
                     let text = serde_json::to_string(&ExportedGame::of(seated, &plies, viewer)).expect(ALWAYS_JSON);
@@ -148,9 +150,9 @@ impl Export {
     /// Plies as items of a list, after others.
     async fn page(&self, after: u32) -> Result<Bytes, Problem> {
         let found = self.found.clone();
-        self.run(move |db| async move {
+        self.run(move |reads| async move {
             let game = &found.seated.game;
-            let plies = games::plies(&db, game, after, PAGE_PLIES).await?;
+            let plies = reads.run(|db| async move { games::plies(&db, game, after, PAGE_PLIES).await }).await?;
             let mut text = String::new();
             for ply in &plies {
                 text.push(',');
@@ -166,7 +168,7 @@ impl Export {
 
     async fn run<T: Send + 'static, F: Future<Output = Result<T, Problem>> + Send>(
         &self,
-        work: impl FnOnce(PgPool) -> F + Send + 'static,
+        work: impl FnOnce(Reads) -> F + Send + 'static,
     ) -> Result<T, Problem> {
         self.heavy.run(HeavyClass::Export, self.caller, work).await
     }

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     db::{
+        Reads,
         games::{self, SeatedGame},
         lists::{self, Filter, Page, PageKey},
     },
@@ -140,10 +141,12 @@ impl Export {
         let limit = self.remaining.map_or(PAGE_GAMES_MAX, |remaining| remaining.min(PAGE_GAMES_MAX));
         let (filter, after, form, viewer) = (self.filter.clone(), self.after, self.form, self.viewer);
         let (cursors, cursor_scope) = (self.cursors.clone(), self.cursor_scope.clone());
-        let read = move |db| async move {
-            let mut page = lists::list(&db, &filter, after, limit).await?;
+        let read = move |reads: Reads| async move {
+            let filter = &filter;
+            let mut page = reads.run(|db| async move { lists::list(&db, filter, after, limit).await }).await?;
             truncate(&mut page);
-            let histories = games::histories(&db, &page.games).await?;
+            let games = &page.games;
+            let histories = reads.run(|db| async move { games::histories(&db, games).await }).await?;
             let mut text = String::new();
             for ((seated, plies), key) in page.games.iter().zip(&histories).zip(&page.keys) {
                 let cursor = cursors.seal(&cursor_text(*key), &cursor_scope);

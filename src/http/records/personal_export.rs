@@ -18,7 +18,7 @@ use super::cost::games_that_fit;
 use crate::{
     clock::now,
     db::{
-        DbError,
+        DbError, Reads,
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
@@ -160,11 +160,13 @@ async fn page_of_games(
     before: Option<GameId>,
     budget: &HeavyBudget,
 ) -> Result<(Bytes, Progress), Problem> {
-    let read = move |db| async move {
-        let mut found = games::list_seated(&db, player, before, PAGE_GAMES_MAX).await?;
+    let read = move |reads: Reads| async move {
+        let mut found =
+            reads.run(|db| async move { games::list_seated(&db, player, before, PAGE_GAMES_MAX).await }).await?;
         found.truncate(games_that_fit(&found));
         let Some(last) = found.last() else { return Ok((Bytes::from_static(b"]}"), Progress::End, 0)) };
-        let histories = games::histories(&db, &found).await?;
+        let games = &found;
+        let histories = reads.run(|db| async move { games::histories(&db, games).await }).await?;
         let games = found.iter().zip(&histories);
         let exported = games.map(|(seated, plies)| ExportedGame::of(seated, plies, Some(player)));
         let plies: u32 = found.iter().map(|seated| seated.game.ply()).sum();

@@ -6,7 +6,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{
-    db::records::verify::{self, Verified},
+    db::{
+        Reads,
+        records::verify::{self, Verified},
+    },
     domain::{Flaw, Refusal},
     http::{
         answer::{
@@ -47,7 +50,7 @@ pub async fn verify_game(
     let id = path.0;
     let unknown = || Problem::from(&Refusal::Unknown);
     budget.charge(verify::visible_events(&state.db, id, reader.0).await?.ok_or_else(unknown)?)?;
-    let verify = move |db| async move { Ok(verify::verify(&db, id).await?) };
+    let verify = move |reads: Reads| async move { Ok(verify::verify(reads.primary(), id).await?) };
     let verified = state.heavy.run(HeavyClass::Verification, budget.turn(), verify).await?;
     let Verified { events, flaws, unreadable } = verified.ok_or_else(unknown)?;
     let unreadable = unreadable.map(|detail| FlawView { seq: None, detail });

@@ -11,7 +11,7 @@ use super::{
     recent::RecentGames, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
 };
 use crate::{
-    db::{Lookups, Writers, records::usage::ImportTotal},
+    db::{Lookups, Reads, Writers, records::usage::ImportTotal},
     domain::{PlayerKind, ReservedNames},
     http::answer::cursor::Cursors,
     live::Hub,
@@ -24,6 +24,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct AppState {
     pub(crate) db: PgPool,
+    /// The same for reads of a closed list, which a standby may answer.
+    pub(crate) reads: Reads,
     pub(crate) writers: Arc<Writers>,
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) cursors: Cursors,

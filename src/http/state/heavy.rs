@@ -12,7 +12,6 @@ use std::{
     time::Duration,
 };
 
-use sqlx::PgPool;
 use tokio::{
     runtime::{Builder, Runtime},
     sync::Semaphore,
@@ -22,7 +21,7 @@ use tokio::{
 use tracing::Instrument;
 
 use crate::{
-    db::{self, Database},
+    db::Reads,
     http::answer::{code::Code, problem::Problem},
     live::Holder,
     priority,
@@ -59,7 +58,7 @@ impl HeavyClass {
 pub struct Heavy {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
-    db: PgPool,
+    reads: Reads,
     classes: [Semaphore; HeavyClass::COUNT],
     callers: Mutex<HashMap<Holder, Arc<Semaphore>>>,
 }
@@ -73,8 +72,8 @@ impl Heavy {
         self.classes.iter().map(|class| CLASS_MAX.saturating_sub(class.available_permits())).sum()
     }
 
-    /// Starts the threads, with a pool of so many connections.
-    pub fn start(database: Database, connections: u32) -> io::Result<Self> {
+    /// Starts the threads, with the pools that `open` makes.
+    pub fn start(open: impl FnOnce() -> Reads) -> io::Result<Self> {
         // Half of the processors stay free even of work that other threads preempt.
         let threads = thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 2));
         let runtime = Builder::new_multi_thread()
@@ -84,12 +83,12 @@ impl Heavy {
             .enable_all()
             .build()?;
         // The pool's own tasks run on these threads too.
-        let db = {
+        let reads = {
             let _entered = runtime.enter();
-            db::pool(database, connections)
+            open()
         };
         let classes = [const { Semaphore::const_new(CLASS_MAX) }; HeavyClass::COUNT];
-        Ok(Self { runtime: Some(runtime), db, classes, callers: Mutex::default() })
+        Ok(Self { runtime: Some(runtime), reads, classes, callers: Mutex::default() })
     }
 
     /// Does work of a class for a caller, when it is the caller's turn. The work ends with the request.
@@ -97,7 +96,7 @@ impl Heavy {
         &self,
         class: HeavyClass,
         caller: Option<Holder>,
-        work: impl FnOnce(PgPool) -> F + Send + 'static,
+        work: impl FnOnce(Reads) -> F + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,
@@ -113,11 +112,11 @@ impl Heavy {
         };
         // The semaphores are never closed.
         let _permits = timeout(WAIT_MAX, turn).await.map_err(|_| busy())?;
-        let db = self.db.clone();
+        let reads = self.reads.clone();
         let handle = self.runtime.as_ref().expect("it is in use").handle();
         // Dropping the set ends its task.
         let mut tasks = JoinSet::new();
-        tasks.spawn_on(async move { work(db).await }.in_current_span(), handle);
+        tasks.spawn_on(async move { work(reads).await }.in_current_span(), handle);
         tasks.join_next().await.expect("a task was started").map_err(Problem::internal)?
     }
 
@@ -186,13 +185,15 @@ mod tests {
     use sqlx::postgres::PgConnectOptions;
 
     use super::*;
+    use crate::db;
 
     fn holder(n: u8) -> Holder {
         Holder::Address([192, 0, 2, n].into())
     }
 
     fn heavy() -> Heavy {
-        Heavy::start(PgConnectOptions::new().into(), 3).expect("threads can be started")
+        let open = || Reads::new(db::pool(PgConnectOptions::new(), 3), None);
+        Heavy::start(open).expect("threads can be started")
     }
 
     #[actix_web::test]

@@ -68,7 +68,8 @@ pub async fn get_explorer(
     let position = line::start(&options, position.as_deref(), "?position")?;
     let key = PositionKey::from(&position);
     let origin = if imported { Origin::Imported } else { Origin::Here };
-    let explored = ExploredPosition::of(&position, key, &explorer::find(&state.db, key, origin).await?);
+    let stats = state.reads.run(|db| async move { explorer::find(&db, key, origin).await }).await?;
+    let explored = ExploredPosition::of(&position, key, &stats);
     let body = serde_json::to_string(&explored).expect(ALWAYS_JSON);
     let etag = digest_tag(&body);
     let has = if_none_match.has(&etag);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::rules::{AnyPosition, BySide, Pending, Pit, Side};
+use crate::rules::{AnyPosition, BySide, House, Pending, Pit, Side};
 
 /// The seeds on the board.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -135,7 +135,7 @@ impl BoardView {
                 pits: pits.to_vec(),
                 store: board.store(side),
                 reserve: board.reserve(side),
-                house: position.owns_house(side),
+                house: position.house(side).map(House::is_owned),
                 blocked: position.can_block().then(blocked),
                 tuzdyk: position.can_have_tuzdyks().then(tuzdyk),
                 burnt: position.can_burn().then(burnt),

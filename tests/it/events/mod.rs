@@ -2,5 +2,6 @@
 
 pub mod game_events;
 pub mod player_events;
+pub mod player_notices;
 pub mod streams;
 pub mod whole_game;

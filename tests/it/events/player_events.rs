@@ -24,7 +24,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(15);
 
 /// A request for the stream of all games of a player.
-fn asking_for_all(base: &str, query: &str, guest: Option<&Guest>) -> RequestBuilder {
+pub(super) fn asking_for_all(base: &str, query: &str, guest: Option<&Guest>) -> RequestBuilder {
     let request = Client::new().get(format!("{base}/v1/me/events?{query}"));
     signed(request.header("accept", "text/event-stream"), guest)
 }
@@ -39,14 +39,14 @@ async fn page(app: &TestApp, query: &str, guest: &Guest) -> Answer {
 }
 
 /// The place where a new client begins.
-async fn beginning(app: &TestApp, guest: &Guest) -> String {
+pub(super) async fn beginning(app: &TestApp, guest: &Guest) -> String {
     let page = page(app, "", guest).await;
     assert_eq!((page.status.as_u16(), &page.body["items"], &page.body["next_cursor"]), (200, &json!([]), &Value::Null));
     page.string("/last_event_id")
 }
 
 /// All events from a place on, by pages, and where they end.
-async fn rest(app: &TestApp, after: &str, limit: usize, guest: &Guest) -> (Vec<Value>, String) {
+pub(super) async fn rest(app: &TestApp, after: &str, limit: usize, guest: &Guest) -> (Vec<Value>, String) {
     let (mut all, mut query) = (vec![], format!("after={after}&limit={limit}"));
     loop {
         let page = page(app, &query, guest).await;
@@ -77,7 +77,7 @@ async fn are_complete(app: &TestApp, events: &[Value], guest: &Guest) {
     }
 }
 
-async fn game_of(app: &TestApp, guest: &Guest, body: &Value) -> String {
+pub(super) async fn game_of(app: &TestApp, guest: &Guest, body: &Value) -> String {
     let game = app.created(guest, body).await;
     game["id"].as_str().expect("an id").to_owned()
 }
@@ -452,7 +452,7 @@ async fn players_of_many_games_on_two_servers_get_every_event() {
 }
 
 /// Reads a stream without events until it has sent the place to resume from.
-async fn until_marked(stream: &mut Listener) {
+pub(super) async fn until_marked(stream: &mut Listener) {
     let begun = Instant::now();
     while stream.last_id.is_empty() {
         assert!(begun.elapsed() < SOON, "it says nothing");

@@ -20,6 +20,7 @@ pub mod practice;
 pub mod recent;
 pub mod repetition;
 pub mod seek;
+pub mod slots;
 pub mod starting;
 pub mod turns;
 pub mod tuzdyks;

@@ -19,17 +19,7 @@ use serde_json::{Value, json};
 use mancala_server::{db::databases, embedded::PORT};
 use sqlx::{ConnectOptions, Connection, postgres::PgConnectOptions};
 
-use crate::support::{app::TestApp, binary::server};
-
-/// The programs that the tests have: of one version only.
-fn programs() -> PathBuf {
-    let output = std::process::Command::new("pg_config").arg("--bindir").output();
-    let named = output.ok().map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
-    let folders =
-        fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
-    let mut all = named.into_iter().chain(folders);
-    all.find(|folder| folder.join("postgres").is_file()).expect("the tests need the programs of PostgreSQL")
-}
+use crate::support::{app::TestApp, binary::server, programs::programs};
 
 /// The folder of a test, gone with it.
 struct Folder(PathBuf);

@@ -12,5 +12,6 @@ pub mod outage_log;
 pub mod process;
 pub mod readiness;
 pub mod service_manager;
+pub mod standby;
 pub mod stopping;
 pub mod traces;

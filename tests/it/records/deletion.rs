@@ -78,10 +78,7 @@ async fn a_deleted_game_is_gone_with_all_that_refers_to_it() {
     let analysis = Analysis { ply: 1, edition: ANALYSIS_EDITION, at: now(), plies: vec![] };
     analyses::store(&app.db, game, &analysis).await.expect("a database");
     let tables: Vec<_> = rows(&app).await.into_iter().map(|(table, _)| table).collect();
-    assert_eq!(
-        tables,
-        ["game", "event", "note", "analysis", "analysis_request", "explored_game", "explored_move", "player"]
-    );
+    assert_eq!(tables, ["game", "event", "note", "analysis", "analysis_request", "explored_game", "player"]);
     // Another server has the game in its cache, with its whole past.
     let (other, _) = app.second_server();
     let at_other = async |path: &str| send(Client::new().get(format!("http://{other}/v1/games/{id}{path}"))).await;

@@ -1,7 +1,7 @@
 //! The explorer's index: each game counts once, and as it is counted by hand.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap},
     sync::Arc,
     time::Instant,
 };
@@ -10,27 +10,26 @@ use futures_util::future::join;
 use mancala_server::{
     db::{
         DbError, games,
-        records::import::{self, Whole},
+        records::import,
         study::{
             explorer_index,
             rebuild::{reading, state::begin, swap},
         },
     },
-    domain::{BySeat, Exploration, GameId, Import, ImportedPly, PlyAction, PositionKey, Reason, Start, Visibility},
+    domain::{BySeat, Exploration, GameId, Import, ImportedPly, PlyAction, PositionKey, Reason, Visibility},
     jobs::{explorer, lasting::Pace},
     metrics::Metrics,
-    rules::{AnyOptions, AnyPosition, Move, Side, Variant},
+    rules::{AnyOptions, AnyPosition, Side, Variant},
 };
-use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use sqlx::FromRow;
-use time::{Duration, OffsetDateTime, macros::datetime};
+use time::Duration;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
     study::{
+        by_hand::{BEGUN, Everything, RULES, column, packed, store_by_chance},
         explorer::{counts, encoded, explore, explored, impatient, play_on, resigned, waiting},
         rebuild::build_anew,
     },
@@ -42,223 +41,6 @@ use crate::{
         games::walk,
     },
 };
-
-/// Rules of the random games: small boards, so that positions come again.
-const RULES: [(Variant, &str, &str); 5] = [
-    (Variant::Kalah, "standard", "pits=3;seeds=2;pie=true"),
-    (Variant::Kalah, "manual", "pits=2"),
-    (Variant::Oware, "app", "pits=3"),
-    (Variant::Oware, "standard", "pits=2;seeds=4;repetition=4;grand_slam=capture"),
-    (Variant::Congkak, "match", "pits=3;seeds=2;max_rounds=3"),
-];
-
-const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
-
-/// What a row of the explorer says.
-#[derive(Clone, Debug, Default, PartialEq, FromRow)]
-pub struct Row {
-    games: i32,
-    south_wins: i32,
-    north_wins: i32,
-    played_out: i32,
-    lead_sum: i64,
-    pub last_played_at: Option<OffsetDateTime>,
-    pub sample_game_ids: Vec<Uuid>,
-}
-
-/// Everything that the explorer knows: rows by position, origin and move, and games by position.
-#[derive(Debug, Default, PartialEq)]
-pub struct Everything {
-    pub rows: BTreeMap<(i64, bool, String), Row>,
-    pub games: BTreeMap<i64, BTreeSet<Uuid>>,
-}
-
-impl Everything {
-    pub async fn stored(app: &TestApp) -> Self {
-        let rows = "select position, is_imported, move, first_visits from explored_move";
-        let rows = sqlx::query_as::<_, (i64, bool, String, i32)>(rows);
-        let mut first_visits = BTreeMap::<i64, i32>::new();
-        let mut everything = Self::default();
-        for (position, is_imported, mv, firsts) in rows.fetch_all(&app.db).await.expect("rows") {
-            *first_visits.entry(position).or_default() += firsts;
-            let row = "select * from explored_move where position = $1 and is_imported = $2 and move = $3";
-            let row = sqlx::query_as(row).bind(position).bind(is_imported).bind(&mv);
-            let row = row.fetch_one(&app.db).await.expect("a row");
-            everything.rows.insert((position, is_imported, mv), row);
-        }
-        let games: Vec<(i64, Uuid)> =
-            sqlx::query_as("select position, game_id from explored_game").fetch_all(&app.db).await.expect("rows");
-        for (position, game) in games {
-            everything.games.entry(position).or_default().insert(game);
-        }
-        let count = |games: &BTreeSet<_>| i32::try_from(games.len()).expect("a count");
-        let counts: BTreeMap<i64, i32> =
-            everything.games.iter().map(|(position, games)| (*position, count(games))).collect();
-        assert_eq!(first_visits, counts, "first visits, added up, are the games that came to a position");
-        everything
-    }
-
-    /// What imported games add.
-    pub fn imported(mut self) -> Self {
-        self.rows.retain(|(_, is_imported, _), _| *is_imported);
-        let positions: BTreeSet<_> = self.rows.keys().map(|(position, ..)| *position).collect();
-        self.games.retain(|position, _| positions.contains(position));
-        self
-    }
-
-    /// Without what is not exact after a deletion: when a move was last played, and examples.
-    pub fn without_examples(mut self) -> Self {
-        for row in self.rows.values_mut() {
-            row.last_played_at = None;
-            row.sample_game_ids.clear();
-        }
-        self
-    }
-
-    /// Counts an imported game by hand: what was played upon which position, when; and where and when it ended.
-    pub fn count(
-        &mut self,
-        game: Uuid,
-        line: &[(i64, String, OffsetDateTime)],
-        winner: Option<Side>,
-        lead: Option<i64>,
-    ) {
-        let mut visits = BTreeMap::new();
-        for (position, mv, at) in line {
-            visits.insert((*position, mv.clone()), *at);
-        }
-        for ((position, mv), at) in visits {
-            self.games.entry(position).or_default().insert(game);
-            let row = self.rows.entry((position, true, mv)).or_default();
-            row.games += 1;
-            row.south_wins += i32::from(winner == Some(Side::South));
-            row.north_wins += i32::from(winner == Some(Side::North));
-            row.played_out += i32::from(lead.is_some());
-            row.lead_sum += lead.unwrap_or_default();
-            row.last_played_at = row.last_played_at.max(Some(at));
-            row.sample_game_ids.push(game);
-            row.sample_game_ids.sort_unstable_by(|one, other| other.cmp(one));
-            row.sample_game_ids.truncate(4);
-        }
-    }
-}
-
-/// What tells positions apart, by the letter of docs/explorer.md and without the server's help; as a number that stands for it.
-fn column(position: &AnyPosition) -> i64 {
-    let options = position.options();
-    let standard = AnyOptions::parse(options.variant(), "standard", "").expect("a preset").all_values();
-    let changed = options.values().into_iter().filter(|option| !standard.contains(option));
-    let changed: Vec<_> = changed.map(|(name, value)| format!(";{name}={value}")).collect();
-    let written = position.to_string();
-    let [rows, stores, turn, flags, _, round] = written.split(' ').collect::<Vec<_>>()[..] else { panic!("{written}") };
-    let may_pass = position.legal_moves().contains(&Move::Pass);
-    let flags = flags.replace('w', "").replace('e', if may_pass { "e" } else { "" });
-    let flags = if flags.is_empty() { "-" } else { &flags };
-    let text = format!("{}{} {rows} {stores} {turn} {flags} 0 {round}", options.variant(), changed.concat());
-    i64::from_be_bytes(Sha256::digest(text)[..8].try_into().expect("eight bytes"))
-}
-
-/// A game by chance, and how it is counted: the line that counts, who won, and by how many seeds if it was played out.
-pub struct Chance {
-    pub import: Import,
-    visibility: Visibility,
-    pub line: Vec<(i64, String, OffsetDateTime)>,
-    pub winner: Option<Side>,
-    pub lead: Option<i64>,
-    is_finished: bool,
-}
-
-impl Chance {
-    /// Whether the explorer counts the game if it is public.
-    pub fn counts(&self) -> bool {
-        self.is_finished && self.import.plies.len() >= 6
-    }
-}
-
-pub fn by_chance(lot: &mut StdRng) -> Chance {
-    let (variant, preset, overrides) = RULES[lot.random_range(..RULES.len())];
-    let options = AnyOptions::parse(variant, preset, overrides).expect("options");
-    let mut opening = AnyPosition::opening(&options);
-    for _ in 0..lot.random_range(..4_u32) {
-        let (next, _) = opening.play(opening.legal_moves()[0]).expect("a legal move");
-        if next.outcome().is_none() {
-            opening = next.afresh();
-        }
-    }
-    let start = (opening.plies() > 0).then(|| Start { position: opening.clone(), from: None });
-    let stops_after = if lot.random_bool(0.2) { lot.random_range(1..12) } else { 500 };
-    let mut at = BEGUN + Duration::seconds(lot.random_range(0..1000));
-    let begun_at = at;
-    let (mut plies, mut line) = (vec![], vec![(0, opening.clone(), None)]);
-    while plies.len() < stops_after {
-        at += Duration::seconds(1);
-        let (_, here, _) = line.last().expect("a line begins somewhere").clone();
-        // Of Oware, what was taken back changes what is a repetition.
-        let may_take_back = variant != Variant::Oware && line.len() > 1 && here.outcome().is_none();
-        if may_take_back && lot.random_bool(0.05) {
-            line.truncate(lot.random_range(1..line.len()));
-            let to_ply = line.last().expect("the first stays").0;
-            plies.push(ImportedPly::of(PlyAction::Takeback { to_ply }, at));
-            continue;
-        }
-        let legal = here.legal_moves();
-        let Some(&mv) = legal.get(lot.random_range(..legal.len().max(1))) else { break };
-        plies.push(ImportedPly::of(PlyAction::Move(mv), at));
-        let (next, _) = here.play(mv).expect("a legal move");
-        line.last_mut().expect("a line").2 = Some((mv, at));
-        line.push((u32::try_from(plies.len()).expect("a short game"), next, None));
-    }
-    let (_, last, _) = line.last().expect("a line").clone();
-    let winner = [None, Some(Side::South), Some(Side::North)][lot.random_range(..3_usize)];
-    let (ending, outcome) = (lot.random_bool(0.8).then_some(winner), last.outcome());
-    let is_finished = outcome.is_some() || ending.is_some();
-    let counted = line.iter().enumerate().map(|(n, (_, position, played))| match played {
-        Some((mv, at)) if n + 1 < line.len() => (column(position), mv.to_string(), *at),
-        _ => (column(position), String::new(), at),
-    });
-    let line = counted.collect();
-    let resigned = ending.map(|winner| (winner, winner.map(|_| Reason::Resignation)));
-    Chance {
-        import: Import {
-            options,
-            start,
-            names: BySeat { first: "Ana".to_owned(), second: "Bo".to_owned() },
-            begun_at,
-            plies,
-            ended_at: Some(at),
-            ending: if outcome.is_some() { None } else { resigned },
-            score: None,
-            is_practice: false,
-        },
-        visibility: [Visibility::Public, Visibility::Public, Visibility::Unlisted, Visibility::Private]
-            [lot.random_range(..4_usize)],
-        line,
-        winner: outcome.map_or(winner, |outcome| outcome.winner),
-        lead: outcome.map(|outcome| i64::from(outcome.score.south) - i64::from(outcome.score.north)),
-        is_finished,
-    }
-}
-
-/// Stores games by chance, and says how they are counted.
-pub async fn store_by_chance(app: &TestApp, seed: u64, count: usize) -> Everything {
-    let mut lot = StdRng::seed_from_u64(seed);
-    let mut expected = Everything::default();
-    let games: Vec<_> = (0..count).map(|_| by_chance(&mut lot)).collect();
-    for visibility in [Visibility::Public, Visibility::Unlisted, Visibility::Private] {
-        let games: Vec<_> = games.iter().filter(|game| game.visibility == visibility).collect();
-        let records: Vec<_> = games.iter().map(|game| game.import.clone()).collect();
-        let played = import::play(&app.db, records, None, visibility, now()).await.expect("a database");
-        let played: Vec<_> = played.into_iter().map(|game| game.expect("it can have been played")).collect();
-        import::store(&app.db, &played, None, None, now()).await.expect("they are stored");
-        for (chance, Whole { game, .. }) in games.into_iter().zip(&played) {
-            assert_eq!(chance.is_finished, game.result().is_some());
-            if visibility == Visibility::Public && chance.counts() {
-                expected.count(game.id().0, &chance.line, chance.winner, chance.lead);
-            }
-        }
-    }
-    expected
-}
 
 /// Polls until the condition holds.
 async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
@@ -273,14 +55,17 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
     let app = TestApp::start().await;
     let expected = store_by_chance(&app, 1, 600).await;
     explore(&app).await;
-    let stored = Everything::stored(&app).await;
+    // Most entries are packed, and the others are rows.
+    let rows: i64 = sqlx::query_scalar("select count(*) from explored_game").fetch_one(&app.db).await.expect("a count");
+    assert!(rows > 0 && packed(&app).await.len() >= 2048);
+    let stored = Everything::sampled(&app).await;
     // Some games came to a position twice, and played something else there.
     let visits =
         |position| expected.rows.range((position, true, String::new())..).take_while(move |row| row.0.0 == position);
-    let came_again = expected.games.iter().filter(|(position, games)| {
-        visits(**position).map(|(_, row)| i64::from(row.games)).sum::<i64>()
-            > i64::try_from(games.len()).expect("a count")
-    });
+    let came_again = expected
+        .games
+        .iter()
+        .filter(|(position, games)| visits(**position).map(|(_, row)| row.games).sum::<u64>() > games.len() as u64);
     assert!(expected.rows.len() > 2000 && came_again.count() > 0, "{}", expected.rows.len());
     assert_eq!(stored, expected);
     assert_eq!(waiting(&app).await, 0);
@@ -298,8 +83,8 @@ async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
             let mut best = 0;
             for mv in position.legal_moves() {
                 let row = expected.rows.get(&(column, true, mv.to_string())).cloned().unwrap_or_default();
-                let [games, south, north] = [row.games, row.south_wins, row.north_wins].map(i32::unsigned_abs);
-                assert_eq!(counts(&told, &mv.to_string()), [games, south, games - south - north, north].map(u64::from));
+                let [games, south, north] = [row.games, row.south_wins, row.north_wins];
+                assert_eq!(counts(&told, &mv.to_string()), [games, south, games - south - north, north]);
                 best = best.max(row.games);
             }
             assert_eq!(
@@ -343,7 +128,7 @@ async fn each_game_counts_once_with_many_workers_and_after_a_kill() {
     let there = explorer::explore_all(&pool, &patience, pace, |_| {});
     assert_eq!(join(explorer::explore_all(&app.db, &patience, pace, |_| {}), there).await.0.ok(), Some(()));
     explore(&app).await;
-    assert_eq!(Everything::stored(&app).await, expected);
+    assert_eq!(Everything::sampled(&app).await, expected);
 }
 
 #[actix_web::test]
@@ -361,28 +146,14 @@ async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!((output.status.code(), told.contains(" games were counted in ")), (Some(0), true), "{output:?}");
         assert_eq!(waiting(&app).await, 0);
-        assert_eq!(Everything::stored(&app).await, expected);
+        assert_eq!(Everything::sampled(&app).await, expected);
         // More games end; the server counts them by itself, or leaves them to the next command.
         let more = store_by_chance(&app, 4, 10).await;
-        for (key, row) in more.rows {
-            let known = expected.rows.entry(key).or_default();
-            known.games += row.games;
-            known.south_wins += row.south_wins;
-            known.north_wins += row.north_wins;
-            known.played_out += row.played_out;
-            known.lead_sum += row.lead_sum;
-            known.last_played_at = known.last_played_at.max(row.last_played_at);
-            known.sample_game_ids.extend(row.sample_game_ids);
-            known.sample_game_ids.sort_unstable_by(|one, other| other.cmp(one));
-            known.sample_game_ids.truncate(4);
-        }
-        for (position, games) in more.games {
-            expected.games.entry(position).or_default().extend(games);
-        }
+        expected.add(&more);
     }
     eventually("the server counts what is left", async || waiting(&app).await == 0).await;
     drop(server);
-    assert_eq!(Everything::stored(&app).await, expected);
+    assert_eq!(Everything::sampled(&app).await, expected);
 }
 
 #[actix_web::test]
@@ -573,7 +344,7 @@ async fn a_game_with_which_counting_fails_is_put_off_alone() {
     assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
     // Filled anew, all is well.
     build_anew(&app).await;
-    assert_eq!(Everything::stored(&app).await.games.len(), expected.games.len() + 7);
+    assert_eq!(Everything::sampled(&app).await.games.len(), expected.games.len() + 7);
 }
 
 #[test]

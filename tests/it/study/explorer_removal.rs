@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 use crate::{
     study::{
+        by_hand::{Chance, Everything, by_chance},
         explorer::{counts, encoded, explore, explored, resigned, waiting},
-        explorer_index::{Chance, Everything, by_chance},
         rebuild::build_anew,
     },
     support::{app::TestApp, clock::now, games::walk},
@@ -129,7 +129,7 @@ async fn the_upgrade_counts_imports_of_players_and_the_explorer_anew() {
     explore(&app).await;
     let expected = Everything::stored(&app).await;
     // As the release before left it: no counts of importers, and one row for a move in a position.
-    let before = "drop table import_usage; drop index note_game_idx; truncate explored_move;
+    let before = "drop table import_usage; drop index note_game_idx; truncate explored_move, explored_number;
         alter table explored_move drop column is_imported;
         alter table explored_move add constraint explored_move_pkey primary key (position, move);
         insert into explored_move values (1, 'A', 9, 9, 9, 0, 9, 9, now(), '{}');

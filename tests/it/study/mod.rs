@@ -2,9 +2,11 @@
 
 pub mod analyses;
 pub mod analysis_queue;
+mod by_hand;
 pub mod drawings;
 pub mod explorer;
 pub mod explorer_index;
+mod explorer_packing;
 pub mod explorer_removal;
 pub mod hints;
 pub mod notes;

@@ -29,8 +29,8 @@ use uuid::Uuid;
 
 use crate::{
     study::{
+        by_hand::{Everything, store_by_chance},
         explorer::{explore, explored, impatient, resigned, waiting},
-        explorer_index::{Everything, store_by_chance},
         explorer_removal::imported_by_chance,
     },
     support::{app::TestApp, clock::now},
@@ -65,7 +65,14 @@ async fn read_some(app: &TestApp, building: &Rebuild, after: Option<GameId>, num
 /// Whether the tables of rebuilds are empty.
 async fn is_tidy(app: &TestApp) -> bool {
     let mut rows = 0;
-    for table in ["explored_move_next", "explored_game_next", "explorer_rebuild_game", "explorer_rebuild_visits"] {
+    for table in [
+        "explored_move_next",
+        "explored_game_next",
+        "explored_chunk_next",
+        "explored_number_next",
+        "explorer_rebuild_game",
+        "explorer_rebuild_visits",
+    ] {
         let count = AssertSqlSafe(format!("select count(*) from {table}"));
         rows += sqlx::query_scalar::<_, i64>(count).fetch_one(&app.db).await.expect("a count");
     }
@@ -77,7 +84,7 @@ async fn a_rebuild_gives_what_counting_one_by_one_gives() {
     let app = TestApp::start().await;
     let expected = store_by_chance(&app, 11, 300).await;
     explore(&app).await;
-    assert_eq!(Everything::stored(&app).await, expected);
+    assert_eq!(Everything::sampled(&app).await, expected);
     for _ in 0..2 {
         let building = begin(&app.db).await.expect("a database");
         let mut halves = 0;
@@ -86,7 +93,7 @@ async fn a_rebuild_gives_what_counting_one_by_one_gives() {
         let games = rebuild(&app.db, &impatient(), pace, &building, on_advance).await.expect("it is built");
         assert_eq!((building.games, halves), (games, 2 * games));
         assert_eq!(waiting(&app).await, 0);
-        assert_eq!(Everything::stored(&app).await, expected);
+        assert_eq!(Everything::sampled(&app).await, expected);
         assert!(is_tidy(&app).await);
         assert!(take_over(&app.db).await.expect("a database").is_none(), "nothing is left to do");
     }
@@ -130,10 +137,10 @@ async fn an_interrupted_rebuild_goes_on_and_its_former_process_stores_nothing() 
     assert!(matches!(go_on(&app, &second).await, Err(RebuildError::TakenOver)));
     assert_eq!(swap::swap(&app.db, &second, now()).await.expect("a database"), None);
     assert_eq!(go_on(&app, &third).await.expect("it is built"), third.games);
-    assert_eq!(Everything::stored(&app).await, expected);
+    assert_eq!(Everything::sampled(&app).await, expected);
     // The answer was lost, and the exchange is asked for again.
     assert_eq!(swap::swap(&app.db, &third, now()).await.expect("a database"), Some(()));
-    assert_eq!((Everything::stored(&app).await, waiting(&app).await), (expected, 0));
+    assert_eq!((Everything::sampled(&app).await, waiting(&app).await), (expected, 0));
 }
 
 #[actix_web::test]
@@ -174,9 +181,9 @@ async fn what_ends_and_what_is_deleted_during_a_rebuild_is_counted_and_is_not() 
     // Examples and the last time are those of some of the games.
     assert_eq!(built.imported().without_examples(), expected.without_examples());
     // Built once more, nothing of the deleted games is left.
-    let expected = Everything::stored(&app).await.without_examples();
+    let expected = Everything::sampled(&app).await.without_examples();
     build_anew(&app).await;
-    let stored = Everything::stored(&app).await;
+    let stored = Everything::sampled(&app).await;
     let gone: Vec<_> = imported.iter().step_by(3).map(|(game, _)| game.0).collect();
     assert!(stored.rows.values().all(|row| row.sample_game_ids.iter().all(|id| !gone.contains(id))));
     assert_eq!(stored.without_examples(), expected);
@@ -187,7 +194,9 @@ async fn readers_see_the_former_explorer_until_the_new_one_is_whole() {
     let app = TestApp::start().await;
     resigned(&app, "C").await;
     explore(&app).await;
-    sqlx::raw_sql("update explored_move set first_visits = 7").execute(&app.db).await.expect("rows change");
+    let more = "insert into explored_move values
+        (x'100ca454399fa86a'::bigint, 'C', 7, 7, 0, 7, 0, 0, now(), '{}')";
+    sqlx::raw_sql(more).execute(&app.db).await.expect("a row");
     let mut backup = app.db.begin().await.expect("a transaction");
     sqlx::raw_sql("select count(*) from explored_move").execute(&mut *backup).await.expect("it reads");
     let (pool, done) = (mancala_server::db::pool(app.options.clone(), 1), CancellationToken::new());

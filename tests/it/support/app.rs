@@ -36,7 +36,7 @@ pub const AUDIENCE: &str = "mancala-server";
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A test's server has two workers.
-const DEMAND: Demand = Demand { workers: 2, writers: 1, computer_threads: 0, analysis_threads: 0 };
+const DEMAND: Demand = Demand { workers: 2, writers: 1, computer_threads: 0, analysis_threads: 0, has_standby: false };
 
 /// The server of one test on its own database, and a client for it.
 pub struct TestApp {
@@ -81,6 +81,8 @@ pub struct Setup {
     pub db_connections: Option<u32>,
     /// The database of the writers, if it is not the server's own.
     pub writers_database: Option<Database>,
+    /// A standby of the server's database, which answers reads.
+    pub standby: Option<Database>,
 }
 
 impl Default for Setup {
@@ -101,6 +103,7 @@ impl Default for Setup {
             },
             db_connections: None,
             writers_database: None,
+            standby: None,
         }
     }
 }
@@ -110,8 +113,10 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
     let database = database.into();
     let metrics = Arc::new(Metrics::new(now().unix_timestamp()));
     let (writers, _) = Writers::start(setup.writers_database.as_ref().unwrap_or(&database), 1, setup.queue_max);
+    let demand = Demand { has_standby: setup.standby.is_some(), ..DEMAND };
     Service {
         database,
+        standby: setup.standby.clone(),
         writers: Arc::new(writers),
         tokens,
         cors_origins: setup.cors_origins.iter().map(ToString::to_string).collect(),
@@ -119,7 +124,7 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
         page: setup.page,
         trusted_proxies: setup.trusted_proxies.iter().map(|text| text.parse().expect("a network")).collect(),
         keep_alive: setup.keep_alive,
-        plan: ConnectionPlan::of(DEMAND, setup.db_connections).expect("enough connections"),
+        plan: ConnectionPlan::of(demand, setup.db_connections).expect("enough connections"),
         files: FilePlan::of_process(100).expect("enough files"),
         public_url: None,
         shutdown_timeout_s: 20,

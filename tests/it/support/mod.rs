@@ -11,6 +11,8 @@ pub mod endpoint;
 pub mod games;
 pub mod job;
 pub mod listener;
+pub mod programs;
 pub mod replay;
 pub mod scrape;
+pub mod standby;
 pub mod webhooks;

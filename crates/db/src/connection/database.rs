@@ -97,6 +97,11 @@ impl Database {
         &self.0.hosts
     }
 
+    /// Whether the URL names several hosts, of which one is used at a time.
+    pub fn has_several_hosts(&self) -> bool {
+        self.0.hosts.len() > 1
+    }
+
     pub(super) fn target(&self) -> Target {
         self.0.target
     }

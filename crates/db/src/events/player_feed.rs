@@ -62,6 +62,11 @@ impl Moment {
         format!("{}:{}:{}", self.oldest, self.next, under_way.join(","))
     }
 
+    /// The time of the oldest event that may be stored after this moment.
+    fn oldest_event(&self) -> OffsetDateTime {
+        OffsetDateTime::from_unix_timestamp(self.at).expect("the time of a moment") - LATE_MAX
+    }
+
     /// Whether the database can tell, at a later moment, what had not ended at this one.
     pub fn is_known_at(&self, now: &Self) -> bool {
         self.history == now.history && now.next.checked_sub(self.next).is_some_and(|begun| begun < BEGUN_SINCE_MAX)
@@ -109,6 +114,8 @@ impl FromStr for Moment {
 pub struct FeedQuery<'a> {
     /// Events that had not been stored by this moment.
     pub since: &'a Moment,
+    /// Of these games only events after this `seq`: the others were read by name.
+    pub ahead: &'a [(GameId, u32)],
     /// For the rest of an earlier read: events that had been stored by the moment of that read.
     pub until: Option<&'a Moment>,
     /// Only events after this one, in the order of games and of their events.
@@ -152,10 +159,16 @@ const FINISHED_MAX: i64 = 50;
 /// Why a snapshot can be parsed.
 const SNAPSHOT_FORM: &str = "PostgreSQL writes snapshots so";
 
-/// The present moment.
+/// The present moment. The history is the database's function `present_history`, written out: PostgreSQL would plan the function's
+/// statement for every call, which takes longer than the rest.
 pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
     let present = sqlx::query!(
-        r#"select pg_current_snapshot()::text as "snapshot!", present_history() as "history!", now() as "at!""#
+        r#"
+        select pg_current_snapshot()::text as "snapshot!",
+            hashtext((select system_identifier::text from pg_control_system())
+                || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
+            now() as "at!"
+        "#
     );
     let now = present.fetch_one(pool).instrument(statement("select snapshot")).await?;
     Ok(Moment::of(&now.snapshot, now.history, now.at).expect(SNAPSHOT_FORM))
@@ -164,7 +177,8 @@ pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
 /// The new events in a player's games, and in those to which the player is invited.
 pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Result<News, DbError> {
     let (past_game, past_seq) = query.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
-    let oldest = OffsetDateTime::from_unix_timestamp(query.since.at).expect("the time of a moment") - LATE_MAX;
+    let oldest = query.since.oldest_event();
+    let (ahead, read_seqs): (Vec<_>, Vec<_>) = query.ahead.iter().map(|(game, seq)| (game.0, bounded(*seq))).unzip();
     // One statement reads the events and the present moment. The moment comes also if there are no events.
     let rows = sqlx::query!(
         r#"
@@ -218,9 +232,12 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
             select distinct id from legs, present
             where id >= $7 and updated_at >= $4 and is_unseen(xmin, $6::text::pg_snapshot, next)
         ), happened as (
-            select id, first_seq, last_seq, events, log from changed, present cross join lateral (
+            select id, first_seq, last_seq, events, log
+            from changed left join unnest($11::uuid[], $12::integer[]) as ahead (game_id, read_seq) on ahead.game_id = id
+            cross join present cross join lateral (
                 select min(seq) as first_seq, max(seq) as last_seq from event
-                where game_id = id and at >= $4 and is_unseen(event.xmin, $6::text::pg_snapshot, next)
+                where event.game_id = id and seq > coalesce(read_seq, 0)
+                  and at >= $4 and is_unseen(event.xmin, $6::text::pg_snapshot, next)
                   and (id > $7 or seq > $8)
                   and not is_unseen(event.xmin, coalesce($10::text::pg_snapshot, snapshot), next)
             ) new
@@ -228,15 +245,18 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
             -- archive that are not too old: maybe some of them again.
             left join lateral (
                 select events, log from archived_log
-                where game_id = id and last_at >= $4 and is_unseen(written_by, $6::text::pg_snapshot, next)
+                where archived_log.game_id = id and events > coalesce(read_seq, 0) and last_at >= $4 and is_unseen(written_by, $6::text::pg_snapshot, next)
                   and (id > $7 or events > $8)
                   and not is_unseen(written_by, coalesce($10::text::pg_snapshot, snapshot), next)
             ) archived on true
             where first_seq is not null or events is not null
             order by id limit $9
         )
-        select snapshot::text as "snapshot!", present_history() as "history!", now() as "at!",
-            id as "id?", first_seq as "first_seq?", last_seq as "last_seq?", events as "events?", log as "log?"
+        select snapshot::text as "snapshot!",
+            hashtext((select system_identifier::text from pg_control_system())
+                || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
+            now() as "at!", id as "id?", first_seq as "first_seq?", last_seq as "last_seq?",
+            events as "events?", log as "log?"
         from present left join happened on true
         order by id
         "#,
@@ -247,9 +267,11 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
         FINISHED_MAX,
         query.since.snapshot(),
         past_game,
-        i32::try_from(past_seq).unwrap_or(i32::MAX),
+        bounded(past_seq),
         i64::from(query.limit),
         query.until.map(Moment::snapshot),
+        &ahead,
+        &read_seqs,
     )
     .fetch_all(pool)
     .instrument(statement("select events of a player"))
@@ -259,7 +281,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     let mut games = vec![];
     for row in rows {
         let Some(id) = row.id else { break };
-        games.extend(changed(id, row.first_seq.zip(row.last_seq), row.events.zip(row.log), oldest, query.past)?);
+        games.extend(changed(id, row.first_seq.zip(row.last_seq), row.events.zip(row.log), oldest, query)?);
     }
     Ok(News { now, games })
 }
@@ -270,9 +292,10 @@ fn changed(
     later: Option<(i32, i32)>,
     archived: Option<(i32, Vec<u8>)>,
     oldest: OffsetDateTime,
-    past: Option<(GameId, u32)>,
+    query: &FeedQuery<'_>,
 ) -> Result<Option<ChangedGame>, DbError> {
-    let past = past.filter(|(game, _)| game.0 == id).map_or(0, |(_, seq)| seq);
+    let of_game = query.past.iter().chain(query.ahead).filter(|(game, _)| game.0 == id);
+    let past = of_game.map(|(_, seq)| *seq).max().unwrap_or(0);
     let first_archived = archived.as_ref().map(|(_, log)| first_since(id, log, oldest, past)).transpose()?;
     let first = first_archived.flatten().or(later.map(|(first, _)| first));
     let last = later.map(|(_, last)| last).or(archived.map(|(events, _)| events));
@@ -286,6 +309,57 @@ fn first_since(id: Uuid, log: &[u8], oldest: OffsetDateTime, past: u32) -> Resul
     let rows = archived::event_rows(id, log)?;
     let is_new = |row: &&EventRow| row.at >= oldest && i64::from(row.seq) > i64::from(past);
     Ok(rows.iter().find(is_new).map(|row| row.seq))
+}
+
+/// A `seq` of a client's position, as a column has it.
+fn bounded(seq: u32) -> i32 {
+    i32::try_from(seq).unwrap_or(i32::MAX)
+}
+
+/// The last events of some games that are not new to the reader.
+#[derive(Debug)]
+pub struct LastSeen {
+    /// When they were read.
+    pub now: Moment,
+    /// The `seq` of the last event of each game that had been stored; 0 if none had.
+    pub seqs: Vec<(GameId, u32)>,
+}
+
+/// The last events of these games that had been stored by a moment. No later one had been, and all earlier ones had: the events of a
+/// game are stored in the order of their `seq`. So only the new ones and one more are looked at.
+pub async fn last_seen(pool: &PgPool, moment: &Moment, games: &[GameId]) -> Result<LastSeen, DbError> {
+    let ids: Vec<_> = games.iter().map(|game| game.0).collect();
+    let rows = sqlx::query!(
+        r#"
+        select pg_current_snapshot()::text as "snapshot!",
+            hashtext((select system_identifier::text from pg_control_system())
+                || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
+            now() as "at!", id as "id?", seq as "seq?"
+        from (select) one left join unnest($1::uuid[]) as named (id) on true left join lateral (
+            select coalesce(
+                (select seq from event
+                 where game_id = id and (at < $2
+                    or not is_unseen(event.xmin, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot())))
+                 order by seq desc limit 1),
+                -- The events before those in rows may be archived.
+                (select events from archived_log
+                 where game_id = id and (last_at < $2
+                    or not is_unseen(written_by, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot()))))
+            ) as seq
+        ) seen on true
+        "#,
+        &ids,
+        moment.oldest_event(),
+        moment.snapshot(),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select last seen events of games"))
+    .await?;
+    let now = rows.first().map(|row| Moment::of(&row.snapshot, row.history, row.at).expect(SNAPSHOT_FORM));
+    let now = now.expect("a row comes even without games");
+    let seq = |id, seq: Option<i32>| seq.map_or(Ok(0), |seq| number("event", "seq", id, seq));
+    let seqs = rows.into_iter().filter_map(|row| row.id.map(|id| Ok((GameId(id), seq(id, row.seq)?))));
+    Ok(LastSeen { now, seqs: seqs.collect::<Result<_, DbError>>()? })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use mancala_domain::{Change, Event, Game};
+use mancala_domain::{Change, Event, Game, Slot};
 use tokio::{
     sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
@@ -171,8 +171,8 @@ impl Writers {
 
     /// Queues an append and waits for its result. It is stored even if the caller stops waiting.
     pub(crate) async fn append(&self, append: Append) -> Result<Appended, DbError> {
-        // The last bytes of a UUIDv7 are random.
-        let queue = &self.queues[append.game().as_u128() as usize % self.queues.len()];
+        // The bits before the slot are random: the games of one player go through all writers.
+        let queue = &self.queues[(append.game().as_u128() >> Slot::BITS) as usize % self.queues.len()];
         let (reply, replied) = oneshot::channel();
         queue.try_send(Queued { append, since: Instant::now(), reply }).map_err(|_| DbError::QueueFull)?;
         // A writer replies to all appends that it has taken. If it panics, their result is unknown.

@@ -1,4 +1,4 @@
-//! Lists of the games that came to a position: the rows of a page, read off the explorer's index.
+//! Lists of the games that came to a position: the rows of a page, read off the explorer's entries.
 
 use mancala_domain::PositionKey;
 use sqlx::PgPool;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     connection::{DbError, statement},
-    study::explorer::position_column,
+    study::entries,
 };
 
 /// The games that came to a position, newest first. All of them are public and ended with a result.
@@ -22,34 +22,30 @@ pub(super) async fn newest_at(
     position: PositionKey,
     window: &Window,
 ) -> Result<Vec<Found>, DbError> {
+    let scanned = entries::newest(pool, position, window.first_id, window.end_id, SCAN_MAX).await?;
+    let ends_scan = i64::try_from(scanned.len()).is_ok_and(|scanned| scanned == SCAN_MAX);
     let found = find_games!(
         filter,
         window,
-        SCAN_MAX,
+        ends_scan,
         r#"
-        select id as "id!", at as "at!", shown as "shown!", n = $1 as "last!" from (
-            select id, created_at as at, row_number() over (order by id desc) as n, (
+        select id as "id!", at as "at!", shown as "shown!", n = 1 and $1 as "last!" from (
+            select id, created_at as at, row_number() over (order by id) as n, (
         "#,
         "",
         r#"
                 and created_at >= $14 and created_at < $15) is true as shown
-            from (
-                select game_id from explored_game
-                where position = $13 and game_id >= $16 and game_id < $17
-                order by game_id desc limit $1
-            ) scanned
-            join game on game.id = scanned.game_id
+            from unnest($13::uuid[]) as scanned
+            join game on game.id = scanned
         ) judged
-        where shown or n = $1
+        where shown or n = 1 and $1
         order by id desc limit $2
         "#,
         {
-            position_column(position),
+            &scanned,
             window.since,
             window.until,
-            window.first_id,
-            window.end_id,
         }
     );
-    Ok(found.fetch_all(pool).instrument(statement("select explored_game ids")).await?)
+    Ok(found.fetch_all(pool).instrument(statement("select games of explored_game")).await?)
 }

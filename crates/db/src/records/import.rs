@@ -62,7 +62,7 @@ pub async fn play(
     let play = move || {
         let play = |import: &Import| {
             let seated = BySeat { first: players.id(&import.names.first), second: players.id(&import.names.second) };
-            let played = import.replay(new_id(import.begun_at), seated, importer, visibility, now);
+            let played = import.replay(new_id(import.begun_at, importer), seated, importer, visibility, now);
             let (game, events) = played.map_err(|error| import.rejection(error))?;
             Ok(Whole { game, events, names: import.names.clone() })
         };
@@ -94,10 +94,11 @@ impl Players {
     }
 }
 
-/// An id as if the game had been created at that time, because lists are in the order of ids.
-fn new_id(at: OffsetDateTime) -> GameId {
+/// An id as if the game had been created at that time, because lists are in the order of ids; in the slot of the importer.
+fn new_id(at: OffsetDateTime, importer: Option<PlayerId>) -> GameId {
     let seconds = u64::try_from(at.unix_timestamp()).unwrap_or(0);
-    GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())))
+    let id = GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())));
+    importer.map_or(id, |importer| id.in_slot(importer.slot()))
 }
 
 /// The existing ones of the players. The `limit` keeps the plan: each name is looked up in the index, also by a plan that was

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::explorer::position_column;
+use super::{chunk::Entry, position_column::position_column};
 use crate::{
     connection::{DbError, statement},
     games::{
@@ -155,8 +155,24 @@ impl StoredGame {
     }
 }
 
-/// The rows of `explored_game` for a game: each position that it came to, once.
-pub(super) fn visits(game: Uuid, exploration: &Exploration) -> impl Iterator<Item = (i64, Uuid)> {
-    let first_visits = exploration.visits.iter().filter(|visit| visit.is_first);
-    first_visits.map(move |visit| (position_column(visit.position), game))
+/// A game that counts.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub(super) id: Uuid,
+    pub(super) is_imported: bool,
+    pub(super) exploration: Exploration,
+}
+
+impl Counted {
+    /// `None` if the game does not count.
+    pub(super) fn of(game: StoredGame) -> Result<Option<Self>, DbError> {
+        let (id, is_imported) = (game.id(), game.is_imported());
+        Ok(game.exploration()?.map(|exploration| Self { id, is_imported, exploration }))
+    }
+
+    /// Each position that the game came to, once, with the game.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        let first_visits = self.exploration.visits.iter().filter(|visit| visit.is_first);
+        first_visits.map(|visit| (position_column(visit.position), self.id))
+    }
 }

@@ -2,17 +2,16 @@
 
 use mancala_domain::{GameId, PositionKey};
 use mancala_rules::Move;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
+use uuid::Uuid;
 
+use super::{frequent, position_column::position_column, tallies::Tally};
 use crate::connection::{DbError, statement};
 
-/// How many games are kept as examples of a move.
-pub(crate) const SAMPLE_GAMES: usize = 4;
-
-/// More than there are moves in any position. It limits the rows if two positions have the same key.
-const MOVES_MAX: i64 = 64;
+/// More than there are moves in any position, of either origin. It limits the rows if two positions have the same key.
+const MOVES_MAX: i64 = 128;
 
 /// The counts of a position.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +44,7 @@ pub struct MoveStats {
     pub sample: Vec<GameId>,
 }
 
-/// Which games the explorer shows. Both are counted, each in rows of their own.
+/// Which games the explorer shows. Both are counted, each apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Games that were played here.
@@ -54,21 +53,64 @@ pub enum Origin {
     Imported,
 }
 
-/// The counts of a position; all zero if no game came to it.
+/// What is known of a move in a position; an empty one: of the end.
+struct Row {
+    mv: String,
+    is_imported: bool,
+    games: i32,
+    first_visits: i32,
+    south_wins: i32,
+    north_wins: i32,
+    average_lead: Option<f64>,
+    last_played_at: OffsetDateTime,
+    /// The newest first.
+    sample: Vec<Uuid>,
+}
+
+/// The counts of a position; all zero if no game came to it. Those of a rare position are made here, from the logs of its few games.
 pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Result<PositionStats, DbError> {
-    let rows = sqlx::query!(
+    let mut connection = pool.acquire().await?;
+    let mut rows = frequent_rows(&mut connection, position_column(position)).await?;
+    if rows.is_empty() {
+        rows = rare_rows(&mut connection, position_column(position)).await?;
+    }
+    rows.retain(|row| row.is_imported == (origin == Origin::Imported));
+    stats(position, rows)
+}
+
+/// The rows of a position, of games of either origin. If there are any, all games of the position are in them.
+async fn frequent_rows(connection: &mut PgConnection, position: i64) -> Result<Vec<Row>, DbError> {
+    let rows = sqlx::query_as!(
+        Row,
         r#"
-        select move as mv, games, first_visits, south_wins, north_wins, last_played_at, sample_game_ids,
+        select move as mv, is_imported, games, first_visits, south_wins, north_wins, last_played_at, sample_game_ids as sample,
             lead_sum::double precision / nullif(played_out, 0) as average_lead
-        from explored_move where position = $1 and is_imported = $2 order by move limit $3
+        from explored_move where position = $1 order by is_imported, move limit $2
         "#,
-        position_column(position),
-        origin == Origin::Imported,
+        position,
         MOVES_MAX,
-    )
-    .fetch_all(pool)
-    .instrument(statement("select explored_move"))
-    .await?;
+    );
+    Ok(rows.fetch_all(connection).instrument(statement("select explored_move")).await?)
+}
+
+async fn rare_rows(connection: &mut PgConnection, position: i64) -> Result<Vec<Row>, DbError> {
+    let tallies = frequent::tallies_of_rare(connection, position).await?;
+    let row = |((_, is_imported, mv), tally): ((i64, bool, String), Tally)| Row {
+        mv,
+        is_imported,
+        games: tally.games,
+        first_visits: tally.first_visits,
+        south_wins: tally.south_wins,
+        north_wins: tally.north_wins,
+        #[expect(clippy::cast_precision_loss, reason = "few games lead by few seeds")]
+        average_lead: (tally.played_out > 0).then(|| tally.lead_sum as f64 / f64::from(tally.played_out)),
+        last_played_at: tally.last_played_at,
+        sample: tally.sample.into_iter().rev().collect(),
+    };
+    Ok(tallies.0.into_iter().map(row).collect())
+}
+
+fn stats(position: PositionKey, rows: Vec<Row>) -> Result<PositionStats, DbError> {
     let count = |column, value: i32| {
         u64::try_from(value).map_err(|e| DbError::inconsistent("explored_move", column, position, e))
     };
@@ -87,13 +129,8 @@ pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Resul
             north_wins: count("north_wins", row.north_wins)?,
             average_lead: row.average_lead,
             last_played_at: row.last_played_at,
-            sample: row.sample_game_ids.into_iter().map(GameId).collect(),
+            sample: row.sample.into_iter().map(GameId).collect(),
         });
     }
     Ok(known)
-}
-
-/// A key as its column holds it: PostgreSQL's integers are signed.
-pub(crate) const fn position_column(position: PositionKey) -> i64 {
-    position.0.cast_signed()
 }

@@ -7,8 +7,9 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
-    explored_games::{read, visits},
-    tallies::{MoveColumns, Tallies},
+    entries,
+    explored_games::{Counted, read},
+    frequent,
 };
 use crate::connection::{DbError, statement};
 
@@ -49,11 +50,8 @@ impl QueuePosition {
 pub struct Batch {
     /// The games that leave the queue.
     done: Vec<Uuid>,
-    games: u32,
+    games: Vec<Counted>,
     unreadable: Vec<(GameId, DbError)>,
-    moves: MoveColumns,
-    positions: Vec<i64>,
-    position_games: Vec<Uuid>,
     last: Option<QueuePosition>,
     is_full: bool,
 }
@@ -67,28 +65,20 @@ impl Batch {
         after: QueuePosition,
     ) -> Result<Self, DbError> {
         let Waiting { ids, last, is_full } = Waiting::read(connection, now, limit, after).await?;
-        let (mut tallies, mut visited) = (Tallies::default(), vec![]);
-        let (mut games, mut unreadable) = (0, vec![]);
+        let (mut games, mut unreadable) = (vec![], vec![]);
         let stored = if ids.is_empty() { vec![] } else { read(connection, &ids).await? };
         for game in stored {
-            let (id, is_imported) = (game.id(), game.is_imported());
-            match game.exploration() {
-                Ok(Some(exploration)) => {
-                    tallies.add(id, is_imported, &exploration);
-                    visited.extend(visits(id, &exploration));
-                    games += 1;
-                }
-                // A server of an older release has queued a game that no longer counts.
-                Ok(None) => {}
+            let id = game.id();
+            match Counted::of(game) {
+                // `None`: a server of an older release has queued a game that no longer counts.
+                Ok(game) => games.extend(game),
                 Err(error) => unreadable.push((GameId(id), error)),
             }
         }
         // A game that is queued and not found was deleted.
         let is_readable = |id: &Uuid| unreadable.iter().all(|(unreadable, _)| unreadable.0 != *id);
         let done = ids.into_iter().filter(is_readable).collect();
-        visited.sort_unstable();
-        let (positions, position_games) = visited.into_iter().unzip();
-        Ok(Self { done, games, unreadable, moves: tallies.columns(), positions, position_games, last, is_full })
+        Ok(Self { done, games, unreadable, last, is_full })
     }
 
     /// The place behind the last game, if there may be more games there.
@@ -96,7 +86,7 @@ impl Batch {
         self.last.filter(|_| self.is_full)
     }
 
-    /// Stores the batch. `None` if a game has left the queue since it was read: the caller rolls back.
+    /// Stores the batch. A game that was counted before violates a key, and then nothing is stored. `None` if a game has left the queue since it was read: the caller rolls back.
     pub(super) async fn store(
         &self,
         connection: &mut PgConnection,
@@ -109,22 +99,13 @@ impl Batch {
         if !self.settle(connection, now).await? {
             return Ok(None);
         }
-        self.moves.store(connection).await?;
-        self.store_visited(connection).await?;
-        Ok(Some(Explored { games: *games, unreadable: unreadable.clone(), is_full: *is_full }))
-    }
-
-    /// A game that was counted before violates the key, and nothing of the batch is stored.
-    async fn store_visited(&self, connection: &mut PgConnection) -> Result<(), DbError> {
-        sqlx::query!(
-            "insert into explored_game (position, game_id) select * from unnest($1::bigint[], $2::uuid[])",
-            &self.positions,
-            &self.position_games,
-        )
-        .execute(connection)
-        .instrument(statement("insert explored_game"))
-        .await?;
-        Ok(())
+        let mut entries: Vec<_> = games.iter().flat_map(Counted::entries).collect();
+        entries.sort_unstable();
+        frequent::tallies(connection, games, &entries).await?.columns().store(connection).await?;
+        entries::insert(connection, entries).await?;
+        entries::number(connection, &games.iter().map(|game| game.id).collect::<Vec<_>>()).await?;
+        let games = u32::try_from(games.len()).expect("a batch is small");
+        Ok(Some(Explored { games, unreadable: unreadable.clone(), is_full: *is_full }))
     }
 
     /// Counted games leave the queue; those that cannot be read are put off. `false` if one had left it before.

@@ -74,22 +74,22 @@ pub async fn store(pool: &PgPool, batch: &Batch, now: OffsetDateTime) -> Result<
     end(transaction, explored).await
 }
 
-/// Commits what was counted, and otherwise rolls back.
-async fn end(
+/// Commits what was done, and otherwise rolls back.
+pub(super) async fn end<T>(
     transaction: Transaction<'_, Postgres>,
-    explored: Result<Option<Explored>, DbError>,
-) -> Result<Option<Explored>, DbError> {
+    done: Result<Option<T>, DbError>,
+) -> Result<Option<T>, DbError> {
     // A dropped transaction ends when its connection is next used, and keeps the lock until then.
-    if let Ok(Some(_)) = explored {
+    if let Ok(Some(_)) = done {
         transaction.commit().await?;
     } else if let Err(error) = transaction.rollback().await {
         tracing::debug!("the explorer failed to roll back, so its transaction ends with its connection: {error}");
     }
-    explored
+    done
 }
 
 /// Whether the lock is ours until the end of the transaction. It may last for longer than a request.
-async fn try_lock(connection: &mut PgConnection) -> Result<bool, DbError> {
+pub(super) async fn try_lock(connection: &mut PgConnection) -> Result<bool, DbError> {
     allow_long_work(connection).await?;
     let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_ours!""#, ADVISORY_LOCK)
         .fetch_one(connection)

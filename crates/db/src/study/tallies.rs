@@ -2,40 +2,43 @@
 
 use std::collections::BTreeMap;
 
-use mancala_domain::Exploration;
 use mancala_rules::Side;
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::explorer::{SAMPLE_GAMES, position_column};
+use super::{explored_games::Counted, position_column::position_column};
 use crate::connection::{DbError, columns, statement};
 
-/// What a batch of games adds to the rows of `explored_move`, in the order of their key: position, whether the games are
-/// imported, and move.
-#[derive(Default)]
-pub(super) struct Tallies(BTreeMap<(i64, bool, String), Tally>);
+/// How many games are kept as examples of a move.
+pub(super) const SAMPLE_GAMES: usize = 4;
 
-struct Tally {
-    games: i32,
-    first_visits: i32,
-    south_wins: i32,
-    north_wins: i32,
-    played_out: i32,
-    lead_sum: i64,
-    last_played_at: OffsetDateTime,
+/// What games add to the rows of `explored_move`, in the order of their key: position, whether the games are imported, and move.
+#[derive(Default)]
+pub(super) struct Tallies(pub(super) BTreeMap<(i64, bool, String), Tally>);
+
+/// What games did in a position with the same move.
+pub(super) struct Tally {
+    pub(super) games: i32,
+    pub(super) first_visits: i32,
+    pub(super) south_wins: i32,
+    pub(super) north_wins: i32,
+    pub(super) played_out: i32,
+    pub(super) lead_sum: i64,
+    pub(super) last_played_at: OffsetDateTime,
     /// The newest games, in the order of their ids.
-    sample: Vec<Uuid>,
+    pub(super) sample: Vec<Uuid>,
 }
 
 impl Tallies {
-    /// Adds a game. Games are added in the order of their ids.
-    pub(super) fn add(&mut self, game: Uuid, is_imported: bool, exploration: &Exploration) {
+    /// Adds what a game did in some positions.
+    pub(super) fn add(&mut self, game: &Counted, at: impl Fn(i64) -> bool) {
+        let Counted { id, is_imported, exploration } = game;
         let won_by = |side| i32::from(exploration.winner == Some(side));
-        for visit in &exploration.visits {
+        for visit in exploration.visits.iter().filter(|visit| at(position_column(visit.position))) {
             let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());
-            let key = (position_column(visit.position), is_imported, mv);
+            let key = (position_column(visit.position), *is_imported, mv);
             let tally = self.0.entry(key).or_insert_with(|| Tally::empty(visit.at));
             tally.games += 1;
             tally.first_visits += i32::from(visit.is_first);
@@ -44,14 +47,15 @@ impl Tallies {
             tally.played_out += i32::from(exploration.lead.is_some());
             tally.lead_sum += i64::from(exploration.lead.unwrap_or_default());
             tally.last_played_at = tally.last_played_at.max(visit.at);
-            tally.sample.push(game);
+            let place = tally.sample.partition_point(|other| other < id);
+            tally.sample.insert(place, *id);
             if tally.sample.len() > SAMPLE_GAMES {
                 tally.sample.remove(0);
             }
         }
     }
 
-    /// As columns, in the order of the key, so that neighbouring rows are written one after the other.
+    /// As rows, in the order of the key, so that neighbouring rows are written one after the other.
     pub(super) fn columns(self) -> MoveColumns {
         MoveColumns::of(self.0.into_iter().map(|((position, is_imported, mv), tally)| MoveRow {
             position,

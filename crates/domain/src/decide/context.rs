@@ -10,7 +10,7 @@ use crate::{GameId, Ply};
 pub struct Context<'a> {
     /// The time of the decision.
     pub now: OffsetDateTime,
-    /// Makes the id of a game that the command begins: of a rematch.
+    /// Makes the id of a game that the command begins: of a rematch. The decision puts it into the slot of the game before.
     pub new_game_id: fn() -> GameId,
     /// Of moves: the plies that the log has under their numbers. They show that a request is a repetition.
     pub recorded: &'a [Ply],

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use mancala_rules::Move;
+use mancala_rules::{Move, ParseMoveError};
 
 use super::{Command, Context, Refusal, facts::Facts};
 use crate::{
@@ -33,7 +33,11 @@ impl Game {
             return Err(Refusal::NotYourTurn);
         }
         // An agreed end takes both players; a ply that one of them sends is no agreement.
-        let mv = self.position().read_move(word).ok().filter(|&mv| mv != Move::Agree).ok_or(Refusal::NotAMove)?;
+        let mv = self.position().read_move(word).map_err(Refusal::NotAMove)?;
+        if mv == Move::Agree {
+            let rows = self.terms().options.variant().rows_per_side();
+            return Err(Refusal::NotAMove(ParseMoveError::of_rows(rows)));
+        }
         let mut played = self.moved_to(seat, mv)?;
         let is_over = played.facts.len() > 1;
         if !is_over {
@@ -70,7 +74,7 @@ impl Game {
             let number = ply.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
             let played = game.play(&Command { if_version: version, ..*command }, number, word, &alone);
             let played = played.map_err(|refusal| match refusal {
-                Refusal::Illegal(_) | Refusal::NotAMove => of_turn(refusal),
+                Refusal::Illegal(_) | Refusal::NotAMove(_) => of_turn(refusal),
                 refusal if index > 0 => of_turn(refusal),
                 refusal => refusal,
             })?;

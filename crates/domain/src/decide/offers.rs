@@ -85,7 +85,10 @@ impl Game {
             OfferKind::End => self.moved_to(self.seat_at(self.position().turn()), Move::Agree),
             OfferKind::Takeback => self.take_back(offer.seat, context.newest_plies),
             OfferKind::Pause => Ok(vec![Fact::Paused { seat }].into()),
-            OfferKind::Rematch => Ok(vec![Fact::Rematched { seat, game: (context.new_game_id)() }].into()),
+            OfferKind::Rematch => {
+                let game = (context.new_game_id)().in_slot(self.id().slot());
+                Ok(vec![Fact::Rematched { seat, game }].into())
+            }
         }
     }
 
@@ -109,13 +112,19 @@ impl Game {
     /// Whether an offer that a seat made was accepted, and could not be made again since.
     fn is_agreed(&self, kind: OfferKind, offered_by: Seat, context: &Context<'_>) -> bool {
         match kind {
-            OfferKind::Draw | OfferKind::End => self.result().is_some_and(|result| result.reason == Reason::Agreement),
+            OfferKind::Draw => self.is_over_by_agreement() && self.position().outcome().is_none(),
+            // An agreed end is a move, which an agreed draw is not.
+            OfferKind::End => self.is_over_by_agreement() && self.position().outcome().is_some(),
             OfferKind::Takeback => context.newest_plies.last().is_some_and(|last| {
                 matches!(last.mv, PlyAction::Takeback { .. }) && self.players()[offered_by] == Some(last.player)
             }),
             OfferKind::Pause => self.time().pause.is_some(),
             OfferKind::Rematch => self.rematch().is_some(),
         }
+    }
+
+    fn is_over_by_agreement(&self) -> bool {
+        self.result().is_some_and(|result| result.reason == Reason::Agreement)
     }
 
     /// The seat of a player whose opponent answers such an offer.

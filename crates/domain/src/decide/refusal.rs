@@ -1,6 +1,6 @@
 //! Why a command is refused.
 
-use mancala_rules::{AnyPosition, IllegalMove};
+use mancala_rules::{AnyPosition, IllegalMove, ParseMoveError};
 use thiserror::Error;
 
 use crate::RUNNING_GAMES_MAX;
@@ -74,9 +74,9 @@ pub enum Refusal {
     /// The rules do not allow the move.
     #[error("{0}")]
     Illegal(#[from] IllegalMove),
-    /// The text is no move of any board.
-    #[error("a move is a pit's letter, or one of the words \"pass\" and \"swap\"")]
-    NotAMove,
+    /// The text is no move of the game. Nor is an agreed end, which takes an offer.
+    #[error("{0}")]
+    NotAMove(ParseMoveError),
     /// One of several plies of a turn is refused; none is played.
     #[error("move {index}: {refusal}")]
     InTurn {

@@ -2,7 +2,7 @@
 
 use mancala_rules::{AnyOptions, AnyPosition};
 
-use crate::{Clock, GameId, Level, PlayerId, Seat};
+use crate::{Clock, GameId, Level, PlayerId, Seat, Slot};
 
 /// What is fixed when a game is created, except the join code of a game by link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ impl Terms {
     /// The position in which the game begins.
     pub fn opening(&self) -> AnyPosition {
         self.start.as_ref().map_or_else(|| AnyPosition::opening(&self.options), |start| start.position.clone())
+    }
+
+    /// The slot of a game on these terms: that of the game which it continues, or else its creator's.
+    pub fn slot(&self, creator: PlayerId) -> Slot {
+        let followed = self.start.as_ref().and_then(|start| start.from);
+        followed.map_or_else(|| creator.slot(), |(game, _)| game.slot())
     }
 
     /// Whether the game has a first move: the rules may end a game in its opening position.

@@ -4,11 +4,13 @@
 mod board;
 mod catalogue;
 mod four_rows;
+mod line;
 mod options;
 mod pending;
 mod position;
 
 pub use board::AnyBoard;
+pub use line::Line;
 pub use options::AnyOptions;
 pub use pending::Pending;
 pub use position::AnyPosition;

@@ -7,8 +7,8 @@ use super::{
     four_rows::{move_of, refusal},
 };
 use crate::{
-    Effect, History, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit, Round,
-    Side, Variant, congkak, four_row, kalah, kumalak, oware,
+    Effect, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit,
+    Round, Side, Variant, congkak, four_row, kalah, kumalak, oware,
     setup::{Flag, Setup},
 };
 
@@ -173,12 +173,12 @@ impl AnyPosition {
         }
     }
 
-    /// Whether this side still owns its house; `None` in a game without houses (R24).
+    /// The house of this side; `None` in a game without houses (R24).
     #[must_use]
-    pub fn owns_house(&self, side: Side) -> Option<bool> {
+    pub fn house(&self, side: Side) -> Option<House> {
         match self {
             Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
-            Self::FourRow(position) => position.owns_house(side),
+            Self::FourRow(position) => position.house(side),
         }
     }
 
@@ -209,10 +209,11 @@ impl AnyPosition {
     ///
     /// The text is no move in any position of the game.
     pub fn read_move(&self, word: &str) -> Result<Move, ParseMoveError> {
-        let m: Move = word.parse()?;
-        let has_four_rows = matches!(self, Self::FourRow(_));
-        let is_known = if has_four_rows { !matches!(m, Move::Decline(_)) } else { m.has_two_rows() };
-        is_known.then_some(m).ok_or(ParseMoveError)
+        if matches!(self, Self::FourRow(_)) {
+            return word.parse::<four_row::Move>().map(Move::from);
+        }
+        let m = word.parse().map_err(|_| ParseMoveError::OneRow)?;
+        if Move::has_two_rows(m) { Ok(m) } else { Err(ParseMoveError::OneRow) }
     }
 
     /// The choice inside a turn that the side to move has, if any (R23).

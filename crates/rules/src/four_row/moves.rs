@@ -76,8 +76,8 @@ impl FromStr for Move {
             "agree" => return Ok(Self::Agree),
             _ => {}
         }
-        let (pit, rest) = text.split_at_checked(1).ok_or(ParseMoveError)?;
-        let pit: Pit = pit.parse().map_err(|_| ParseMoveError)?;
+        let (pit, rest) = text.split_at_checked(1).ok_or(ParseMoveError::TwoRows)?;
+        let pit: Pit = pit.parse().map_err(|_| ParseMoveError::TwoRows)?;
         if rest.is_empty() {
             return Ok(Self::Sow { pit, direction: None });
         }
@@ -85,7 +85,7 @@ impl FromStr for Move {
             return Ok(Self::Sow { pit, direction: Some(direction) });
         }
         let seeds = parse_number(rest).and_then(|seeds| u8::try_from(seeds).ok());
-        let seeds = seeds.filter(|&seeds| seeds <= SEEDS_WRITTEN_MAX).ok_or(ParseMoveError)?;
+        let seeds = seeds.filter(|&seeds| seeds <= SEEDS_WRITTEN_MAX).ok_or(ParseMoveError::TwoRows)?;
         Ok(Self::Place { pit, seeds })
     }
 }
@@ -104,8 +104,28 @@ pub(super) fn parse_number(text: &str) -> Option<u32> {
 
 /// A text is not a move in any position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a move is a letter from A to P or from a to p, alone, with ~, with U or V in the same case, or with a number from \
-     0 to {SEEDS_WRITTEN_MAX}; or one of the words `pass`, `swap` and `agree`"
-)]
-pub struct ParseMoveError;
+pub enum ParseMoveError {
+    /// Of a game with one row for each side.
+    #[error("a move is a letter from A to L or from a to l, alone or with ~, or one of the words `pass` and `swap`")]
+    OneRow,
+    /// Of a game with two rows for each side.
+    #[error(
+        "a move is a letter from A to P or from a to p, alone, with U or V in the same case, or with a number from 0 to \
+         {SEEDS_WRITTEN_MAX}; or the word `pass`"
+    )]
+    TwoRows,
+    /// Of any game.
+    #[error(
+        "a move is a letter from A to P or from a to p, alone, with ~, with U or V in the same case, or with a number \
+         from 0 to {SEEDS_WRITTEN_MAX}; or one of the words `pass`, `swap` and `agree`"
+    )]
+    Any,
+}
+
+impl ParseMoveError {
+    /// That of a game with so many rows for each side.
+    #[must_use]
+    pub const fn of_rows(rows_per_side: u8) -> Self {
+        if rows_per_side == 1 { Self::OneRow } else { Self::TwoRows }
+    }
+}

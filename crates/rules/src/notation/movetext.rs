@@ -8,7 +8,7 @@ use super::{
     ending::check_result,
     scan::{Fault, Source, decode},
 };
-use crate::{AnyPosition, BySide, Direction, Effect, History, Move, Pit, ROW_MAX, Side};
+use crate::{AnyPosition, BySide, Direction, Effect, History, Move, Pit, ROW_MAX, Side, four_row};
 
 /// The longest line that is written, unless a single turn is longer.
 const LINE_MAX: usize = 79;
@@ -185,7 +185,8 @@ impl Line {
             return Ok(m);
         }
         let digits = source.take_while(|c| c.is_ascii_digit());
-        format!("{c}{digits}").parse().map_err(|error| Fault::new(at, Problem::Move(error)))
+        let m = format!("{c}{digits}").parse::<four_row::Move>();
+        m.map(Move::from).map_err(|error| Fault::new(at, Problem::Move(error)))
     }
 
     /// Plays a move that was read at `at`.
@@ -314,20 +315,24 @@ fn words(start: &AnyPosition, moves: &[Move]) -> Vec<Word> {
     for &m in moves {
         let captured = captured(&position, m);
         let side = position.turn();
+        // In a lockstep opening the hand of the side that chose before sows with this move (R10).
+        if let Some(before) = words.last_mut().filter(|before| before.side != side) {
+            before.captured += captured[!side];
+        }
         position.play_unchecked(m);
         let word = match words.last_mut() {
             Some(word) if previous.is_some_and(|previous| runs_on(previous, m)) => word,
             _ => words.push_mut(Word { text: String::new(), side, captured: 0 }),
         };
         push_move(&mut word.text, m);
-        word.captured += captured;
+        word.captured += captured[side];
         previous = Some(m);
     }
     words
 }
 
-/// How many seeds a move captures. This does not depend on the history, so an empty one is passed.
-fn captured(position: &AnyPosition, m: Move) -> u32 {
+/// How many seeds each side captures by a move. This does not depend on the history, so an empty one is passed.
+fn captured(position: &AnyPosition, m: Move) -> BySide<u32> {
     let played = match position {
         AnyPosition::Oware(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
         AnyPosition::Kumalak(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
@@ -335,11 +340,15 @@ fn captured(position: &AnyPosition, m: Move) -> u32 {
             position.play(m).map(|(_, effects)| effects)
         }
     };
-    let seeds = |effect: &Effect| match effect {
-        Effect::Capture { seeds, .. } | Effect::Take { seeds, .. } => u32::from(*seeds),
-        _ => 0,
-    };
-    played.map_or(0, |effects| effects.iter().map(seeds).sum())
+    let mut captured = BySide { south: 0, north: 0 };
+    for effect in played.unwrap_or_default() {
+        match effect {
+            Effect::Capture { seeds, to, .. } => captured[to] += u32::from(seeds),
+            Effect::Take { seeds, .. } => captured[position.turn()] += u32::from(seeds),
+            _ => {}
+        }
+    }
+    captured
 }
 
 /// Joins words by blanks, and breaks the line where it would become too long.

@@ -14,4 +14,11 @@ pub trait Game {
     /// repetition reads it.
     #[must_use]
     fn play(&self, position: &Position, pit: u8, path: &Path) -> Position;
+
+    /// A legal pit that gives an extra move (R7), nearest to the store; `None` if there is none, or if telling takes as
+    /// long as playing.
+    #[inline]
+    fn extra_pit(&self, _: &Position) -> Option<u8> {
+        None
+    }
 }

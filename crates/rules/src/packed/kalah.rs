@@ -127,4 +127,14 @@ impl Game for Kalah {
         next.go_on(last == self.extra_place);
         if next.own.row_is_empty() { self.finish(next, EndReason::NoMove) } else { next }
     }
+
+    /// A pit with as many seeds as places from it to the store, the nearest first. Those that sow whole laps are left
+    /// out.
+    #[inline]
+    fn extra_pit(&self, position: &Position) -> Option<u8> {
+        if position.over || self.extra_place != STORE {
+            return None;
+        }
+        (0..self.options.pits).rev().find(|&pit| position.own.at(pit) == self.options.pits - pit)
+    }
 }

@@ -2,7 +2,7 @@
 
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, Lockstep, ParsePositionError, Side, Variant,
-    notation::{read_moves, write_moves},
+    notation::{Record, read_moves, write_moves},
     packed,
 };
 
@@ -168,4 +168,18 @@ fn a_position_is_packed_once_the_opening_is_sown() {
     let (chosen, _) = play(&opening, "A");
     let (after, _) = play(&chosen, "b");
     assert_eq!([&opening, &chosen, &after].map(is_packed), [false, false, true]);
+}
+
+#[test]
+fn a_record_counts_the_captures_of_each_hand_at_its_own_choice() {
+    let written = |start: &AnyPosition, moves: [&str; 2]| {
+        let moves = moves.map(|m| m.parse().unwrap()).into();
+        let text = Record::new(start, moves).unwrap().to_string();
+        text.lines().last().unwrap().to_owned()
+    };
+    let opening = AnyPosition::opening(&options(SMALL));
+    assert_eq!(written(&opening, ["A", "a"]), "1. A+2 a+2 *");
+    let start = "1,0,2,0/0,1,0,5 8-7 S l 0 1S";
+    let position = AnyPosition::parse_with_any_total(&options("pits=4;seeds=3;opening=lockstep"), start).unwrap();
+    assert_eq!(written(&position, ["A", "d"]), "1. A+1 d *");
 }

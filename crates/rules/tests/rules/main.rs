@@ -21,6 +21,7 @@ mod four_row;
 mod import;
 mod kalah;
 mod kumalak;
+mod line;
 mod lockstep;
 mod notation;
 mod options;

@@ -28,7 +28,21 @@ fn any_other_text_is_refused_as_a_move() {
     for text in
         ["", "Q", "q", "Z", "AA", " A", "A ", "1", "-", "><", "=", "agreed", "Pass", "SWAP", "Ａ", "É", "🙂", "\0"]
     {
-        assert_eq!(text.parse::<Move>(), Err(ParseMoveError), "{text:?}");
+        assert_eq!(text.parse::<Move>(), Err(ParseMoveError::Any), "{text:?}");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_move_of_a_game_is_told_which_words_the_game_has() {
+    for variant in Variant::ALL {
+        let opening = AnyPosition::opening(&AnyOptions::parse(variant, "standard", "").unwrap());
+        let has_four_rows = variant.rows_per_side() == 2;
+        let no_moves = if has_four_rows { ["Q", "C~", "Cu"] } else { ["M", "CU", "C7"] };
+        for text in no_moves {
+            let said = opening.read_move(text).unwrap_err().to_string();
+            let words = ["A to P", "U or V", "A to L", "~", "`swap`"].map(|words| said.contains(words));
+            assert_eq!(words, [has_four_rows, has_four_rows, !has_four_rows, !has_four_rows, !has_four_rows], "{said}");
+        }
     }
 }
 

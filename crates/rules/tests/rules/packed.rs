@@ -66,7 +66,13 @@ impl Packed {
             assert_eq!(packed_next, expected, "{m} in {position} leads to {next}");
             (next, packed_next)
         };
-        pits.zip(moves).map(after).collect()
+        let extra_pit = self.game.extra_pit(packed);
+        let following: Vec<_> = pits.clone().zip(moves).map(after).collect();
+        for (pit, (next, _)) in pits.zip(&following).filter(|(pit, _)| Some(*pit) == extra_pit) {
+            let is_extra = next.turn() == side || next.outcome().is_some();
+            assert!(is_extra, "pit {pit} in {position} leads to {next}");
+        }
+        following
     }
 
     /// Compares every position within `depth` plies, along every line, and calls `note` with each.
@@ -207,6 +213,21 @@ fn every_line_from_the_opening_is_the_same_in_every_preset() {
 }
 
 /// The boards are so small that positions repeat within these depths.
+#[test]
+fn the_extra_pit_is_the_one_nearest_to_the_store() {
+    let options = AnyOptions::parse(Variant::Kalah, "standard", "").expect("a preset");
+    let extra_pit = |text: &str| {
+        let position = AnyPosition::parse(&options, text).expect("a position");
+        let Packed { game, pack } = Packed::of(&position).expect("it has a packed form");
+        let (packed, _) = pack(&position).expect("it has a packed form");
+        game.extra_pit(&packed)
+    };
+    assert_eq!(extra_pit("6,0,4,0,2,0/6,6,6,6,6,6 0-0 S - 0 1S"), Some(4));
+    assert_eq!(extra_pit("6,0,5,0,0,2/6,6,6,6,6,5 0-0 S - 0 1S"), Some(0));
+    assert_eq!(extra_pit("5,6,5,4,3,2/6,5,5,4,2,1 0-0 S - 0 1S"), None);
+    assert_eq!(extra_pit("5,6,5,4,3,2/6,5,5,4,2,1 0-0 N - 0 1S"), Some(5));
+}
+
 #[test]
 fn every_line_of_oware_to_a_repetition_is_the_same() {
     for (overrides, depth, expected) in [

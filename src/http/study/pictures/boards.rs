@@ -195,7 +195,9 @@ async fn game_board(
             Ok(draw_board(&past_scene(seated, 0, &opening, None), view))
         }
         Some(number) if number <= seated.game.ply() => {
-            let ply = games::plies(&state.db, &seated.game, number - 1, 1).await?.pop().ok_or_else(no_such_ply)?;
+            let plies =
+                state.reads.run(|db| async move { games::plies(&db, &seated.game, number - 1, 1).await }).await?;
+            let ply = plies.into_iter().next().ok_or_else(no_such_ply)?;
             Ok(draw_board(&past_scene(seated, number, &ply.position, Some(&ply)), view))
         }
         Some(_) => Err(no_such_ply()),

@@ -3,7 +3,6 @@
 use std::{collections::HashMap, sync::Arc};
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header::EntityTag, web::Data};
-use sqlx::PgPool;
 
 use super::{
     answer::{self, Kept, Png, RELEASE},
@@ -11,7 +10,10 @@ use super::{
     scene::names,
 };
 use crate::{
-    db::games::{self, SeatedGame},
+    db::{
+        Reads,
+        games::{self, SeatedGame},
+    },
     domain::{Analysis, Class, Game, GameId, JudgedPly, Ply, PlyAction, seat_at},
     http::{
         answer::{headers::digest_tag, problem::Problem},
@@ -160,7 +162,7 @@ impl Wanted {
     async fn draw(self, state: &AppState, found: &Arc<Remembered>, budget: &HeavyBudget) -> Result<String, Problem> {
         budget.charge(found.seated.game.ply().min(PLIES_DRAWN_MAX))?;
         let (drawn, view) = (found.clone(), self.view);
-        let draw = move |db| async move { graph(&db, &drawn.seated, view).await };
+        let draw = move |reads: Reads| async move { graph(&reads, &drawn.seated, view).await };
         state.heavy.run(HeavyClass::Picture, budget.turn(), draw).await
     }
 }
@@ -169,11 +171,12 @@ impl Wanted {
 #[expect(clippy::cast_possible_truncation, reason = "some thousand")]
 const PLIES_DRAWN_MAX: u32 = POINTS_MAX as u32;
 
-async fn graph(db: &PgPool, seated: &SeatedGame, view: View) -> Result<String, Problem> {
+async fn graph(reads: &Reads, seated: &SeatedGame, view: View) -> Result<String, Problem> {
     let game = &seated.game;
     let before = game.ply().saturating_sub(PLIES_DRAWN_MAX);
-    let plies = games::plies(db, game, before, PLIES_DRAWN_MAX).await?;
-    let analysis = if game.analysed_at().is_some() { find_standing(db, game).await?.analysis } else { None };
+    let plies = reads.run(|db| async move { games::plies(&db, game, before, PLIES_DRAWN_MAX).await }).await?;
+    let analysis =
+        if game.analysed_at().is_some() { find_standing(reads.primary(), game).await?.analysis } else { None };
     let judged = analysis.map(|analysis| Judged::of(game, &analysis, &plies));
     let point = |ply: u32, position: &AnyPosition| {
         let point = Point::of(ply, position);

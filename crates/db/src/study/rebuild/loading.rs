@@ -3,16 +3,22 @@
 //! Rows come in the order of the indexes, so each is added at an index's end. That takes a third of the time of rows in any order, and does
 //! not take longer the more there are.
 
+use std::iter;
+
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use tracing::Instrument;
+use uuid::Uuid;
 
 use super::{
     state::{Rebuild, hold},
-    visits::{BYTES, Row, Visit, game, is_first, position, rows},
+    visits::{BYTES, Row, Visit, by_position, game, is_first, is_frequent, number, position, rows},
 };
 use crate::{
     connection::{DbError, copy::CopyRows, statement},
-    study::explorer_index::allow_long_work,
+    study::{
+        chunk::{Chunk, Numbered, encode, fill},
+        explorer_index::allow_long_work,
+    },
 };
 
 /// A part has at least one range, and not more visits than these otherwise (17 MB).
@@ -26,11 +32,11 @@ const TIMEOUT: &str = "set local statement_timeout = '1h'";
 
 const COPY_MOVES: &str = "copy explored_move_next (position, move, games, first_visits, south_wins, north_wins, played_out, \
     lead_sum, last_played_at, sample_game_ids, is_imported) from stdin with (format binary)";
-const COPY_GAMES: &str = "copy explored_game_next (position, game_id) from stdin with (format binary)";
+const COPY_CHUNKS: &str = "copy explored_chunk_next (position, game_id, entries) from stdin with (format binary)";
 
 /// How many columns these have.
 const MOVE_COLUMNS: i16 = 11;
-const GAME_COLUMNS: i16 = 2;
+const CHUNK_COLUMNS: i16 = 3;
 
 /// The type `uuid` in the head of an array.
 const UUID_OID: i32 = 2950;
@@ -102,7 +108,7 @@ impl Sorted {
     }
 }
 
-/// Stores the rows of `explored_move` for a part, unless they are there. After about every `step` visits it calls `pause` with
+/// Stores the rows of `explored_move` for the frequent positions of a part, unless they are there. After about every `step` visits it calls `pause` with
 /// their number. `None` if another process has taken the rebuild over.
 pub async fn load_moves(
     pool: &PgPool,
@@ -116,27 +122,34 @@ pub async fn load_moves(
         .fetch_one(&mut *transaction)
         .instrument(statement("select explored_move_next"))
         .await?;
-    let write = |values: &mut CopyRows, (visits, row): (&[Visit], Row<'_>)| {
-        values.value(&row.position.to_be_bytes());
-        values.value(row.mv.as_bytes());
-        for count in [row.games, row.first_visits, row.south_wins, row.north_wins, row.played_out] {
-            values.value(&count.to_be_bytes());
+    let write = |values: &mut CopyRows, visits: &[Visit]| {
+        if is_frequent(visits) {
+            rows(visits).for_each(|row| write_move(values, &row));
         }
-        values.value(&row.lead_sum.to_be_bytes());
-        values.value(&row.last_played_at.to_be_bytes());
-        values.value(&array_of_games(row.sample));
-        values.value(&[u8::from(row.is_imported)]);
         visits.len()
     };
-    let rows = rows(part.behind(last));
-    copy(&mut transaction, COPY_MOVES, MOVE_COLUMNS, rows, write, step, pause)
+    let positions = by_position(part.behind(last));
+    copy(&mut transaction, COPY_MOVES, MOVE_COLUMNS, positions, write, step, pause)
         .instrument(statement("copy explored_move_next"))
         .await?;
     transaction.commit().await?;
     Ok(Some(()))
 }
 
-/// The same for the rows of `explored_game`.
+fn write_move(values: &mut CopyRows, row: &Row<'_>) {
+    values.begin_row();
+    values.value(&row.position.to_be_bytes());
+    values.value(row.mv.as_bytes());
+    for count in [row.games, row.first_visits, row.south_wins, row.north_wins, row.played_out] {
+        values.value(&count.to_be_bytes());
+    }
+    values.value(&row.lead_sum.to_be_bytes());
+    values.value(&row.last_played_at.to_be_bytes());
+    values.value(&array_of_games(row.sample));
+    values.value(&[u8::from(row.is_imported)]);
+}
+
+/// The same for the entries of a part, in chunks. They are all there, or none is.
 pub async fn load_games(
     pool: &PgPool,
     rebuild: &Rebuild,
@@ -145,21 +158,78 @@ pub async fn load_games(
     pause: impl AsyncFn(usize),
 ) -> Result<Option<()>, DbError> {
     let Some(mut transaction) = begin(pool, rebuild).await? else { return Ok(None) };
-    let last = sqlx::query_scalar!("select max(position) from explored_game_next")
-        .fetch_one(&mut *transaction)
-        .instrument(statement("select explored_game_next"))
-        .await?;
-    let write = |values: &mut CopyRows, visit: &Visit| {
-        values.value(&position(visit).to_be_bytes());
-        values.value(game(visit).as_bytes());
-        1
+    let last = last_position(&mut transaction).await?;
+    if last >= part.0.first().map(position) {
+        transaction.rollback().await?;
+        return Ok(Some(()));
+    }
+    let write = |values: &mut CopyRows, chunk: LoadedChunk| {
+        values.begin_row();
+        values.value(&chunk.position.to_be_bytes());
+        values.value(chunk.game.as_bytes());
+        values.value(&chunk.bytes);
+        chunk.entries
     };
-    let visits = part.behind(last).iter().filter(|visit| is_first(visit));
-    copy(&mut transaction, COPY_GAMES, GAME_COLUMNS, visits, write, step, pause)
-        .instrument(statement("copy explored_game_next"))
+    let entries = Entries::of(&part.0);
+    let chunks = entries.chunks(last.is_none());
+    copy(&mut transaction, COPY_CHUNKS, CHUNK_COLUMNS, chunks, write, step, pause)
+        .instrument(statement("copy explored_chunk_next"))
         .await?;
     transaction.commit().await?;
     Ok(Some(()))
+}
+
+/// The position of the last entry that is stored.
+async fn last_position(connection: &mut PgConnection) -> Result<Option<i64>, DbError> {
+    let chunk = sqlx::query!(
+        "select position, game_id, entries from explored_chunk_next order by position desc, game_id desc limit 1"
+    )
+    .fetch_optional(connection)
+    .instrument(statement("select explored_chunk_next"))
+    .await?;
+    let chunk = chunk.map(|row| Chunk::parse((row.position, row.game_id), &row.entries)).transpose()?;
+    Ok(chunk.and_then(|chunk| chunk.entries.last().map(|entry| entry.0)))
+}
+
+/// The entries of a part in order, and the id of each one's game.
+struct Entries {
+    entries: Vec<Numbered>,
+    games: Vec<Uuid>,
+}
+
+/// A row of `explored_chunk`.
+struct LoadedChunk {
+    position: i64,
+    game: Uuid,
+    bytes: Vec<u8>,
+    entries: usize,
+}
+
+impl Entries {
+    fn of(visits: &[Visit]) -> Self {
+        let (mut entries, mut games) = (Vec::with_capacity(visits.len()), Vec::with_capacity(visits.len()));
+        for visits in by_position(visits) {
+            let mut firsts: Vec<_> = visits.iter().filter(|visit| is_first(visit)).collect();
+            firsts.sort_unstable_by_key(|visit| game(visit));
+            entries.extend(firsts.iter().map(|visit| (position(visit), number(visit))));
+            games.extend(firsts.into_iter().map(game));
+        }
+        Self { entries, games }
+    }
+
+    /// The first chunk of all begins with the least position, as `packing` leaves it.
+    fn chunks(&self, are_first: bool) -> impl Iterator<Item = LoadedChunk> {
+        let mut begin = 0;
+        iter::from_fn(move || {
+            let rest = &self.entries[begin..];
+            let (first, before) = (rest.first()?.0, begin.checked_sub(1).map(|before| self.entries[before].0));
+            let position = if are_first && begin == 0 { i64::MIN } else { first };
+            let game = if before == Some(first) { self.games[begin] } else { Uuid::nil() };
+            let count = fill(position, rest);
+            begin += count;
+            Some(LoadedChunk { position, game, bytes: encode(position, &rest[..count]), entries: count })
+        })
+    }
 }
 
 async fn begin(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<Transaction<'static, Postgres>>, DbError> {
@@ -169,7 +239,7 @@ async fn begin(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<Transaction<'s
     Ok(hold(&mut transaction, rebuild.token).await?.then_some(transaction))
 }
 
-/// Copies one row for each item. `write` writes its values and says how many visits it stands for.
+/// Copies the rows of each item. `write` writes them and says how many visits it stands for.
 async fn copy<T>(
     connection: &mut PgConnection,
     into: &str,
@@ -182,7 +252,6 @@ async fn copy<T>(
     let mut copy = connection.copy_in_raw(into).await?;
     let (mut rows, mut visits) = (CopyRows::new(columns), 0);
     for item in items {
-        rows.begin_row();
         visits += write(&mut rows, item);
         if visits >= step || rows.len() >= SENT_BYTES {
             copy.send(rows.take()).await?;

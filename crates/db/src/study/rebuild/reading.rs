@@ -7,12 +7,15 @@ use uuid::Uuid;
 
 use super::{
     state::{LOADING, Rebuild},
-    visits::{BYTES, Visit, of_game, range},
+    visits::{BYTES, Visit, of_game, range, renumbered},
 };
 use crate::{
     connection::{DbError, copy::CopyRows, statement},
     games::columns::column,
-    study::{explored_games, explorer_index::allow_long_work},
+    study::{
+        explored_games::{self, Counted},
+        explorer_index::allow_long_work,
+    },
 };
 
 /// A batch is stored when it has so many games, or so many visits (26 MB). An interrupted rebuild reads at most as much again.
@@ -20,6 +23,7 @@ const GAMES_OF_BATCH: usize = 8_000;
 const VISITS_OF_BATCH: usize = 600_000;
 
 const COPY_GAMES: &str = "copy explorer_rebuild_game (game_id, batch, is_readable) from stdin with (format binary)";
+const COPY_NUMBERS: &str = "copy explored_number_next (number, game_id) from stdin with (format binary)";
 const COPY_VISITS: &str = "copy explorer_rebuild_visits (range, batch, visits) from stdin with (format binary)";
 
 /// A game that is to be read.
@@ -36,6 +40,7 @@ pub struct Listed {
 pub struct Read {
     /// Each game, and whether it can be read.
     games: Vec<(Uuid, bool)>,
+    /// They number the games by their places above.
     visits: Vec<Visit>,
     /// Games that cannot be counted, and why.
     pub unreadable: Vec<(GameId, DbError)>,
@@ -79,11 +84,11 @@ pub async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<Read, DbError> {
     match stored {
         Ok(stored) => {
             for game in stored {
-                let (id, is_imported) = (game.id(), game.is_imported());
-                match game.exploration() {
-                    Ok(Some(exploration)) => {
+                let id = game.id();
+                match Counted::of(game) {
+                    Ok(Some(game)) => {
+                        read.visits.extend(of_game(&game, place(&read.games)));
                         read.games.push((id, true));
-                        read.visits.extend(of_game(id, is_imported, &exploration));
                     }
                     // It counts no longer.
                     Ok(None) => {}
@@ -111,17 +116,24 @@ impl Read {
     }
 
     fn add(&mut self, other: Self) {
+        let before = place(&self.games);
         self.games.extend(other.games);
-        self.visits.extend(other.visits);
+        self.visits.extend(other.visits.iter().map(|visit| renumbered(visit, before)));
         self.unreadable.extend(other.unreadable);
     }
+}
+
+/// The place behind games.
+fn place(games: &[(Uuid, bool)]) -> u32 {
+    u32::try_from(games.len()).expect("a batch is small")
 }
 
 impl Batch {
     /// Adds games, of which `last` is the last.
     pub fn add(&mut self, read: Read, last: GameId) {
+        let before = place(&self.games);
         self.games.extend(read.games);
-        self.visits.extend(read.visits);
+        self.visits.extend(read.visits.iter().map(|visit| renumbered(visit, before)));
         self.last = Some(last);
     }
 
@@ -150,7 +162,13 @@ impl Batch {
             Some(_) => {}
         }
         copy(&mut transaction, COPY_GAMES, self.game_rows(number), "copy explorer_rebuild_game").await?;
-        copy(&mut transaction, COPY_VISITS, self.visit_rows(number), "copy explorer_rebuild_visits").await?;
+        let first = sqlx::query_scalar!(r#"select coalesce(max(number), 0) + 1 as "first!" from explored_number_next"#)
+            .fetch_one(&mut *transaction)
+            .instrument(statement("select explored_number_next"))
+            .await?;
+        let first = first.cast_unsigned();
+        copy(&mut transaction, COPY_NUMBERS, self.number_rows(first), "copy explored_number_next").await?;
+        copy(&mut transaction, COPY_VISITS, self.visit_rows(number, first), "copy explorer_rebuild_visits").await?;
         // A batch without games leaves the place as it is.
         sqlx::query!(
             "update explorer_rebuild set batches = $1, last_game_id = coalesce($2, last_game_id)",
@@ -175,12 +193,23 @@ impl Batch {
         rows
     }
 
-    fn visit_rows(&self, number: i32) -> CopyRows {
+    /// The numbers of its games, of which the first has this one.
+    fn number_rows(&self, first: u32) -> CopyRows {
+        let mut rows = CopyRows::new(2);
+        for ((game, _), number) in self.games.iter().zip(first..).filter(|((_, is_readable), _)| *is_readable) {
+            rows.begin_row();
+            rows.value(&number.to_be_bytes());
+            rows.value(game.as_bytes());
+        }
+        rows
+    }
+
+    fn visit_rows(&self, number: i32, first: u32) -> CopyRows {
         let mut rows = CopyRows::new(3);
         let mut bytes = Vec::with_capacity(BYTES);
         for visits in self.visits.chunk_by(|one, other| range(one) == range(other)) {
             bytes.clear();
-            bytes.extend(visits.iter().flatten());
+            bytes.extend(visits.iter().flat_map(|visit| renumbered(visit, first)));
             rows.begin_row();
             rows.value(&range(&visits[0]).to_be_bytes());
             rows.value(&number.to_be_bytes());

@@ -30,7 +30,10 @@ begin
             case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end as grantee,
             case when is_grantable then ' with grant option' else '' end as option
         from pg_class, aclexplode(relacl)
-        where oid in ('explored_move'::regclass, 'explored_game'::regclass) and grantee <> relowner
+        where oid in (
+                'explored_move'::regclass, 'explored_game'::regclass, 'explored_chunk'::regclass, 'explored_number'::regclass
+            )
+            and grantee <> relowner
     loop
         execute format('grant %s on %I to %s%s', given.privilege, given.next, given.grantee, given.option);
     end loop;
@@ -115,7 +118,10 @@ pub async fn take_over(pool: &PgPool) -> Result<Option<Rebuild>, DbError> {
 
 /// Empties the tables of a rebuild. The explorer that is in use stays.
 pub(super) async fn empty(connection: &mut PgConnection) -> Result<(), DbError> {
-    sqlx::query!("truncate explored_move_next, explored_game_next, explorer_rebuild_game, explorer_rebuild_visits")
+    sqlx::query!(
+        "truncate explored_move_next, explored_game_next, explored_chunk_next, explored_number_next, explorer_rebuild_game, \
+        explorer_rebuild_visits"
+    )
         .execute(connection)
         .instrument(statement("truncate explored_move_next"))
         .await?;

@@ -16,9 +16,9 @@ use crate::{
     connection::{DbError, statement},
     games::columns::column,
     study::{
+        entry_removal,
         explorer_batch::PUT_OFF_FOR,
         explorer_index::{allow_long_work, lock},
-        explorer_removal::delete_next_visited,
         tallies::{MoveColumns, MoveRow},
     },
 };
@@ -27,13 +27,14 @@ use crate::{
 const LOCK_TIMEOUT: &str = "set local lock_timeout = '100ms'";
 
 /// No transaction may hold these while the names change. Taken and given back at first, so that nothing is done in vain.
-const LOCK_TABLES: &str = "lock table explored_move, explored_game in access exclusive mode";
+const LOCK_TABLES: &str =
+    "lock table explored_move, explored_game, explored_chunk, explored_number in access exclusive mode";
 
 /// An automatic vacuum gives way after a second, which is longer than `LOCK_TIMEOUT`, and none begins. Readers and writers go on.
 const KEEP_VACUUM_AWAY: &str = "
-    lock table explored_move, explored_game in share update exclusive mode;
-    lock table explored_move_next, explored_game_next, explorer_rebuild_game, explorer_rebuild_visits
-        in access exclusive mode";
+    lock table explored_move, explored_game, explored_chunk, explored_number in share update exclusive mode;
+    lock table explored_move_next, explored_game_next, explored_chunk_next, explored_number_next, explorer_rebuild_game,
+        explorer_rebuild_visits in access exclusive mode";
 
 /// The names of the tables and their keys change places.
 const RENAME: &str = "
@@ -48,10 +49,25 @@ const RENAME: &str = "
     alter table explored_game_before rename to explored_game_next;
     alter table explored_game_next rename constraint explored_game_pkey to explored_game_before_pkey;
     alter table explored_game rename constraint explored_game_next_pkey to explored_game_pkey;
-    alter table explored_game_next rename constraint explored_game_before_pkey to explored_game_next_pkey";
+    alter table explored_game_next rename constraint explored_game_before_pkey to explored_game_next_pkey;
+    alter table explored_chunk rename to explored_chunk_before;
+    alter table explored_chunk_next rename to explored_chunk;
+    alter table explored_chunk_before rename to explored_chunk_next;
+    alter table explored_chunk_next rename constraint explored_chunk_pkey to explored_chunk_before_pkey;
+    alter table explored_chunk rename constraint explored_chunk_next_pkey to explored_chunk_pkey;
+    alter table explored_chunk_next rename constraint explored_chunk_before_pkey to explored_chunk_next_pkey;
+    alter table explored_number rename to explored_number_before;
+    alter table explored_number_next rename to explored_number;
+    alter table explored_number_before rename to explored_number_next;
+    alter table explored_number_next rename constraint explored_number_pkey to explored_number_before_pkey;
+    alter table explored_number rename constraint explored_number_next_pkey to explored_number_pkey;
+    alter table explored_number_next rename constraint explored_number_before_pkey to explored_number_next_pkey;
+    alter index explored_number_game_idx rename to explored_number_before_game_idx;
+    alter index explored_number_next_game_idx rename to explored_number_game_idx;
+    alter index explored_number_before_game_idx rename to explored_number_next_game_idx";
 
 /// Without it the first queries would be planned as for empty tables.
-const ANALYZE: &str = "analyze explored_move_next, explored_game_next, explorer_rebuild_game";
+const ANALYZE: &str = "analyze explored_move_next, explored_chunk_next, explored_number_next, explorer_rebuild_game";
 
 /// Sorts and hashes of all ids stay in memory.
 const WORK_MEM: &str = "set local work_mem = '64MB'";
@@ -144,9 +160,9 @@ async fn remove_deleted(connection: &mut PgConnection) -> Result<(), DbError> {
     }
     for (batch, deleted) in batches {
         let visits = visits_of(connection, batch, &deleted).await?;
-        let moves = MoveColumns::of(rows_of(&visits).map(|(_, row)| MoveRow::from(row)));
+        let moves = MoveColumns::of(rows_of(&visits).map(MoveRow::from));
         let visited = visits.iter().filter(|visit| is_first(visit));
-        delete_next_visited(connection, visited.map(|visit| (position(visit), game(visit))).collect()).await?;
+        entry_removal::delete_next(connection, visited.map(|visit| (position(visit), game(visit))).collect()).await?;
         moves.remove_next(connection, &deleted.into_iter().collect::<Vec<_>>()).await?;
     }
     Ok(())

@@ -2,7 +2,6 @@
 //!
 //! A visit is ordered by its bytes: by position as the database orders it, origin, move and game. The rest follows.
 
-use mancala_domain::Exploration;
 use mancala_rules::Side;
 use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
@@ -10,25 +9,30 @@ use uuid::Uuid;
 use crate::{
     connection::copy::microseconds,
     study::{
-        explorer::{SAMPLE_GAMES, position_column},
-        tallies::MoveRow,
+        explored_games::Counted,
+        frequent::FREQUENT_FROM,
+        position_column::position_column,
+        tallies::{MoveRow, SAMPLE_GAMES},
     },
 };
 
 /// The number of the form. A change of the bytes below needs another one.
-pub(super) const FORM: i16 = 1;
+pub(super) const FORM: i16 = 2;
 
-/// A visit: position (8 bytes), whether the game was imported (1), move (5), game (16), time (8), lead (4), flags (1).
+/// A visit: position (8 bytes), whether the game was imported (1), move (5), game (16), time (8), lead (4), the game's number (4), flags (1).
 pub(super) type Visit = [u8; BYTES];
 
 /// How many bytes a visit has.
-pub(super) const BYTES: usize = 43;
+pub(super) const BYTES: usize = 47;
 
 /// What tells the rows of `explored_move` apart.
 const KEY: usize = 14;
 
 /// Behind the game's id.
 const GAME_END: usize = KEY + 16;
+
+/// The number of the game ends here, and the flags follow.
+const NUMBER_END: usize = BYTES - 1;
 
 /// The longest move is `agree`. Shorter ones are followed by zeros; where the game ended there is none.
 const MOVE_BYTES: usize = 5;
@@ -50,12 +54,9 @@ const RANGE_BITS: u32 = 10;
 /// From when microseconds are counted.
 const EPOCH: OffsetDateTime = datetime!(2000-01-01 00:00 UTC);
 
-/// The visits of a game.
-pub(super) fn of_game(
-    game: Uuid,
-    is_imported: bool,
-    exploration: &Exploration,
-) -> impl Iterator<Item = Visit> + use<'_> {
+/// The visits of a game with a number.
+pub(super) fn of_game(game: &Counted, number: u32) -> impl Iterator<Item = Visit> {
+    let Counted { id, is_imported, exploration } = game;
     let won = match exploration.winner {
         Some(Side::South) => SOUTH_WON,
         Some(Side::North) => NORTH_WON,
@@ -67,14 +68,28 @@ pub(super) fn of_game(
         let flags = won | if visit.is_first { FIRST } else { 0 };
         let mut bytes = [0; BYTES];
         bytes[..8].copy_from_slice(&position.to_be_bytes());
-        bytes[8] = u8::from(is_imported);
+        bytes[8] = u8::from(*is_imported);
         bytes[9..9 + mv.len()].copy_from_slice(mv.as_bytes());
-        bytes[KEY..GAME_END].copy_from_slice(game.as_bytes());
+        bytes[KEY..GAME_END].copy_from_slice(id.as_bytes());
         bytes[GAME_END..GAME_END + 8].copy_from_slice(&microseconds(visit.at).to_be_bytes());
         bytes[GAME_END + 8..GAME_END + 12].copy_from_slice(&exploration.lead.unwrap_or(NO_LEAD).to_be_bytes());
+        bytes[NUMBER_END - 4..NUMBER_END].copy_from_slice(&number.to_be_bytes());
         bytes[BYTES - 1] = flags;
         bytes
     })
+}
+
+/// The number of a visit's game.
+pub(super) fn number(visit: &Visit) -> u32 {
+    u32::from_be_bytes(array(&visit[NUMBER_END - 4..NUMBER_END]))
+}
+
+/// A visit of which the game has a number that is greater by this.
+pub(super) fn renumbered(visit: &Visit, by: u32) -> Visit {
+    let mut visit = *visit;
+    let number = number(&visit) + by;
+    visit[NUMBER_END - 4..NUMBER_END].copy_from_slice(&number.to_be_bytes());
+    visit
 }
 
 /// The position of a visit, as the database holds it.
@@ -98,9 +113,20 @@ pub(super) const fn is_first(visit: &Visit) -> bool {
     visit[BYTES - 1] & FIRST != 0
 }
 
-/// The rows of `explored_move` for sorted visits, each with the visits that it is made of.
-pub(super) fn rows(visits: &[Visit]) -> impl Iterator<Item = (&[Visit], Row<'_>)> {
-    visits.chunk_by(|one, other| one[..KEY] == other[..KEY]).map(|visits| (visits, Row::of(visits)))
+/// The rows of `explored_move` for sorted visits, whether their positions are frequent or not.
+pub(super) fn rows(visits: &[Visit]) -> impl Iterator<Item = Row<'_>> {
+    visits.chunk_by(|one, other| one[..KEY] == other[..KEY]).map(Row::of)
+}
+
+/// Sorted visits, divided by position.
+pub(super) fn by_position(visits: &[Visit]) -> impl Iterator<Item = &[Visit]> {
+    visits.chunk_by(|one, other| one[..8] == other[..8])
+}
+
+/// Whether so many games came to a position that it has rows. All visits to it are given.
+pub(super) fn is_frequent(visits: &[Visit]) -> bool {
+    let least = usize::from(FREQUENT_FROM);
+    visits.len() >= least && visits.iter().filter(|visit| is_first(visit)).count() >= least
 }
 
 /// What visits with the same position, origin and move add to a row of `explored_move`.

@@ -6,7 +6,7 @@ use super::AnyOptions;
 use crate::{
     Outcome, Side,
     four_row::{
-        Board, Effect, IllegalMove, Move, MoveList, ParsePositionError, Pending, Pit, bao, omweso, setup::Setup,
+        Board, Effect, House, IllegalMove, Move, MoveList, ParsePositionError, Pending, Pit, bao, omweso, setup::Setup,
     },
 };
 
@@ -72,11 +72,11 @@ impl AnyPosition {
         }
     }
 
-    /// Whether this side still owns its house; `None` in a game without houses (R24).
+    /// The house of this side; `None` in a game without houses (R24).
     #[must_use]
-    pub fn owns_house(&self, side: Side) -> Option<bool> {
+    pub fn house(&self, side: Side) -> Option<House> {
         match self {
-            Self::Bao(position) => position.options().has_house().then(|| position.board().owns_house(side)),
+            Self::Bao(position) => position.house_of(side),
             Self::Omweso(_) => None,
         }
     }

@@ -7,7 +7,7 @@ use super::{Options, Takasia, captures::is_working_house};
 use crate::{
     EndReason, Outcome, Side,
     four_row::{
-        Board, Direction, Effect, IllegalMove, Move, ParsePositionError, Pending, Pit,
+        Board, Direction, Effect, House, IllegalMove, Move, ParsePositionError, Pending, Pit,
         board::SEEDS,
         frame::{End, Frame},
         setup::{Captures, Flags, HOUSE, OpenChoice, Running, Setup},
@@ -66,6 +66,18 @@ impl Position {
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.frame.board
+    }
+
+    /// The house of a side; `None` if the options leave houses out (R24).
+    #[must_use]
+    pub fn house_of(&self, side: Side) -> Option<House> {
+        let board = self.board();
+        let house = match (board.owns_house(side), is_working_house(board, Self::house(side))) {
+            (false, _) => House::Lost,
+            (true, true) => House::Working,
+            (true, false) => House::Idle,
+        };
+        self.options.has_house().then_some(house)
     }
 
     /// The side to move; once the game is over, the side that R31 names.

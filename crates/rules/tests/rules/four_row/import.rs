@@ -258,7 +258,7 @@ fn words_of_another_form_are_no_moves_of_four_rows() {
         "Cé", "7C", "CC",
     ];
     for word in words {
-        assert_eq!(word.parse::<Move>(), Err(ParseMoveError), "{word:?}");
+        assert_eq!(word.parse::<Move>(), Err(ParseMoveError::TwoRows), "{word:?}");
     }
     let last = format!("p{SEEDS_WRITTEN_MAX}");
     for word in ["A", "p", "PV", "pv", "C0", &last, "pass", "swap", "agree"] {

@@ -1,0 +1,120 @@
+//! Frequent positions: those whose counts are stored.
+//!
+//! A position has rows in `explored_move` with what all of its games did there, or it has none. Those that few games came to have none:
+//! what was played there is read from the logs of these games, and so each ply of a game does not take a row.
+
+use std::collections::{BTreeSet, HashSet};
+
+use sqlx::PgConnection;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{
+    chunk::Entry,
+    entries,
+    explored_games::{Counted, read},
+    tallies::Tallies,
+};
+use crate::connection::{DbError, statement};
+
+/// A position that as many games come to gets rows. It keeps them when some of the games are deleted.
+pub(super) const FREQUENT_FROM: u8 = 6;
+
+/// No more come to a position without rows.
+const RARE_MAX: u8 = FREQUENT_FROM - 1;
+
+/// How many games are read at once.
+const READ_AT_ONCE: usize = 500;
+
+/// What games add to the rows of positions. A position that they make frequent gets rows for its earlier games as well.
+///
+/// Call it before their entries are stored. These are given in their order.
+pub(super) async fn tallies(
+    connection: &mut PgConnection,
+    games: &[Counted],
+    entries: &[Entry],
+) -> Result<Tallies, DbError> {
+    let positions: Vec<i64> = entries.chunk_by(|one, other| one.0 == other.0).map(|entries| entries[0].0).collect();
+    let mut counted = with_rows(connection, &positions).await?;
+    let rare: Vec<i64> = positions.into_iter().filter(|position| !counted.contains(position)).collect();
+    let earlier = entries::find(connection, &rare, i64::from(RARE_MAX)).await?;
+    let (promoted, earlier) = promoted(entries, &earlier, &rare);
+    let mut tallies = Tallies::default();
+    for ids in earlier.chunks(READ_AT_ONCE) {
+        for game in read_counted(connection, ids).await? {
+            tallies.add(&game, |position| promoted.contains(&position));
+        }
+    }
+    counted.extend(promoted);
+    for game in games {
+        tallies.add(game, |position| counted.contains(&position));
+    }
+    Ok(tallies)
+}
+
+/// Which rare positions become frequent, and the earlier games of these.
+fn promoted(entries: &[Entry], earlier: &[Entry], rare: &[i64]) -> (HashSet<i64>, Vec<Uuid>) {
+    let (mut promoted, mut games) = (HashSet::new(), BTreeSet::new());
+    let (mut entries, mut earlier) = (entries, earlier);
+    for position in rare {
+        let added = take(&mut entries, *position);
+        let known = take(&mut earlier, *position);
+        if added.len() + known.len() >= usize::from(FREQUENT_FROM) {
+            promoted.insert(*position);
+            games.extend(known.iter().map(|(_, game)| *game));
+        }
+    }
+    (promoted, games.into_iter().collect())
+}
+
+/// The entries of a position. Those before it and its own are taken out of the sorted ones.
+fn take<'a>(entries: &mut &'a [Entry], position: i64) -> &'a [Entry] {
+    let begin = entries.partition_point(|entry| entry.0 < position);
+    let length = entries[begin..].iter().take_while(|entry| entry.0 == position).count();
+    let (own, behind) = entries[begin..].split_at(length);
+    *entries = behind;
+    own
+}
+
+/// Those of these positions that have rows.
+async fn with_rows(connection: &mut PgConnection, positions: &[i64]) -> Result<HashSet<i64>, DbError> {
+    let known = sqlx::query_scalar!(
+        r#"
+        select given as "position!" from unnest($1::bigint[]) as given
+        where exists (select from explored_move where position = given)
+        "#,
+        positions,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select explored_move"))
+    .await?;
+    Ok(known.into_iter().collect())
+}
+
+/// Games that were counted. One whose log cannot be read any more is logged and left out.
+pub(super) async fn read_counted(connection: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<Counted>, DbError> {
+    let mut games = vec![];
+    for game in read(connection, ids).await? {
+        let id = game.id();
+        match Counted::of(game) {
+            Ok(game) => games.extend(game),
+            Err(error) => {
+                tracing::error!(game.id = %id, "the explorer cannot read a game that it has counted: {error}");
+            }
+        }
+    }
+    Ok(games)
+}
+
+/// What the games of a position without rows did there.
+pub(super) async fn tallies_of_rare(connection: &mut PgConnection, position: i64) -> Result<Tallies, DbError> {
+    let entries = entries::find(connection, &[position], i64::from(RARE_MAX)).await?;
+    let ids: Vec<Uuid> = entries.into_iter().map(|(_, game)| game).rev().take(usize::from(RARE_MAX)).collect();
+    let mut tallies = Tallies::default();
+    if !ids.is_empty() {
+        for game in read_counted(connection, &ids).await? {
+            tallies.add(&game, |other| other == position);
+        }
+    }
+    Ok(tallies)
+}

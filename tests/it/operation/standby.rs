@@ -1,0 +1,146 @@
+//! A standby that answers reads: it never shows less than the primary, and its failure is no outage.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use mancala_server::metrics::Metrics;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, ConnectOptions};
+
+use crate::support::{
+    app::{Setup, TestApp},
+    calls::Guest,
+    cluster::{Cluster, superuser_of},
+    games::{finished_with_rematch, some_move},
+    scrape::count,
+    standby::Standby,
+};
+/// A server whose reads a standby answers, on a cluster of its own.
+struct Beside {
+    app: TestApp,
+    standby: Standby,
+    metrics: Arc<Metrics>,
+    /// The primary; it ends last.
+    _cluster: Cluster,
+}
+
+impl Beside {
+    async fn start(name: &str) -> Self {
+        let cluster = Cluster::start(name);
+        let mut app = TestApp::start_on(&cluster, Setup::default()).await;
+        // The clusters of tests lose the last changes in a crash, but a standby has to get them.
+        let database = app.options.get_database().expect("a name").to_owned();
+        let mut superuser = superuser_of(&app.options).connect().await.expect("PostgreSQL runs");
+        let durable = format!("alter database {database} set synchronous_commit = on");
+        sqlx::raw_sql(AssertSqlSafe(durable)).execute(&mut superuser).await.expect("the setting is changed");
+        let standby = Standby::of(&app.options, name).await;
+        let setup = Setup { standby: Some(standby.options().into()), ..Setup::default() };
+        let (address, metrics) = app.second_server_with(&setup);
+        app.address = address;
+        Self { app, standby, metrics, _cluster: cluster }
+    }
+
+    fn reads(&self, by: &str) -> usize {
+        count(&self.metrics.text(), &format!(r#"mancala_standby_reads_total{{by="{by}"}}"#))
+    }
+
+    /// Reads until the standby has answered once more.
+    async fn until_the_standby_answers(&self) {
+        let (before, begun) = (self.reads("standby"), Instant::now());
+        while self.reads("standby") == before {
+            assert!(begun.elapsed() < Duration::from_secs(30), "the standby does not answer");
+            assert_eq!(self.app.list_games("limit=1", None).await.status, 200);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn read(&self, path: &str, guest: &Guest) -> Value {
+        let answer = self.app.get(path, Some(guest)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {answer:?}");
+        answer.body
+    }
+}
+
+#[actix_web::test]
+async fn a_standby_answers_lists_histories_and_exports() {
+    let beside = Beside::start("standby-reads").await;
+    let (id, south, _) = finished_with_rematch(&beside.app, 8).await;
+    beside.until_the_standby_answers().await;
+    let me = south.id.clone();
+    for path in [
+        "/v1/games".to_owned(),
+        format!("/v1/games?ids={id}"),
+        "/v1/games?player=me".to_owned(),
+        "/v1/me/summary".to_owned(),
+        "/v1/me/invitations".to_owned(),
+        format!("/v1/players/{me}"),
+        format!("/v1/players/{me}/stats"),
+        format!("/v1/games/{id}/moves?include=board"),
+        format!("/v1/games/{id}/positions/3"),
+        format!("/v1/games/{id}/events"),
+        format!("/v1/games/{id}/export"),
+        "/v1/games/export".to_owned(),
+        "/v1/explorer?variant=kalah".to_owned(),
+    ] {
+        let begun = Instant::now();
+        // A standby that is late once is left alone for a second.
+        loop {
+            let before = beside.reads("standby");
+            let answer = beside.app.get(&path, Some(&south)).await;
+            assert_eq!(answer.status, 200, "{path}: {answer:?}");
+            if beside.reads("standby") > before {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "the primary answers {path}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_late_standby_never_shows_less_than_the_primary() {
+    let beside = Beside::start("standby-late").await;
+    let app = &beside.app;
+    let ana = app.guest("Ana").await;
+    beside.until_the_standby_answers().await;
+    beside.standby.execute("select pg_wal_replay_pause()").await;
+    let game =
+        app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}, "visibility": "public"})).await;
+    let id = game["id"].as_str().expect("an id").to_owned();
+    let answered = beside.reads("standby");
+    let mut present = game;
+    for ply in 1..=4 {
+        present = app.played(&id, &ana, ply, some_move(&present)).await;
+        let history = beside.read(&format!("/v1/games/{id}/moves"), &ana).await;
+        assert_eq!(history["items"].as_array().map(Vec::len), usize::try_from(ply).ok(), "{history}");
+        let own = beside.read("/v1/games?player=me", &ana).await;
+        assert_eq!(own["items"][0]["ply"], ply, "{own}");
+    }
+    let public = beside.read("/v1/games?status=active", &ana).await;
+    assert_eq!(public["items"][0]["id"], id.as_str(), "{public}");
+    let named = app.patch("/v1/me", Some(&ana), &json!({"name": "Anna"})).await;
+    assert_eq!(named.status, 200, "{named:?}");
+    let profile = beside.read(&format!("/v1/players/{}", ana.id), &ana).await;
+    assert_eq!(profile["name"], "Anna");
+    assert!(beside.reads("primary") > 0 && beside.reads("standby") == answered, "{}", beside.metrics.text());
+    beside.standby.execute("select pg_wal_replay_resume()").await;
+    beside.until_the_standby_answers().await;
+}
+
+#[actix_web::test]
+async fn a_standby_that_is_away_is_no_outage() {
+    let mut beside = Beside::start("standby-away").await;
+    let (id, south, _) = finished_with_rematch(&beside.app, 4).await;
+    beside.until_the_standby_answers().await;
+    beside.standby.kill();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(3) {
+        for path in ["/v1/games?player=me".to_owned(), format!("/v1/games/{id}/moves"), "/v1/games/export".to_owned()] {
+            beside.read(&path, &south).await;
+        }
+    }
+    assert!(beside.reads("primary") > 0);
+}
